@@ -1,0 +1,1 @@
+"""Arrays in, arrays out: the primitives in C with their numpy twins. Knows nothing of tables."""

@@ -1,0 +1,224 @@
+/* The C core of shoal: a few primitives that take arrays and return integers.
+ *
+ * No dependency, no allocation, no state: every buffer belongs to the caller (numpy). A function that needs
+ * more room than it was given stops, says how far it came, and is called again with larger buffers.
+ * Each primitive has a numpy twin in the Python file that wraps it; both give the same answers.
+ */
+#include <stdint.h>
+#include <string.h>
+
+#if defined(_WIN32)
+#define API __declspec(dllexport)
+#else
+#define API __attribute__((visibility("default")))
+#endif
+
+#ifndef SHOAL_SOURCE_HASH
+#define SHOAL_SOURCE_HASH "unknown"
+#endif
+
+/* Compared with the hash of this file at load: a stale library is never used. */
+API const char *shoal_source_hash(void) { return SHOAL_SOURCE_HASH; }
+
+/* ---- hashing ------------------------------------------------------------------------------------ */
+
+static inline uint64_t mix(uint64_t x)
+{
+    x ^= x >> 32;
+    x *= 0xd6e8feb86659fd93u;
+    x ^= x >> 32;
+    x *= 0xd6e8feb86659fd93u;
+    return x ^ (x >> 32);
+}
+
+static inline uint64_t word(const uint8_t *bytes, int64_t length)
+{
+    uint64_t value = 0;
+    memcpy(&value, bytes, (size_t)length);
+    return value;
+}
+
+static inline uint64_t hash_text(const uint8_t *bytes, int64_t length)
+{
+    uint64_t hash = (uint64_t)length * 0x9e3779b97f4a7c15u;
+    for (; length >= 8; bytes += 8, length -= 8) {
+        uint64_t part;
+        memcpy(&part, bytes, 8);
+        hash = mix(hash ^ part);
+    }
+    return length ? mix(hash ^ word(bytes, length)) : mix(hash);
+}
+
+static inline int is_missing(const uint8_t *validity, int64_t bit)
+{
+    return validity && !((validity[bit >> 3] >> (bit & 7)) & 1);
+}
+
+/* ---- interning: values become codes 1, 2, 3, … in order of first appearance; 0 is missing ---------- */
+
+/* A slot holds the upper half of the hash and the code; 0 is free. The table is never more than half full. */
+#define SLOT(hash, code) (((hash) & 0xffffffff00000000u) | (uint64_t)(code))
+
+/* Text. `used` = {codes, bytes} in the dictionary so far. Returns the number of rows done. */
+API int64_t shoal_intern_text(const uint8_t *text, const int32_t *offsets, const uint8_t *validity,
+                              int64_t first_bit, int64_t rows, uint64_t *slots, int64_t slot_count,
+                              uint8_t *dictionary, int64_t dictionary_room, int64_t *ends, int64_t *used,
+                              uint32_t *codes)
+{
+    const uint64_t mask = (uint64_t)slot_count - 1;
+    int64_t count = used[0], bytes = used[1], row = 0;
+    for (; row < rows; row++) {
+        if (is_missing(validity, first_bit + row)) {
+            codes[row] = 0;
+            continue;
+        }
+        const uint8_t *value = text + offsets[row];
+        const int64_t length = offsets[row + 1] - offsets[row];
+        const uint64_t hash = hash_text(value, length);
+        uint64_t at = hash & mask;
+        uint32_t code = 0;
+        for (; slots[at]; at = (at + 1) & mask) {
+            if ((slots[at] ^ hash) >> 32) continue;
+            const uint32_t candidate = (uint32_t)slots[at];
+            const int64_t start = ends[candidate - 1];
+            if (ends[candidate] - start == length && memcmp(dictionary + start, value, (size_t)length) == 0) {
+                code = candidate;
+                break;
+            }
+        }
+        if (!code) {
+            if (2 * (count + 1) > slot_count || bytes + length > dictionary_room) break;
+            memcpy(dictionary + bytes, value, (size_t)length);
+            bytes += length;
+            code = (uint32_t)++count;
+            ends[count] = bytes;
+            slots[at] = SLOT(hash, code);
+        }
+        codes[row] = code;
+    }
+    used[0] = count;
+    used[1] = bytes;
+    return row;
+}
+
+/* Puts the first `count` dictionary entries into a larger, zeroed slot table. */
+API void shoal_rehash_text(const uint8_t *dictionary, const int64_t *ends, int64_t count, uint64_t *slots,
+                           int64_t slot_count)
+{
+    const uint64_t mask = (uint64_t)slot_count - 1;
+    for (int64_t code = 1; code <= count; code++) {
+        const uint64_t hash = hash_text(dictionary + ends[code - 1], ends[code] - ends[code - 1]);
+        uint64_t at = hash & mask;
+        while (slots[at]) at = (at + 1) & mask;
+        slots[at] = SLOT(hash, code);
+    }
+}
+
+/* Keys of 64 bits. `used` = {codes}. Returns the number of rows done. */
+API int64_t shoal_intern_keys(const uint64_t *keys, int64_t rows, uint32_t *slots, int64_t slot_count,
+                              uint64_t *dictionary, int64_t *used, uint32_t *codes)
+{
+    const uint64_t mask = (uint64_t)slot_count - 1;
+    int64_t count = used[0], row = 0;
+    for (; row < rows; row++) {
+        uint64_t at = mix(keys[row]) & mask;
+        while (slots[at] && dictionary[slots[at] - 1] != keys[row]) at = (at + 1) & mask;
+        if (!slots[at]) {
+            if (2 * (count + 1) > slot_count) break;
+            dictionary[count] = keys[row];
+            slots[at] = (uint32_t)++count;
+        }
+        codes[row] = slots[at];
+    }
+    used[0] = count;
+    return row;
+}
+
+API void shoal_rehash_keys(const uint64_t *dictionary, int64_t count, uint32_t *slots, int64_t slot_count)
+{
+    const uint64_t mask = (uint64_t)slot_count - 1;
+    for (int64_t code = 1; code <= count; code++) {
+        uint64_t at = mix(dictionary[code - 1]) & mask;
+        while (slots[at]) at = (at + 1) & mask;
+        slots[at] = (uint32_t)code;
+    }
+}
+
+/* keys[i] = bytes 8·part … 8·part + 7 of value i, the first byte most significant, padded with zeros: integers
+ * that compare as the bytes do. */
+API void shoal_text_words(const uint8_t *text, const int64_t *ends, int64_t count, int64_t part, uint64_t *keys)
+{
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t start = ends[i] + 8 * part, left = ends[i + 1] - start;
+        uint64_t key = 0;
+        for (int64_t b = 0; b < (left < 8 ? left : 8); b++) key |= (uint64_t)text[start + b] << (56 - 8 * b);
+        keys[i] = key;
+    }
+}
+
+/* ---- codes of 8, 16 and 32 bits --------------------------------------------------------------------- */
+
+#define FOR_EACH_WIDTH(DO) DO(uint8_t, 1) DO(uint16_t, 2) DO(uint32_t, 4)
+
+#define TRANSLATE_INTO(IN, OUT, BYTES)                                                                        \
+    case BYTES:                                                                                               \
+        for (int64_t i = 0; i < rows; i++) ((OUT *)out)[i] = (OUT)table[((const IN *)codes)[i]];              \
+        break;
+
+#define TRANSLATE_FROM(IN, BYTES)                                                                             \
+    case BYTES:                                                                                               \
+        switch (out_width) {                                                                                  \
+            TRANSLATE_INTO(IN, uint8_t, 1)                                                                    \
+            TRANSLATE_INTO(IN, uint16_t, 2)                                                                   \
+            TRANSLATE_INTO(IN, uint32_t, 4)                                                                   \
+        }                                                                                                     \
+        break;
+
+/* out[i] = table[codes[i]], between any two widths. The caller has checked that every code is in the table. */
+API void shoal_translate(const void *codes, int32_t width, int64_t rows, const uint32_t *table, void *out,
+                         int32_t out_width)
+{
+    switch (width) { FOR_EACH_WIDTH(TRANSLATE_FROM) }
+}
+
+#define PACK_COLUMN(IN, BYTES)                                                                                \
+    case BYTES: {                                                                                             \
+        const IN *codes = (const IN *)columns[c] + start;                                                     \
+        for (int64_t i = 0; i < length; i++) keys[start + i] = keys[start + i] * radix + codes[i];            \
+        break;                                                                                                \
+    }
+
+/* keys[i] = (…(keys[i]·r₀ + c₀[i])·r₁ + c₁[i]…): mixed radix, most significant column first. */
+API void shoal_pack(const void *const *columns, const int32_t *widths, const uint64_t *radices,
+                    int32_t column_count, int64_t rows, uint64_t *keys)
+{
+    enum { BLOCK = 2048 }; /* keys stay in the first-level cache while the columns pass by */
+    for (int64_t start = 0; start < rows; start += BLOCK) {
+        const int64_t length = rows - start < BLOCK ? rows - start : BLOCK;
+        for (int32_t c = 0; c < column_count; c++) {
+            const uint64_t radix = radices[c];
+            switch (widths[c]) { FOR_EACH_WIDTH(PACK_COLUMN) }
+        }
+    }
+}
+
+/* ---- grouping ----------------------------------------------------------------------------------------- */
+
+/* Keys below `space` become dense ids in ascending order of the key. `table` holds `space` zeros. */
+API int64_t shoal_group_direct(const uint64_t *keys, int64_t rows, uint32_t *table, int64_t space,
+                               uint32_t *ids)
+{
+    uint32_t count = 0;
+    for (int64_t i = 0; i < rows; i++) table[keys[i]] = 1;
+    for (int64_t key = 0; key < space; key++)
+        if (table[key]) table[key] = count++;
+    for (int64_t i = 0; i < rows; i++) ids[i] = table[keys[i]];
+    return count;
+}
+
+/* counts[g] = members of group g; first[g] = its first row. `counts` holds zeros. */
+API void shoal_tally(const uint32_t *ids, int64_t rows, int64_t *counts, int64_t *first)
+{
+    for (int64_t i = 0; i < rows; i++)
+        if (counts[ids[i]]++ == 0) first[ids[i]] = i;
+}

@@ -1,0 +1,111 @@
+"""Grouping: rows with equal codes get the same id; ids ascend with the codes, so row order does not matter."""
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.kernels import library
+from shoal.kernels.interning import intern_keys
+from shoal.kernels.packing import KEY_SPACE, pack
+from shoal.kernels.translation import Codes, translate_into
+
+# Up to this many possible keys (or twice as many as there are rows) a table addressed by the key beats hashing.
+DIRECT_SPACE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Groups:
+    """Rows sorted into groups.
+
+    ``ids[i]``: the group of row i. ``counts[g]``: its size. ``first[g]``: its first row.
+    """
+
+    ids: NDArray[np.uint32]
+    counts: NDArray[np.int64]
+    first: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+
+def group(keys: NDArray[np.uint64], space: int = KEY_SPACE) -> Groups:
+    """Group equal keys; all keys are below ``space``. Groups are in ascending order of their key.
+
+    >>> import numpy as np
+    >>> groups = group(np.array([9, 4, 9, 9], np.uint64))
+    >>> groups.ids.tolist(), groups.counts.tolist(), groups.first.tolist()
+    ([1, 0, 1, 1], [1, 3], [1, 0])
+    """
+    native = library.core()
+    if native is None:
+        return _group_numpy(keys)
+    dense = _dense_direct(native, keys, space) if _is_direct(space, len(keys)) else _dense_hashed(keys)
+    return _tally(native, *dense)
+
+
+def group_rows(columns: Sequence[Codes], sizes: Sequence[int], rows: int) -> Groups:
+    """Group equal rows of codes, in lexicographic order; column j holds codes below ``sizes[j]``.
+
+    Keys wider than 64 bits are refined: what fits is grouped first, and its ids stand for it from there on.
+    With no column all rows are one group.
+
+    >>> import numpy as np
+    >>> sex, age = np.array([0, 1, 0], np.uint8), np.array([40, 31, 40], np.uint8)
+    >>> group_rows([sex, age], [2, 90], rows=3).counts.tolist()
+    [2, 1]
+    """
+    columns, sizes = list(columns), [max(size, 1) for size in sizes]
+    if not columns:
+        columns, sizes = [np.zeros(rows, np.uint8)], [1]
+    done, space = _fitting(sizes, 0, 1)
+    groups = group(pack(columns[:done], sizes[:done]), space)
+    while done < len(columns):
+        end, space = _fitting(sizes, done, max(len(groups), 1))
+        start = groups.ids.astype(np.uint64)
+        groups = group(pack(columns[done:end], sizes[done:end], start), space)
+        done = end
+    return groups
+
+
+def _fitting(sizes: Sequence[int], begin: int, space: int) -> tuple[int, int]:
+    """Return how far the columns from ``begin`` fit into one key, and how many keys there can be."""
+    end = begin
+    while end < len(sizes) and space * sizes[end] <= KEY_SPACE:
+        space *= sizes[end]
+        end += 1
+    return end, space
+
+
+def _is_direct(space: int, rows: int) -> bool:
+    return space <= max(DIRECT_SPACE, 2 * rows) and space < 1 << 32
+
+
+def _group_numpy(keys: NDArray[np.uint64]) -> Groups:
+    _, first, inverse, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
+    return Groups(inverse.astype(np.uint32), counts.astype(np.int64), first.astype(np.int64))
+
+
+def _dense_direct(
+    native: ctypes.CDLL, keys: NDArray[np.uint64], space: int
+) -> tuple[NDArray[np.uint32], int]:
+    table, ids = np.zeros(space, np.uint32), np.empty(len(keys), np.uint32)
+    count = native.shoal_group_direct(keys.ctypes.data, len(keys), table.ctypes.data, space, ids.ctypes.data)
+    return ids, int(count)
+
+
+def _dense_hashed(keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], int]:
+    codes, distinct = intern_keys(keys)
+    rank = np.zeros(len(distinct) + 1, np.uint32)
+    rank[np.argsort(distinct) + 1] = np.arange(len(distinct), dtype=np.uint32)
+    ids = np.empty(len(keys), np.uint32)
+    translate_into(codes, rank, ids)
+    return ids, len(distinct)
+
+
+def _tally(native: ctypes.CDLL, ids: NDArray[np.uint32], count: int) -> Groups:
+    counts, first = np.zeros(count, np.int64), np.empty(count, np.int64)
+    native.shoal_tally(ids.ctypes.data, len(ids), counts.ctypes.data, first.ctypes.data)
+    return Groups(ids, counts, first)

@@ -1,0 +1,105 @@
+"""Loading of the C core, and the choice between it and the numpy twins.
+
+``SHOAL_KERNELS=numpy`` forces the twins, ``SHOAL_KERNELS=c`` refuses to run without the core; by default the core
+is used where it is there and fits its source.
+"""
+
+import ctypes
+import hashlib
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+Choice = Literal["auto", "c", "numpy"]
+
+_HERE = Path(__file__).parent
+_SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
+
+_i32, _i64, _ptr = ctypes.c_int32, ctypes.c_int64, ctypes.c_void_p
+_SIGNATURES: dict[str, tuple[type | None, list[type]]] = {
+    "shoal_intern_text": (_i64, [_ptr, _ptr, _ptr, _i64, _i64, _ptr, _i64, _ptr, _i64, _ptr, _ptr, _ptr]),
+    "shoal_rehash_text": (None, [_ptr, _ptr, _i64, _ptr, _i64]),
+    "shoal_intern_keys": (_i64, [_ptr, _i64, _ptr, _i64, _ptr, _ptr, _ptr]),
+    "shoal_rehash_keys": (None, [_ptr, _i64, _ptr, _i64]),
+    "shoal_text_words": (None, [_ptr, _ptr, _i64, _i64, _ptr]),
+    "shoal_translate": (None, [_ptr, _i32, _i64, _ptr, _ptr, _i32]),
+    "shoal_pack": (None, [_ptr, _ptr, _ptr, _i32, _i64, _ptr]),
+    "shoal_group_direct": (_i64, [_ptr, _i64, _ptr, _i64, _ptr]),
+    "shoal_tally": (None, [_ptr, _i64, _ptr, _ptr]),
+}
+
+
+def load(path: Path, source: Path) -> ctypes.CDLL | None:
+    """Return the library at ``path``, or None if it is not there, not loadable or not made from ``source``."""
+    if not path.exists():
+        return None
+    try:
+        library = ctypes.CDLL(str(path))
+    except OSError:
+        warnings.warn("shoal's C core cannot be loaded here; numpy is used", RuntimeWarning, stacklevel=2)
+        return None
+    library.shoal_source_hash.restype = ctypes.c_char_p
+    if library.shoal_source_hash().decode() != hashlib.sha256(source.read_bytes()).hexdigest():
+        warnings.warn(
+            "shoal's C core is older than its source; numpy is used. Hint: install shoal again.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return None
+    for name, (result, arguments) in _SIGNATURES.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+    return library
+
+
+class _Selection:
+    """Which kernels are in use. The library is loaded once, when it is first asked for."""
+
+    def __init__(self, choice: str) -> None:
+        self.choice = choice
+        self._library: ctypes.CDLL | None = None
+        self._loaded = False
+
+    def library(self) -> ctypes.CDLL | None:
+        if self.choice not in {"auto", "c", "numpy"}:
+            raise RuntimeError("SHOAL_KERNELS must be 'c', 'numpy' or 'auto'")
+        if self.choice == "numpy":
+            return None
+        if not self._loaded:
+            self._library = load(_library_path(), _HERE / "core.c")
+            self._loaded = True
+        if self._library is None and self.choice == "c":
+            raise RuntimeError("SHOAL_KERNELS=c, but shoal's C core is not installed here")
+        return self._library
+
+
+def _library_path() -> Path:
+    """Return the library's place; another build of the same source (a sanitizer's) can be named instead."""
+    return Path(os.environ.get("SHOAL_KERNELS_LIBRARY", _HERE / f"_core{_SUFFIX}"))
+
+
+_selection = _Selection(os.environ.get("SHOAL_KERNELS", "auto"))
+
+
+def core() -> ctypes.CDLL | None:
+    """Return the C core, or None where the numpy twins are to be used."""
+    return _selection.library()
+
+
+def in_use() -> Literal["c", "numpy"]:
+    """Say which kernels answer."""
+    return "numpy" if core() is None else "c"
+
+
+@contextmanager
+def using(choice: Choice) -> Iterator[None]:
+    """Switch kernels for a while, as the tests do."""
+    before, _selection.choice = _selection.choice, choice
+    try:
+        yield
+    finally:
+        _selection.choice = before

@@ -1,0 +1,62 @@
+"""Things found by name: adding one means adding one file to its room.
+
+A registry belongs to a package. When it is first asked, it imports every module of that package, and each module
+registers what it holds.
+"""
+
+import pkgutil
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import Generic, TypeVar
+
+from shoal.errors import ShoalError, did_you_mean, listed
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """Named things of one sort, such as file formats or kinds of hierarchy."""
+
+    def __init__(self, noun: str, package: str) -> None:
+        self._noun = noun
+        self._package = package
+        self._things: dict[str, T] = {}
+        self._complete = False
+
+    def register(self, name: str) -> Callable[[T], T]:
+        """Return a decorator that files a thing under ``name``."""
+
+        def add(thing: T) -> T:
+            if name in self._things:
+                raise ValueError(f"two things are called {self._noun} '{name}'")
+            self._things[name] = thing
+            return thing
+
+        return add
+
+    def __getitem__(self, name: str) -> T:
+        self._import_all()
+        if name not in self._things:
+            hint = did_you_mean(name, self) or f"Known are {listed(self)}."
+            raise ShoalError(f"There is no {self._noun} '{name}'.", hint=hint)
+        return self._things[name]
+
+    def __iter__(self) -> Iterator[str]:
+        self._import_all()
+        return iter(sorted(self._things))
+
+    def __len__(self) -> int:
+        self._import_all()
+        return len(self._things)
+
+    def values(self) -> list[T]:
+        """Return the things in order of their names."""
+        return [self[name] for name in self]
+
+    def _import_all(self) -> None:
+        if self._complete:
+            return
+        self._complete = True
+        package = import_module(self._package)
+        for module in pkgutil.iter_modules(package.__path__):
+            import_module(f"{self._package}.{module.name}")

@@ -1,0 +1,85 @@
+"""A column: its name, what kind of values it holds, and the dictionary its codes point into."""
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.table.kind import Kind
+
+SUPPRESSED = "*"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Column:
+    """Codes 0 … n − 1 stand for ``values`` in ascending order; then come *missing* and *suppressed*, if present.
+
+    ``missing``: whether cells were empty at the source. ``suppressed``: whether cells were blanked on purpose,
+    which is another thing: the value exists, but is not shown.
+    """
+
+    name: str
+    kind: Kind
+    values: pa.Array
+    missing: bool = False
+    suppressed: bool = False
+
+    @property
+    def size(self) -> int:
+        """How many different codes there are."""
+        return len(self.values) + self.missing + self.suppressed
+
+    @property
+    def missing_code(self) -> int | None:
+        """The code of a cell that was empty at the source."""
+        return len(self.values) if self.missing else None
+
+    @property
+    def suppressed_code(self) -> int | None:
+        """The code of a cell that was blanked on purpose."""
+        return len(self.values) + self.missing if self.suppressed else None
+
+    def labels(self) -> pa.StringArray:
+        """Return how each code is written: the value as text, null for missing, ``*`` for suppressed."""
+        tail = [None] * self.missing + [SUPPRESSED] * self.suppressed
+        return pa.concat_arrays([as_text(self.values), pa.array(tail, pa.string())])
+
+    def cells(self) -> pa.Array:
+        """Return what each code puts into a cell: the value itself, unless ``*`` forces the column to be text."""
+        if self.suppressed:
+            return self.labels()
+        return pa.concat_arrays([self.values, pa.nulls(1, self.values.type)]) if self.missing else self.values
+
+
+def as_text(values: pa.Array) -> pa.StringArray:
+    """Write values the way shoal writes them in text files: ISO dates, shortest numbers, ``true``/``false``.
+
+    >>> import pyarrow as pa
+    >>> as_text(pa.array([1.0, 2.5])).to_pylist()
+    ['1.0', '2.5']
+    """
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    if pa.types.is_timestamp(values.type):
+        return _datetime_text(values)
+    text = values.cast(pa.string())
+    if pa.types.is_floating(values.type):
+        # 1.0 must not come back as the integer 1.
+        bare = pc.match_substring_regex(text, r"^-?\d+$")
+        text = pc.if_else(bare, pc.binary_join_element_wise(text, "0", "."), text)
+    if pa.types.is_time(values.type):
+        text = pc.replace_substring_regex(text, r"\.?0+$", "") if _has_fraction(values.type) else text
+    return text
+
+
+def _has_fraction(arrow: pa.DataType) -> bool:
+    return arrow.unit != "s"
+
+
+def _datetime_text(values: pa.TimestampArray) -> pa.StringArray:
+    """Write date and time in ISO 8601, with as many decimals of a second as the column needs."""
+    text = pc.replace_substring(values.cast(pa.string()), " ", "T", max_replacements=1)
+    if _has_fraction(values.type):
+        text = pc.replace_substring_regex(text, r"\.(\d*?)0+(Z?)$", r".\1\2")
+        text = pc.replace_substring_regex(text, r"\.(Z?)$", r"\1")
+    return text

@@ -1,0 +1,73 @@
+"""The kinds of values a column can hold."""
+
+from enum import StrEnum
+
+import pyarrow as pa
+
+from shoal.errors import ColumnError
+
+
+class Kind(StrEnum):
+    """What the values of a column are. All kinds but text are ordered."""
+
+    TEXT = "text"
+    INTEGER = "integer"
+    NUMBER = "number"
+    DATE = "date"
+    DATETIME = "datetime"
+    TIME = "time"
+    BOOLEAN = "boolean"
+    CATEGORY = "category"
+
+    @property
+    def ordered(self) -> bool:
+        """Whether values of this kind come in an order that means something."""
+        return self is not Kind.TEXT
+
+    @property
+    def numeric(self) -> bool:
+        """Whether values of this kind can be added up."""
+        return self in {Kind.INTEGER, Kind.NUMBER}
+
+
+def kind_of(arrow: pa.DataType, name: str) -> Kind:
+    """Return the kind of an Arrow type; refuse what cannot be encoded, such as lists.
+
+    >>> import pyarrow as pa
+    >>> kind_of(pa.int16(), "age"), kind_of(pa.timestamp("us"), "admitted")
+    (<Kind.INTEGER: 'integer'>, <Kind.DATETIME: 'datetime'>)
+    """
+    for test, kind in _TESTS:
+        if test(arrow):
+            return kind
+    if pa.types.is_dictionary(arrow):
+        return Kind.CATEGORY if arrow.ordered else kind_of(arrow.value_type, name)
+    raise ColumnError(
+        f"Column '{name}' holds {arrow}, which cannot be encoded.",
+        hint="Give each record one plain value per column: text, a number, a date or true/false.",
+    )
+
+
+def _is_text(arrow: pa.DataType) -> bool:
+    types = pa.types
+    return (
+        types.is_string(arrow)
+        or types.is_large_string(arrow)
+        or types.is_string_view(arrow)
+        or types.is_null(arrow)
+    )
+
+
+def _is_number(arrow: pa.DataType) -> bool:
+    return pa.types.is_floating(arrow) or pa.types.is_decimal(arrow)
+
+
+_TESTS = (
+    (_is_text, Kind.TEXT),
+    (pa.types.is_boolean, Kind.BOOLEAN),
+    (pa.types.is_integer, Kind.INTEGER),
+    (_is_number, Kind.NUMBER),
+    (pa.types.is_date, Kind.DATE),
+    (pa.types.is_timestamp, Kind.DATETIME),
+    (pa.types.is_time, Kind.TIME),
+)

@@ -1,0 +1,180 @@
+"""The C core and the numpy twins against plain Python, and against each other."""
+
+from itertools import groupby
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shoal.kernels import library
+from shoal.kernels.grouping import DIRECT_SPACE, group, group_rows
+from shoal.kernels.interning import intern_keys, text_interner
+from shoal.kernels.packing import pack
+from shoal.kernels.translation import narrowest, translate
+
+BOTH = pytest.mark.parametrize("kernels", ["c", "numpy"])
+
+
+def test_the_core_is_installed():
+    """Without this a build that leaves the library out would pass: the twins hide it."""
+    with library.using("c"):
+        assert library.in_use() == "c"
+
+
+@BOTH
+@given(blocks=st.lists(st.lists(st.none() | st.text(max_size=20), max_size=40), max_size=5))
+def test_interning_counts_first_appearances(kernels, blocks):
+    with library.using(kernels):
+        interner = text_interner()
+        codes = [interner.add(pa.array(block, pa.string())).tolist() for block in blocks]
+        known = list(dict.fromkeys(value for block in blocks for value in block if value is not None))
+        assert codes == [[0 if v is None else known.index(v) + 1 for v in block] for block in blocks]
+        assert interner.values().to_pylist() == known
+        assert len(interner) == len(known)
+
+
+@BOTH
+def test_interning_grows(kernels):
+    with library.using(kernels):
+        interner = text_interner()
+        long = "x" * 100_000
+        values = [str(i) for i in range(5000)] + [long, None, "", long]
+        codes = interner.add(pa.array(values))
+        again = interner.add(pa.array(values[::-1]))
+        assert codes.tolist() == [*range(1, 5002), 0, 5002, 5001]
+        assert again.tolist() == codes.tolist()[::-1]
+        assert interner.values().to_pylist() == [*values[:5001], ""]
+
+
+@BOTH
+def test_interning_a_slice(kernels):
+    with library.using(kernels):
+        block = pa.array([None, "a", "b", None, "a", "c"]).slice(2, 3)
+        assert text_interner().add(block).tolist() == [1, 0, 2]
+
+
+@BOTH
+@given(keys=st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 5), max_size=60))
+def test_interned_keys(kernels, keys):
+    with library.using(kernels):
+        codes, distinct = intern_keys(np.array(keys, np.uint64))
+        known = list(dict.fromkeys(keys))
+        assert codes.tolist() == [known.index(key) + 1 for key in keys]
+        assert distinct.tolist() == known
+
+
+@BOTH
+def test_many_interned_keys(kernels):
+    with library.using(kernels):
+        keys = np.random.default_rng(1).permutation(100_000).astype(np.uint64) << np.uint64(30)
+        codes, distinct = intern_keys(np.concatenate([keys, keys]))
+        assert (distinct == keys).all()
+        assert (codes == np.tile(np.arange(1, 100_001), 2)).all()
+
+
+@BOTH
+@pytest.mark.parametrize("size", [3, 256, 257, 65_536, 65_537])
+@pytest.mark.parametrize("width", [np.uint8, np.uint16, np.uint32])
+def test_translation_between_widths(kernels, size, width):
+    with library.using(kernels):
+        codes = np.array([0, 2, 1, 2], width)
+        out = translate(codes, np.array([size - 1, 0, 1]), size=size)
+        assert out.tolist() == [size - 1, 1, 0, 1]
+        assert out.dtype == narrowest(size)
+
+
+@BOTH
+def test_translation_refuses_codes_outside_the_table(kernels):
+    with library.using(kernels), pytest.raises(IndexError):
+        translate(np.array([3], np.uint8), np.array([0, 1, 2]), size=3)
+
+
+def test_too_many_codes():
+    with pytest.raises(OverflowError):
+        narrowest(2**32 + 1)
+
+
+@BOTH
+@given(rows=st.lists(st.tuples(st.integers(0, 1), st.integers(0, 299), st.integers(0, 69_999)), max_size=50))
+def test_packed_keys_compare_as_rows(kernels, rows):
+    with library.using(kernels):
+        columns = [np.array([row[j] for row in rows], t) for j, t in enumerate((np.uint8, np.uint16, np.uint32))]
+        keys = pack(columns, [2, 300, 70_000]).tolist()
+        assert keys == [(a * 300 + b) * 70_000 + c for a, b, c in rows]
+        assert sorted(range(len(rows)), key=rows.__getitem__) == sorted(range(len(rows)), key=keys.__getitem__)
+
+
+def assert_groups(groups, rows):
+    """Compare with sorting and counting in plain Python."""
+    ordered = sorted(range(len(rows)), key=rows.__getitem__)
+    expected = [list(members) for _, members in groupby(ordered, key=rows.__getitem__)]
+    assert groups.counts.tolist() == [len(members) for members in expected]
+    assert groups.first.tolist() == [members[0] for members in expected]
+    ids = [None] * len(rows)
+    for number, members in enumerate(expected):
+        for member in members:
+            ids[member] = number
+    assert groups.ids.tolist() == ids
+
+
+@BOTH
+@given(keys=st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 5), max_size=60))
+def test_groups_of_wide_keys(kernels, keys):
+    with library.using(kernels):
+        assert_groups(group(np.array(keys, np.uint64)), keys)
+
+
+@BOTH
+@given(keys=st.lists(st.integers(0, 9), max_size=60))
+def test_groups_of_narrow_keys(kernels, keys):
+    with library.using(kernels):
+        assert_groups(group(np.array(keys, np.uint64), 10), keys)
+
+
+@BOTH
+@given(data=st.data(), columns=st.integers(0, 40), rows=st.integers(0, 12))
+def test_groups_of_rows_of_any_width(kernels, data, columns, rows):
+    """Forty columns of up to 70,000 codes are 640 bits of key: most tables here need refinement."""
+    sizes = data.draw(st.lists(st.sampled_from([1, 2, 300, 70_000]), min_size=columns, max_size=columns))
+    table = [
+        data.draw(st.lists(st.sampled_from([0, size // 2, size - 1]), min_size=rows, max_size=rows))
+        for size in sizes
+    ]
+    with library.using(kernels):
+        codes = [np.array(column, narrowest(size)) for column, size in zip(table, sizes, strict=True)]
+        assert_groups(group_rows(codes, sizes, rows), list(zip(*table, strict=True)) if table else [()] * rows)
+
+
+def test_direct_and_hashed_grouping_agree():
+    keys = np.random.default_rng(2).integers(0, DIRECT_SPACE, 300_000).astype(np.uint64)
+    direct, hashed = group(keys, DIRECT_SPACE), group(keys, 2**64)
+    for a, b in zip(
+        (direct.ids, direct.counts, direct.first), (hashed.ids, hashed.counts, hashed.first), strict=True
+    ):
+        assert (a == b).all()
+
+
+def test_unknown_choice_of_kernels():
+    with library.using("fortran"), pytest.raises(RuntimeError, match="SHOAL_KERNELS"):  # type: ignore[arg-type]
+        library.core()
+
+
+def test_a_stale_library_is_not_used(tmp_path):
+    """An editable install keeps its old library when the source changes."""
+    source = tmp_path / "core.c"
+    source.write_text("/* another source */")
+    with pytest.warns(RuntimeWarning, match="install shoal again"):
+        assert library.load(library._library_path(), source) is None
+
+
+def test_a_broken_library_is_not_used(tmp_path):
+    broken = tmp_path / "core.so"
+    broken.write_bytes(b"not a library")
+    with pytest.warns(RuntimeWarning, match="cannot be loaded"):
+        assert library.load(broken, broken) is None
+
+
+def test_a_missing_library_is_not_used(tmp_path):
+    assert library.load(tmp_path / "none.so", tmp_path / "core.c") is None
