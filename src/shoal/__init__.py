@@ -1,1 +1,32 @@
+"""shoal: health data from the raw table to a release its owner can defend."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from shoal.errors import ShoalError
+    from shoal.table.reading import read
+    from shoal.table.table import Table
+    from shoal.table.writing import write
+
 __version__ = "0.1.0"
+
+# Names come from their modules when they are first used: numpy and Arrow cost more than a whole --help.
+_HOMES = {
+    "ShoalError": "shoal.errors",
+    "Table": "shoal.table.table",
+    "read": "shoal.table.reading",
+    "write": "shoal.table.writing",
+}
+
+__all__ = ["ShoalError", "Table", "__version__", "read", "write"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'shoal' has no attribute '{name}'")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

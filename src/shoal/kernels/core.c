@@ -31,22 +31,42 @@ static inline uint64_t mix(uint64_t x)
     return x ^ (x >> 32);
 }
 
-static inline uint64_t word(const uint8_t *bytes, int64_t length)
+static inline uint64_t load8(const uint8_t *bytes)
 {
-    uint64_t value = 0;
-    memcpy(&value, bytes, (size_t)length);
+    uint64_t value;
+    memcpy(&value, bytes, 8);
     return value;
+}
+
+static inline uint64_t load4(const uint8_t *bytes)
+{
+    uint32_t value;
+    memcpy(&value, bytes, 4);
+    return value;
+}
+
+/* Up to seven bytes as one number, by loads of fixed size that may overlap: no call, no byte beyond the end. */
+static inline uint64_t load_short(const uint8_t *bytes, int64_t length)
+{
+    if (length >= 4) return load4(bytes) | load4(bytes + length - 4) << 32;
+    if (length == 0) return 0;
+    return bytes[0] | (uint64_t)bytes[length >> 1] << 8 | (uint64_t)bytes[length - 1] << 16;
 }
 
 static inline uint64_t hash_text(const uint8_t *bytes, int64_t length)
 {
     uint64_t hash = (uint64_t)length * 0x9e3779b97f4a7c15u;
-    for (; length >= 8; bytes += 8, length -= 8) {
-        uint64_t part;
-        memcpy(&part, bytes, 8);
-        hash = mix(hash ^ part);
-    }
-    return length ? mix(hash ^ word(bytes, length)) : mix(hash);
+    if (length < 8) return mix(hash ^ load_short(bytes, length));
+    for (int64_t at = 0; at + 8 < length; at += 8) hash = mix(hash ^ load8(bytes + at));
+    return mix(hash ^ load8(bytes + length - 8));
+}
+
+static inline int same_text(const uint8_t *a, const uint8_t *b, int64_t length)
+{
+    if (length < 8) return load_short(a, length) == load_short(b, length);
+    for (int64_t at = 0; at + 8 < length; at += 8)
+        if (load8(a + at) != load8(b + at)) return 0;
+    return load8(a + length - 8) == load8(b + length - 8);
 }
 
 static inline int is_missing(const uint8_t *validity, int64_t bit)
@@ -59,6 +79,9 @@ static inline int is_missing(const uint8_t *validity, int64_t bit)
 /* A slot holds the upper half of the hash and the code; 0 is free. The table is never more than half full. */
 #define SLOT(hash, code) (((hash) & 0xffffffff00000000u) | (uint64_t)(code))
 
+/* Hashes are computed this many rows ahead, so that the slots are on their way from memory when they are needed. */
+enum { AHEAD = 32 };
+
 /* Text. `used` = {codes, bytes} in the dictionary so far. Returns the number of rows done. */
 API int64_t shoal_intern_text(const uint8_t *text, const int32_t *offsets, const uint8_t *validity,
                               int64_t first_bit, int64_t rows, uint64_t *slots, int64_t slot_count,
@@ -67,21 +90,27 @@ API int64_t shoal_intern_text(const uint8_t *text, const int32_t *offsets, const
 {
     const uint64_t mask = (uint64_t)slot_count - 1;
     int64_t count = used[0], bytes = used[1], row = 0;
+    uint64_t hashes[AHEAD];
     for (; row < rows; row++) {
+        if (row % AHEAD == 0)
+            for (int64_t r = row; r < row + AHEAD && r < rows; r++) {
+                hashes[r % AHEAD] = hash_text(text + offsets[r], offsets[r + 1] - offsets[r]);
+                __builtin_prefetch(slots + (hashes[r % AHEAD] & mask));
+            }
         if (is_missing(validity, first_bit + row)) {
             codes[row] = 0;
             continue;
         }
         const uint8_t *value = text + offsets[row];
         const int64_t length = offsets[row + 1] - offsets[row];
-        const uint64_t hash = hash_text(value, length);
+        const uint64_t hash = hashes[row % AHEAD];
         uint64_t at = hash & mask;
         uint32_t code = 0;
         for (; slots[at]; at = (at + 1) & mask) {
             if ((slots[at] ^ hash) >> 32) continue;
             const uint32_t candidate = (uint32_t)slots[at];
             const int64_t start = ends[candidate - 1];
-            if (ends[candidate] - start == length && memcmp(dictionary + start, value, (size_t)length) == 0) {
+            if (ends[candidate] - start == length && same_text(dictionary + start, value, length)) {
                 code = candidate;
                 break;
             }
@@ -121,6 +150,7 @@ API int64_t shoal_intern_keys(const uint64_t *keys, int64_t rows, uint32_t *slot
     const uint64_t mask = (uint64_t)slot_count - 1;
     int64_t count = used[0], row = 0;
     for (; row < rows; row++) {
+        if (row + AHEAD < rows) __builtin_prefetch(slots + (mix(keys[row + AHEAD]) & mask));
         uint64_t at = mix(keys[row]) & mask;
         while (slots[at] && dictionary[slots[at] - 1] != keys[row]) at = (at + 1) & mask;
         if (!slots[at]) {

@@ -66,7 +66,7 @@ class _PythonInterner:
 
 
 class _NativeInterner:
-    """The C kernel over buffers that numpy owns and that double when they are full."""
+    """The C kernel over buffers that numpy owns and that grow when they are full."""
 
     def __init__(self, native: ctypes.CDLL) -> None:
         self._native = native
@@ -108,8 +108,8 @@ class _NativeInterner:
         if needed > len(self._text):
             self._text = _enlarged(self._text, max(needed, 2 * len(self._text)))
         if 2 * (count + 1) > len(self._slots):
-            self._ends = _enlarged(self._ends, len(self._slots) + 1)
-            self._slots = np.zeros(2 * len(self._slots), np.uint64)
+            self._ends = _enlarged(self._ends, 2 * len(self._slots) + 1)
+            self._slots = np.zeros(4 * len(self._slots), np.uint64)
             self._native.shoal_rehash_text(
                 self._text.ctypes.data, self._ends.ctypes.data, count, self._slots.ctypes.data, len(self._slots)
             )

@@ -48,7 +48,8 @@ class Column:
         """Return what each code puts into a cell: the value itself, unless ``*`` forces the column to be text."""
         if self.suppressed:
             return self.labels()
-        return pa.concat_arrays([self.values, pa.nulls(1, self.values.type)]) if self.missing else self.values
+        cells = pa.concat_arrays([self.values, pa.nulls(1, self.values.type)]) if self.missing else self.values
+        return _declared(cells) if self.kind is Kind.CATEGORY else cells
 
 
 def as_text(values: pa.Array) -> pa.StringArray:
@@ -70,6 +71,12 @@ def as_text(values: pa.Array) -> pa.StringArray:
     if pa.types.is_time(values.type):
         text = pc.replace_substring_regex(text, r"\.?0+$", "") if _has_fraction(values.type) else text
     return text
+
+
+def _declared(values: pa.Array) -> pa.DictionaryArray:
+    """Return ordered categories with their order."""
+    places = pa.array(range(len(values)), pa.int32(), mask=values.is_null().to_numpy(zero_copy_only=False))
+    return pa.DictionaryArray.from_arrays(places, values.drop_null(), ordered=True)
 
 
 def _has_fraction(arrow: pa.DataType) -> bool:

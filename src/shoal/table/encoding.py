@@ -36,11 +36,15 @@ class Encoded:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entries:
-    """A raw dictionary, read: the value of each entry, null where the entry means that a value is missing."""
+    """A raw dictionary, read: the value of each entry, null where the entry means that a value is missing.
+
+    ``ranked``: the values without the nulls, ranked, where that has been done already.
+    """
 
     kind: Kind
     values: pa.Array
     suppressed: NDArray[np.bool_]
+    ranked: "Ranked | None" = None
 
     @classmethod
     def read(cls, kind: Kind, values: pa.Array, marker: str | None = None) -> "Entries":
@@ -87,6 +91,8 @@ def _emptying(parts: list[Codes]) -> Iterator[Codes]:
 
 
 def _ranked(entries: Entries, shown: NDArray[np.bool_]) -> "Ranked":
+    if entries.ranked is not None and len(entries.ranked.ids) == np.count_nonzero(shown):
+        return entries.ranked
     values = entries.values if shown.all() else entries.values.filter(pa.array(shown))
     if entries.kind is Kind.CATEGORY:  # declared order
         return Ranked(values, np.arange(len(values), dtype=np.uint32))
@@ -105,10 +111,7 @@ def encode(name: str, cells: pa.ChunkedArray, *, suppressed: str | None = None) 
     if pa.types.is_dictionary(cells.type):
         raw, values = _raw_dictionary(cells)
     elif kind is Kind.TEXT:
-        interned = InternedText()
-        for block in blocks(cells.cast(pa.string())):
-            interned.add(block)
-        raw, values = interned.raw(), interned.values()
+        raw, values = InternedText.of(cells).taken()
     else:
         raw, values = _raw_plain(cells)
     return raw.encoded(name, Entries.read(kind, values, suppressed))
@@ -129,21 +132,28 @@ class InternedText:
         self._parts: list[Codes] = []
         self._missing = False
 
+    @classmethod
+    def of(cls, cells: pa.ChunkedArray) -> "InternedText":
+        """Intern a whole column."""
+        interned = cls()
+        for block in blocks(cells.cast(pa.string())):
+            interned.add(block)
+        return interned
+
     def add(self, block: pa.StringArray) -> None:
         """Encode one more block; the codes kept are as narrow as the number of values so far allows."""
         codes = self._interner.add(block)
         self._missing = self._missing or block.null_count > 0
         self._parts.append(codes.astype(narrowest(len(self._interner) + 1)))
 
-    def values(self) -> pa.LargeStringArray:
-        """Return the distinct values so far, in order of first appearance."""
-        return self._interner.values()
-
-    def raw(self) -> RawColumn:
-        """Return the raw codes so far."""
-        used = np.ones(len(self._interner) + 1, bool)
+    def taken(self) -> tuple[RawColumn, pa.LargeStringArray]:
+        """Hand over the raw codes and the distinct values; the interner's own tables are let go."""
+        values = self._interner.values()
+        used = np.ones(len(values) + 1, bool)
         used[0] = self._missing
-        return RawColumn(self._parts, used)
+        raw = RawColumn(self._parts, used)
+        self._interner, self._parts = text_interner(), []
+        return raw, values
 
 
 def _raw_plain(cells: pa.ChunkedArray) -> tuple[RawColumn, pa.Array]:
@@ -211,15 +221,16 @@ def _needs_comparison(arrow: pa.DataType) -> bool:
 
 
 def _rank_by_comparison(values: pa.Array) -> Ranked:
-    encoded = values.dictionary_encode()
-    distinct = encoded.dictionary
-    if pa.types.is_decimal(distinct.type):
-        order = pc.array_sort_indices(distinct).to_numpy().astype(np.int64)
+    if pa.types.is_decimal(values.type):
+        order = pc.array_sort_indices(values).to_numpy().astype(np.int64)
     else:
-        order = sort_text(distinct.cast(pa.large_string()))
-    ranks = np.empty(len(order), np.uint32)
-    ranks[order] = np.arange(len(order), dtype=np.uint32)
-    return Ranked(distinct.take(pa.array(order)), ranks[encoded.indices.to_numpy()])
+        order = sort_text(values.cast(pa.large_string()))
+    ascending = values.take(pa.array(order))
+    new = np.ones(len(order), bool)
+    new[1:] = pc.not_equal(ascending[1:], ascending[:-1]).to_numpy(zero_copy_only=False)
+    ids = np.empty(len(order), np.uint32)
+    ids[order] = np.cumsum(new) - 1
+    return Ranked(ascending if new.all() else ascending.filter(pa.array(new)), ids)
 
 
 def _sortable(values: pa.Array) -> tuple[NDArray[np.uint64], int]:

@@ -1,0 +1,1 @@
+"""Tables: what is read, encoded once, and handed back."""

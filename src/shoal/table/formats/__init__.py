@@ -1,0 +1,1 @@
+"""File formats, one file for each; a new one is found by being here."""

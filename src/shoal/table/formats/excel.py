@@ -1,0 +1,179 @@
+"""Excel workbooks: one sheet is one table."""
+
+import logging
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.errors import ReadError
+from shoal.progress import Hook, Progress
+from shoal.table.column import Column, as_text
+from shoal.table.encoding import encode
+from shoal.table.formats.format import FORMATS, Format, Options, Reading, Written, check_options
+from shoal.table.formats.header import Header
+from shoal.table.kind import Kind
+from shoal.table.table import Table
+
+MAX_ROWS, MAX_COLUMNS, MAX_TEXT = 1_048_576, 16_384, 32_767
+_FIRST_DAY = datetime(1900, 3, 1)  # noqa: DTZ001 - Excel knows no zones; before this its calendar is wrong
+_CONTROL = r"[\x00-\x08\x0b\x0c\x0d\x0e-\x1f\x{fffe}\x{ffff}]|_x[0-9A-Fa-f]{4}_"
+
+
+class Excel(Format):
+    """A sheet of a workbook."""
+
+    name = "excel"
+    suffixes = (".xlsx", ".xls", ".xlsb", ".ods")
+
+    def read(self, path: Path, options: Options, progress: Hook) -> Table:
+        """Read the first sheet, or the one that is named. Whole numbers are integers, midnights are dates."""
+        check_options(options, ("sheet",), self.name)
+        logging.getLogger("fastexcel").setLevel(logging.ERROR)  # it comments on empty columns
+        book = _open(path)
+        sheet = _sheet(book.sheet_names, options.sheet)
+        progress(Progress("reading", 0))
+        first = book.load_sheet(sheet, header_row=None, n_rows=1, dtypes="string").to_arrow()
+        header = Header.of([_text(column[0]) for column in first.columns] if first.num_rows else [], options)
+        body = book.load_sheet(
+            sheet, header_row=None, skip_rows=int(options.header is not False), schema_sample_rows=None
+        ).to_arrow()
+        columns = [
+            encode(name, pa.chunked_array([_plain(body.column(place), name in options.text)]),
+                   suppressed=options.suppressed)
+            for name, place in zip(header.names, header.places, strict=True)
+        ]
+        others = len(book.sheet_names) - 1
+        notes = (f"The workbook has {others} more sheets; '{sheet}' was read.",) if others else ()
+        return Reading(columns, body.num_rows, {"sheet": sheet}, notes).table(self.name)
+
+    def write(self, table: Table, path: Path, how: Written, progress: Hook) -> None:
+        """Write one sheet, row by row and in constant memory, as the file format wants it."""
+        del how
+        import xlsxwriter
+
+        with xlsxwriter.Workbook(str(path), {"constant_memory": True, "strings_to_urls": False}) as book:
+            sheet = book.add_worksheet("data")
+            for place, name in enumerate(table.names):
+                sheet.write_string(0, place, name)
+            writers = [_writer(book, sheet, column) for column in table.columns]
+            row = 0
+            for batch in table.batches():
+                for cells in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                    row += 1
+                    for place, (write, cell) in enumerate(zip(writers, cells, strict=True)):
+                        if cell is not None:
+                            write(row, place, cell)
+                progress(Progress("writing", row, table.records))
+
+    def table_refusal(self, table: Table) -> str | None:
+        """Refuse what does not fit onto a sheet."""
+        if table.records >= MAX_ROWS:
+            return f"a sheet holds {MAX_ROWS - 1:,} records, the table has {table.records:,}"
+        if len(table.columns) > MAX_COLUMNS:
+            return f"a sheet holds {MAX_COLUMNS:,} columns"
+        return None
+
+    def refusal(self, column: Column) -> str | None:
+        """Refuse what a cell cannot hold."""
+        for reason in _REFUSALS.get(column.kind, ()):
+            if len(column.values) and reason[0](column.values):
+                return reason[1]
+        return None
+
+
+FORMATS.register("excel")(Excel())
+
+
+def _open(path: Path) -> Any:
+    import fastexcel
+
+    try:
+        return fastexcel.read_excel(path)
+    except fastexcel.FastExcelError:
+        raise ReadError(f"'{path.name}' is no workbook, or is damaged or locked with a password.") from None
+
+
+def _sheet(names: list[str], wanted: str | None) -> str:
+    if wanted is None:
+        return names[0]
+    if wanted not in names:
+        raise ReadError(f"The workbook has no sheet '{wanted}'.", hint=f"It has {len(names)} sheets.")
+    return wanted
+
+
+def _text(cell: pa.Scalar) -> str:
+    return cell.as_py() or ""
+
+
+def _plain(cells: pa.Array, as_text_wanted: bool) -> pa.Array:
+    """Undo what Excel cannot tell apart: it has no integers and no dates without a time."""
+    if as_text_wanted:
+        return as_text(_plain(cells, as_text_wanted=False))
+    if pa.types.is_floating(cells.type):
+        whole = pc.all(pc.equal(pc.floor(cells), cells)).as_py()
+        small = pc.all(pc.less_equal(pc.abs(cells), 2**53)).as_py()
+        return cells.cast(pa.int64()) if whole and small else cells
+    if pa.types.is_timestamp(cells.type):
+        midnight = pc.all(pc.equal(pc.floor_temporal(cells, unit="day"), cells)).as_py()
+        return cells.cast(pa.date32()) if midnight else cells
+    return cells
+
+
+def _writer(book: Any, sheet: Any, column: Column) -> Any:
+    """Return the function that writes a cell of this column; never one that guesses, or text becomes formulas."""
+    if column.suppressed:
+        return sheet.write_string
+    if column.kind is Kind.DATE:
+        day = book.add_format({"num_format": "yyyy-mm-dd"})
+        return lambda row, place, cell: sheet.write_datetime(row, place, cell, day)
+    if column.kind is Kind.DATETIME:
+        moment = book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss.000"})
+        return lambda row, place, cell: sheet.write_datetime(row, place, cell, moment)
+    return {
+        Kind.BOOLEAN: sheet.write_boolean,
+        Kind.INTEGER: sheet.write_number,
+        Kind.NUMBER: sheet.write_number,
+    }.get(column.kind, sheet.write_string)
+
+
+def _any(condition: Any) -> bool:
+    return bool(pc.any(condition).as_py())
+
+
+def _too_fine(values: pa.Array) -> bool:
+    return _any(pc.not_equal(pc.floor_temporal(values, unit="millisecond"), values))
+
+
+def _too_early(values: pa.Array) -> bool:
+    return _any(pc.less(values, pa.scalar(_FIRST_DAY).cast(values.type)))
+
+
+_REFUSALS: dict[Kind, tuple[tuple[Any, str], ...]] = {
+    Kind.TEXT: (
+        (lambda v: _any(pc.greater(pc.utf8_length(v), MAX_TEXT)), f"a cell holds {MAX_TEXT:,} characters"),
+        (lambda v: _any(pc.match_substring_regex(v, _CONTROL)), "it holds control characters"),
+    ),
+    Kind.INTEGER: (
+        (lambda v: bool(np.abs(v.to_numpy().astype(float)).max() > 2**53), "Excel keeps 15 digits of a number"),
+    ),
+    Kind.NUMBER: (
+        (lambda v: pa.types.is_decimal(v.type), "Excel keeps 15 digits of a number"),
+        (lambda v: _any(pc.is_inf(v)), "it holds infinite numbers"),
+    ),
+    Kind.DATE: ((_too_early, "Excel's calendar begins in 1900"),),
+    Kind.DATETIME: (
+        (lambda v: v.type.tz is not None, "Excel knows no time zones; convert it to local time without zone"),
+        (_too_early, "Excel's calendar begins in 1900"),
+        (_too_fine, "Excel keeps milliseconds"),
+        (
+            lambda v: not _any(pc.not_equal(pc.floor_temporal(v, unit="day"), v)),
+            "all its times are midnight, so they would come back as dates; convert it to dates",
+        ),
+    ),
+    Kind.TIME: ((lambda _: True, "Excel has no time of day; convert it to text"),),
+}

@@ -1,0 +1,39 @@
+"""Arrow files (Feather): columns with types, as they lie in memory."""
+
+from pathlib import Path
+
+import pyarrow as pa
+from pyarrow import feather, ipc
+
+from shoal.errors import ReadError
+from shoal.progress import Hook
+from shoal.table.formats.format import FORMATS, Format, Options, Written, check_options
+from shoal.table.formats.parquet import read_columns
+from shoal.table.table import Table
+
+
+class Feather(Format):
+    """Columns with types, as they lie in memory."""
+
+    name = "feather"
+    suffixes = (".feather", ".arrow", ".ipc")
+
+    def read(self, path: Path, options: Options, progress: Hook) -> Table:
+        """Read and encode one column after the other."""
+        check_options(options, (), self.name)
+        try:
+            with pa.memory_map(str(path)) as source:
+                schema = ipc.open_file(source).schema
+        except pa.ArrowException:
+            raise ReadError(f"'{path.name}' is no Arrow file, or is damaged.") from None
+        return read_columns(
+            schema, lambda name: feather.read_table(path, columns=[name]).column(0), options, progress
+        ).table(self.name)
+
+    def write(self, table: Table, path: Path, how: Written, progress: Hook) -> None:
+        """Write the columns."""
+        del how, progress
+        feather.write_feather(table.to_arrow(), str(path), compression="zstd")
+
+
+FORMATS.register("feather")(Feather())

@@ -1,0 +1,117 @@
+"""What every file format can do, and how it is found."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+from shoal.errors import ReadError, did_you_mean, listed
+from shoal.progress import Hook
+from shoal.registry import Registry
+from shoal.table.column import Column
+from shoal.table.encoding import Encoded
+from shoal.table.table import Source, Table
+
+FORMATS: Registry["Format"] = Registry("file format", "shoal.table.formats")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a file is to be read. What is None is found out from the file.
+
+    ``separator``, ``decimal``, ``encoding``: how a text file is written.
+    ``header``: whether the first row holds the names; if None, it does, but is refused if it looks like data. ``unnamed``: what to do with nameless columns
+    ("refuse", "drop" or "number").
+    ``markers``: texts that mean "missing" in every column, besides the empty cell.
+    ``suppressed``: the text that means "blanked on purpose", such as ``*``.
+    ``text``: columns to keep as text, whatever they look like.
+    ``sheet``: the sheet of a workbook, by name.
+    """
+
+    separator: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+    header: bool | None = None
+    unnamed: str = "refuse"
+    markers: Sequence[str] = ()
+    suppressed: str | None = None
+    text: Sequence[str] = ()
+    sheet: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """How a file is to be written. ``excel_safe``: make cells that a spreadsheet would run as formulas harmless."""
+
+    separator: str | None = None
+    excel_safe: bool = False
+
+
+class Format(ABC):
+    """A file format: how to read it, how to write it, and what it cannot hold."""
+
+    name: ClassVar[str]
+    suffixes: ClassVar[tuple[str, ...]]
+
+    @abstractmethod
+    def read(self, path: Path, options: Options, progress: Hook) -> Table:
+        """Read a file into a table."""
+
+    @abstractmethod
+    def write(self, table: Table, path: Path, how: Written, progress: Hook) -> None:
+        """Write a table to a file that is not there yet. Everything has been checked."""
+
+    def refusal(self, column: Column) -> str | None:
+        """Say why the format cannot hold a column so that equal values come back, or None if it can."""
+        del column
+        return None
+
+    def table_refusal(self, table: Table) -> str | None:
+        """Say why the format cannot hold a table of this shape, or None if it can."""
+        del table
+        return None
+
+
+def format_of(path: Path, name: str | None = None) -> Format:
+    """Return the format called ``name``, or the one that the file's suffix says.
+
+    >>> from pathlib import Path
+    >>> format_of(Path("patients.tsv")).name
+    'csv'
+    """
+    if name is not None:
+        return FORMATS[name]
+    lower = path.name.lower()
+    for candidate in FORMATS.values():
+        if lower.endswith(candidate.suffixes):
+            return candidate
+    known = sorted(suffix for candidate in FORMATS.values() for suffix in candidate.suffixes)
+    hint = did_you_mean(path.suffix, known) or f"Known suffixes: {listed(known, 20)}."
+    raise ReadError(
+        f"The suffix of '{path.name}' does not tell its format.", hint=f"{hint} Or say it: format='csv'."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Columns as they come out of a file, with what was found out on the way."""
+
+    columns: list[Encoded]
+    rows: int
+    details: dict[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def table(self, origin: str) -> Table:
+        """Put the table together."""
+        return Table.of(self.columns, self.rows, Source(origin, details=self.details, notes=self.notes))
+
+
+def check_options(options: Options, used: Sequence[str], name: str) -> None:
+    """Refuse options that a format does not know, so that none is silently ignored."""
+    default = Options()
+    always = {"unnamed", "header", "markers", "suppressed", "text"}
+    for key in Options.__dataclass_fields__:
+        given: Any = getattr(options, key)
+        if given != getattr(default, key) and key not in used and key not in always:
+            raise ReadError(f"The option '{key}' means nothing for files of format {name}.")

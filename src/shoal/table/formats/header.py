@@ -1,0 +1,46 @@
+"""The header of a file: which columns are read, and what they are called."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from shoal.errors import ReadError
+from shoal.table.formats.format import Options
+from shoal.table.names import check_names
+
+_DATA = re.compile(r"-?\d+([.,]\d+)?|\d{4}-\d{2}-\d{2}.*|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The names of the columns that are read, and their places in the file."""
+
+    names: tuple[str, ...]
+    places: tuple[int, ...]
+
+    @classmethod
+    def of(cls, first_row: Sequence[str], options: Options) -> "Header":
+        """Take names from the first row, or number the columns if there is no header."""
+        if options.header is False:
+            numbered = tuple(f"column_{place}" for place in range(1, len(first_row) + 1))
+            return cls(numbered, tuple(range(len(first_row))))
+        if options.header is None:
+            _check_header(first_row)
+        places = tuple(
+            place for place, name in enumerate(first_row) if name.strip() or options.unnamed != "drop"
+        )
+        names = [first_row[place] for place in places]
+        if options.unnamed == "number":
+            names = [name if name.strip() else f"column_{place + 1}" for name, place in zip(names, places, strict=True)]
+        check_names(names)
+        return cls(tuple(names), places)
+
+
+def _check_header(first_row: Sequence[str]) -> None:
+    """Refuse a first row that is data: its values would become names and show everywhere."""
+    if any(_DATA.fullmatch(name.strip()) for name in first_row):
+        raise ReadError(
+            "The first row does not look like a header: it holds numbers or dates.",
+            hint="If it is data, say header=False (--no-header): the columns are then numbered. If it is the header all "
+            "the same, say header=True (--header).",
+        )

@@ -1,0 +1,128 @@
+"""JSON lines: one record per line. JSON knows text, numbers and true/false; dates are text that looks like one."""
+
+import json
+import re
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.json as pajson
+
+from shoal.errors import ColumnError, ReadError
+from shoal.progress import Hook, Progress
+from shoal.table.column import Column, as_text
+from shoal.table.encoding import Encoded, Entries, InternedText, encode
+from shoal.table.formats.format import FORMATS, Format, Options, Reading, Written, check_options
+from shoal.table.formats.lines import write_lines
+from shoal.table.inference import DATE_READERS, infer
+from shoal.table.kind import Kind, kind_of
+from shoal.table.names import check_names
+from shoal.table.table import Table
+
+EXACT = 2**53  # from here on not every integer is a double
+
+
+class JsonLines(Format):
+    """One JSON object per line."""
+
+    name = "jsonlines"
+    suffixes = (".jsonl", ".ndjson")
+
+    def read(self, path: Path, options: Options, progress: Hook) -> Table:
+        """Read the lines; text that looks like dates throughout a column is read as dates."""
+        check_options(options, (), self.name)
+        table = _as_written(path)
+        check_names(table.column_names)
+        encoded = []
+        for done, name in enumerate(table.column_names):
+            progress(Progress("reading", done, table.num_columns))
+            encoded.append(_encoded(name, table.column(name), options))
+        return Reading(encoded, table.num_rows).table(self.name)
+
+    def write(self, table: Table, path: Path, how: Written, progress: Hook) -> None:
+        """Render each dictionary entry once, then put the records together from these pieces."""
+        del how
+        pieces = [_pieces(column, json.dumps(column.name, ensure_ascii=False)) for column in table.columns]
+        pieces[0] = pc.binary_join_element_wise("{", pieces[0], "")
+        pieces[-1] = pc.binary_join_element_wise(pieces[-1], "}\n", "")
+        with path.open("wb") as file:
+            write_lines(file, table, pieces, ", ", progress)
+
+    def refusal(self, column: Column) -> str | None:
+        """Refuse what would come back as something else."""
+        values = column.values
+        if column.kind is Kind.TEXT and _reads_as_dates(values):
+            return "it is text that would be read back as dates"
+        if pa.types.is_floating(values.type) and pc.any(pc.greater_equal(pc.abs(values), EXACT)).as_py():
+            return "it holds numbers of 2^53 or more, or infinite ones, which JSON readers round"
+        if pa.types.is_uint64(values.type) and pc.any(pc.greater(values, 2**63 - 1)).as_py():
+            return "it holds integers beyond 63 bits, which JSON readers round"
+        if pa.types.is_timestamp(values.type) and values.type.tz not in {None, "UTC"}:
+            return "text does not hold its time zone; convert it to UTC"
+        return None
+
+
+FORMATS.register("jsonlines")(JsonLines())
+
+
+def _as_written(path: Path) -> pa.Table:
+    """Read the file twice if Arrow took text for timestamps: text is what the file holds."""
+    table = _read(path, None)
+    guessed = [field.name for field in table.schema if pa.types.is_timestamp(field.type)]
+    if not guessed:
+        return table
+    return _read(path, pa.schema([(name, pa.string()) for name in guessed])).select(table.column_names)
+
+
+def _read(path: Path, schema: pa.Schema | None) -> pa.Table:
+    options = pajson.ParseOptions(explicit_schema=schema, newlines_in_values=True)
+    try:
+        return pajson.read_json(str(path), pajson.ReadOptions(block_size=1 << 24), options)
+    except pa.ArrowInvalid as error:
+        mixed = re.search(r"Column\(/(.+?)\) changed from (\w+) to (\w+)", str(error))
+    if mixed:
+        name, one, other = mixed.groups()
+        raise ColumnError(
+            f"Column '{name}' of '{path.name}' mixes kinds of values: {one} and {other}.",
+            hint="Write all its values as text, or all as numbers.",
+        ) from None
+    raise ReadError(
+        f"'{path.name}' cannot be read as JSON lines.", hint="Each line must be one object: {\"age\": 34, …}."
+    ) from None
+
+
+def _encoded(name: str, cells: pa.ChunkedArray, options: Options) -> Encoded:
+    _check_exact(name, cells)
+    if kind_of(cells.type, name) is not Kind.TEXT or name in options.text:
+        return encode(name, cells, suppressed=options.suppressed)
+    raw, values = InternedText.of(cells).taken()
+    entries = Entries.read(Kind.TEXT, values, options.suppressed)
+    return raw.encoded(name, infer(entries, readers=DATE_READERS))
+
+
+def _check_exact(name: str, cells: pa.ChunkedArray) -> None:
+    if pa.types.is_floating(cells.type) and pc.any(pc.greater_equal(pc.abs(cells), EXACT)).as_py():
+        raise ColumnError(
+            f"Column '{name}' holds integers so large that JSON readers round them.",
+            hint="Write them as text, in quotes: their digits are then kept.",
+        )
+
+
+def _reads_as_dates(values: pa.Array) -> bool:
+    entries = Entries.read(Kind.TEXT, values.cast(pa.large_string()))
+    return infer(entries, readers=DATE_READERS).kind is not Kind.TEXT
+
+
+def _pieces(column: Column, key: str) -> pa.Array:
+    """Return ``"name": value`` for each code of a column."""
+    bare = column.kind.numeric or column.kind is Kind.BOOLEAN
+    text = as_text(column.values)
+    values = text if bare else _json_text(text)
+    values = pa.concat_arrays(
+        [values, pa.array(["null"] * column.missing + ['"*"'] * column.suppressed, pa.string())]
+    )
+    return pc.binary_join_element_wise(key, values, ": ")
+
+
+def _json_text(text: pa.Array) -> pa.Array:
+    return pa.array([json.dumps(value, ensure_ascii=False) for value in text.to_pylist()], pa.string())

@@ -1,0 +1,138 @@
+"""Inference: what the text of a file means, decided from the distinct values of a column.
+
+A column is read as something else than text only if nothing is lost: every value must be written as that kind is
+written, and no two different texts may become one value. So ``01234`` stays a postcode, ``1e5`` among words stays
+a word, ``250.0`` and ``250.00`` stay two codes, and integers beyond 64 bits keep their digits as text.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.table.encoding import Entries, Ranked, rank
+from shoal.table.kind import Kind
+
+# What people write for "missing" in a column of numbers or dates. In a column of text these stay text.
+MARKERS = ("", "NA", "N/A", "n/a", "na", "#N/A", "NaN", "nan", "NULL", "null", "None", ".", "?", "-")
+
+_SAMPLE = 64
+_DAY = r"\d{4}-\d{2}-\d{2}"
+_CLOCK = r"\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?"
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """How one kind is written, and how text becomes it. ``read`` gives None where the text cannot be that kind."""
+
+    kind: Kind
+    pattern: str
+    read: Callable[[pa.Array], pa.Array | None]
+
+
+def _cast(target: pa.DataType) -> Callable[[pa.Array], pa.Array | None]:
+    def read(text: pa.Array) -> pa.Array | None:
+        try:
+            return text.cast(target)
+        except pa.ArrowInvalid:  # 2024-02-30, or an integer beyond 64 bits
+            return None
+
+    return read
+
+
+def _read_number(text: pa.Array) -> pa.Array | None:
+    """Read decimals; refuse if digits would get lost, or if only exponents tell numbers from codes."""
+    has_point = pc.any(pc.match_substring(text, ".")).as_py()
+    if not has_point and pc.any(pc.match_substring_regex(text, "[eE]")).as_py():
+        return None
+    numbers = text.cast(pa.float64())
+    if pc.any(pc.is_inf(numbers)).as_py():
+        return None
+    return None if _loses_digits(text, numbers) else numbers
+
+
+def _loses_digits(text: pa.Array, numbers: pa.Array) -> bool:
+    """Tell whether a text has more digits than a double holds: 17 with a fraction, integers up to 2⁵³."""
+    long = text.filter(pc.greater(pc.binary_length(text), 18)).to_pylist()
+    large = text.filter(pc.greater(pc.abs(numbers), 2**53)).to_pylist()
+    return any(_digits(value) > 17 for value in long) or any(value.lstrip("-").isdigit() for value in large)
+
+
+def _digits(number: str) -> int:
+    mantissa = number.lower().partition("e")[0]
+    return len(mantissa.replace(".", "").lstrip("-0"))
+
+
+def _read_datetime(text: pa.Array) -> pa.Array | None:
+    zoned = pc.match_substring_regex(text, r"(Z|[+-]\d{2}:?\d{2})$")
+    if pc.any(zoned).as_py() and not pc.all(zoned).as_py():
+        return None
+    fine = pc.any(pc.match_substring_regex(text, r"\.\d{7,}")).as_py()
+    zone = "UTC" if pc.any(zoned).as_py() else None
+    return _cast(pa.timestamp("ns" if fine else "us", zone))(text)
+
+
+DATE_READERS = (
+    Reader(Kind.DATE, rf"^{_DAY}$", _cast(pa.date32())),
+    Reader(Kind.DATETIME, rf"^{_DAY}[T ]{_CLOCK}(Z|[+-]\d{{2}}:?\d{{2}})?$", _read_datetime),
+    Reader(Kind.TIME, r"^\d{2}:\d{2}:\d{2}(\.\d{1,6})?$", _cast(pa.time64("us"))),
+)
+ALL_READERS = (
+    Reader(Kind.BOOLEAN, r"^(true|false)$", _cast(pa.bool_())),
+    Reader(Kind.INTEGER, r"^(0|-?[1-9]\d{0,18})$", _cast(pa.int64())),
+    Reader(Kind.NUMBER, r"^-?((0|[1-9]\d*)(\.\d+)?|\.\d+)([eE][+-]?\d{1,3})?$", _read_number),
+    *DATE_READERS,
+)
+
+
+def infer(
+    entries: Entries, *, readers: tuple[Reader, ...] = ALL_READERS, decimal: str = "."
+) -> Entries:
+    """Return the entries of a column of text as what they are; text if they are nothing else.
+
+    >>> import pyarrow as pa
+    >>> def kind(*values):
+    ...     return str(infer(Entries.read(Kind.TEXT, pa.array(values, pa.large_string()))).kind)
+    >>> kind("7", "12"), kind("7", "NA"), kind("01234", "7"), kind("2024-02-28"), kind("2024-02-30")
+    ('integer', 'integer', 'text', 'date', 'text')
+    """
+    text = entries.values
+    markers = pc.is_in(text, pa.array(MARKERS, text.type)).to_numpy(zero_copy_only=False)
+    known = ~markers & ~entries.suppressed & text.is_valid().to_numpy(zero_copy_only=False)
+    candidates = text if known.all() else text.filter(pa.array(known))
+    read = _first_reading(_with_point(candidates, decimal), readers)
+    if read is None:
+        return entries
+    kind, values, ranked = read
+    places = np.full(len(text), len(values))
+    places[known] = np.arange(len(values))
+    with_missing = pa.concat_arrays([values, pa.nulls(1, values.type)])
+    return Entries(kind, with_missing.take(pa.array(places)), entries.suppressed, ranked)
+
+
+def _with_point(text: pa.Array, decimal: str) -> pa.Array:
+    if decimal == ".":
+        return text
+    # A point in a file with decimal commas separates thousands or is no number: make it unreadable.
+    return pc.replace_substring(pc.replace_substring(text, ".", "·"), decimal, ".")
+
+
+def _first_reading(text: pa.Array, readers: tuple[Reader, ...]) -> tuple[Kind, pa.Array, Ranked] | None:
+    if len(text) == 0:
+        return None
+    for reader in readers:
+        if not _all_match(text[:_SAMPLE], reader.pattern) or not _all_match(text, reader.pattern):
+            continue
+        values = reader.read(text)
+        if values is None:
+            continue
+        ranked = rank(values)
+        if len(ranked.values) == len(values):  # no two texts became one value
+            return reader.kind, values, ranked
+    return None
+
+
+def _all_match(text: pa.Array, pattern: str) -> bool:
+    return bool(pc.all(pc.match_substring_regex(text, pattern)).as_py())

@@ -1,0 +1,210 @@
+"""The table: columns, the engine that holds their codes, and the role of each column."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.engines.memory import MemoryEngine
+from shoal.engines.protocol import DistinctRows, Engine, Profiles
+from shoal.errors import ColumnError
+from shoal.kernels.translation import Codes
+from shoal.table import frames
+from shoal.table.column import Column
+from shoal.table.encoding import Encoded
+from shoal.table.role import Role
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a table came from.
+
+    ``origin``: a file format, or "frame". ``frame``: the dataframe library to hand back. ``details``: how the file
+    was written, as far as that was found out. ``notes``: what a reader of the results should know.
+    """
+
+    origin: str = "frame"
+    frame: str = "pyarrow"
+    details: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """A dataset, dictionary-encoded by column, with roles. Immutable; made by :func:`shoal.read`.
+
+    >>> import shoal
+    >>> table = shoal.read({"age": [34, 34, 71], "sex": ["f", "f", "m"]})
+    >>> table.records, table.names
+    (3, ('age', 'sex'))
+    >>> table.distinct(["age", "sex"]).counts.tolist()
+    [2, 1]
+    """
+
+    columns: tuple[Column, ...]
+    engine: Engine
+    roles: Mapping[str, Role] = field(default_factory=dict)
+    source: Source = field(default_factory=Source)
+
+    @classmethod
+    def of(cls, encoded: Sequence[Encoded], rows: int, source: Source) -> "Table":
+        """Put encoded columns together."""
+        codes = {part.column.name: part.codes for part in encoded}
+        sizes = {part.column.name: part.column.size for part in encoded}
+        return cls(tuple(part.column for part in encoded), MemoryEngine(codes, sizes, rows), source=source)
+
+    @property
+    def records(self) -> int:
+        """How many records (rows) there are."""
+        return self.engine.rows
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(column.name for column in self.columns)
+
+    def __len__(self) -> int:
+        return self.records
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def __getitem__(self, name: str) -> Column:
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise ColumnError.unknown(name, self.names)
+
+    def codes(self, name: str) -> Codes:
+        """Return the codes of a column, one for each record."""
+        return self.engine.codes(self[name].name)
+
+    def with_role(self, role: Role) -> tuple[str, ...]:
+        """Return the columns that have a role, in table order."""
+        return tuple(name for name in self.names if self.roles.get(name) is role)
+
+    @property
+    def quasi(self) -> tuple[str, ...]:
+        """The quasi-identifiers."""
+        return self.with_role(Role.QUASI)
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """The sensitive columns."""
+        return self.with_role(Role.SENSITIVE)
+
+    @property
+    def subject(self) -> str | None:
+        """The column that says which person a row belongs to."""
+        return next(iter(self.with_role(Role.SUBJECT)), None)
+
+    def assign(self, **roles: str | Iterable[str] | None) -> "Table":
+        """Return the table with roles given to columns; other columns keep theirs.
+
+        >>> import shoal
+        >>> table = shoal.read({"id": [1, 2], "age": [34, 71]})
+        >>> table.assign(subject="id", quasi=["age"]).roles["id"]
+        <Role.SUBJECT: 'subject'>
+        """
+        wanted: dict[str, Role] = {}
+        for word, names in roles.items():
+            role = _role(word)
+            for name in _as_names(names):
+                _check_fitting(self, self[name], role)
+                if wanted.setdefault(name, role) is not role:
+                    raise ColumnError(f"Column '{name}' is given two roles: {wanted[name]} and {role}.")
+        merged = {**self.roles, **wanted}
+        for role in Role:
+            holders = [name for name, held in merged.items() if held is role]
+            if role.single and len(holders) > 1:
+                raise ColumnError(f"Only one column can be the {role}; given were {len(holders)}.")
+        return replace(self, roles=merged)
+
+    def distinct(self, columns: Iterable[str] | None = None) -> DistinctRows:
+        """Return the different rows under some columns (all, if none are given), with counts."""
+        return self.engine.distinct(self._checked(columns))
+
+    def profiles(self, columns: Iterable[str] | None = None) -> Profiles:
+        """Return the profiles of persons under some columns: persons with the same set of distinct rows are one.
+
+        Without a subject column every record is a person.
+        """
+        if self.subject is None:
+            return _records_as_persons(self.distinct(columns))
+        names = tuple(name for name in self._checked(columns) if name != self.subject)
+        if self[self.subject].missing:
+            code = self[self.subject].missing_code
+            count = int(np.count_nonzero(self.codes(self.subject) == code))
+            raise ColumnError(
+                f"The subject column '{self.subject}' is empty in {count} records: it is not known whose they are.",
+                hint="Give these records an identifier, or remove them before you go on.",
+            )
+        return self.engine.profiles(names, self.subject)
+
+    def _checked(self, columns: Iterable[str] | None) -> tuple[str, ...]:
+        return self.names if columns is None else tuple(self[name].name for name in _as_names(columns))
+
+    def batches(self, size: int = 1 << 16) -> Iterator[pa.RecordBatch]:
+        """Yield the records as Arrow batches, in input order."""
+        cells = [(column.cells(), self.codes(column.name)) for column in self.columns]
+        for start in range(0, max(self.records, 1), size):
+            arrays = [written.take(pa.array(codes[start : start + size])) for written, codes in cells]
+            yield pa.RecordBatch.from_arrays(arrays, names=list(self.names))
+
+    def to_arrow(self) -> pa.Table:
+        """Return the records as an Arrow table."""
+        return pa.Table.from_batches(list(self.batches()))
+
+    def to_frame(self, kind: str | None = None) -> Any:
+        """Return the records as a dataframe: of the library they came from, or of the one named.
+
+        >>> import shoal
+        >>> shoal.read({"age": [34, 71]}).to_frame("pyarrow").column("age").to_pylist()
+        [34, 71]
+        """
+        return frames.to_frame(self.to_arrow(), kind or self.source.frame)
+
+    def __repr__(self) -> str:
+        lines = [f"Table: {self.records:,} records × {len(self.columns)} columns"]
+        for column in self.columns:
+            role = self.roles.get(column.name)
+            lines.append(
+                f"  {column.name}: {column.kind}, {len(column.values):,} values"
+                + (", some missing" if column.missing else "")
+                + (", some suppressed" if column.suppressed else "")
+                + (f" ({role})" if role else "")
+            )
+        return "\n".join(lines)
+
+
+def _as_names(names: str | Iterable[str] | None) -> tuple[str, ...]:
+    if names is None:
+        return ()
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def _role(word: str) -> Role:
+    try:
+        return Role(word)
+    except ValueError:
+        raise TypeError(f"'{word}' is no role; roles are {', '.join(Role)}") from None
+
+
+def _check_fitting(table: Table, column: Column, role: Role) -> None:
+    """Refuse a weight column that cannot weigh."""
+    if role is not Role.WEIGHT:
+        return
+    if not column.kind.numeric or column.missing or column.suppressed:
+        raise ColumnError(
+            f"Column '{column.name}' cannot be the weight: it must hold a number in every record."
+        )
+    if len(column.values) and column.values[0].as_py() <= 0:
+        count = int(np.count_nonzero(np.less_equal(column.values.to_numpy(), 0)[table.codes(column.name)]))
+        raise ColumnError(f"Column '{column.name}' cannot be the weight: {count} records have 0 or less.")
+
+
+def _records_as_persons(rows: DistinctRows) -> Profiles:
+    every = np.arange(len(rows), dtype=np.uint32)
+    return Profiles(rows, rows.counts, np.arange(len(rows) + 1), every, rows.ids)

@@ -1,0 +1,74 @@
+"""Writing: whole or not at all, and never over something else unless told to."""
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from shoal.errors import WriteError
+from shoal.progress import Hook, silent
+from shoal.table.formats.format import Format, Written, format_of
+from shoal.table.table import Table
+
+
+def write(  # noqa: PLR0913 - keyword-only options
+    table: Table,
+    path: str | Path,
+    *,
+    format: str | None = None,  # noqa: A002
+    force: bool = False,
+    separator: str | None = None,
+    excel_safe: bool = False,
+    progress: Hook | None = None,
+) -> Path:
+    """Write a table to a file whose suffix says the format, and return the path.
+
+    What the format cannot hold is refused before anything is written. ``force``: replace an existing file.
+    ``excel_safe``: in CSV, put an apostrophe before text that a spreadsheet would run as a formula.
+    """
+    target = Path(path)
+    chosen = format_of(target, format)
+    check(table, chosen)
+    with replacing(target, force=force) as beside:
+        chosen.write(table, beside, Written(separator, excel_safe), progress or silent)
+    return target
+
+
+def check(table: Table, chosen: Format) -> None:
+    """Refuse a table that the format cannot hold, naming the column and the reason."""
+    if not table.columns:
+        raise WriteError("A table without columns cannot be written.")
+    reason = chosen.table_refusal(table)
+    if reason:
+        raise WriteError(f"The table cannot be written as {chosen.name}: {reason}.", hint="Parquet can hold it.")
+    for column in table.columns:
+        reason = chosen.refusal(column)
+        if reason:
+            raise WriteError(
+                f"Column '{column.name}' cannot be written as {chosen.name}: {reason}.", hint="Parquet can hold it."
+            )
+
+
+@contextmanager
+def replacing(target: Path, *, force: bool = False) -> Iterator[Path]:
+    """Give a path beside the target to write to, and rename it to the target once all is well.
+
+    Whoever looks at the target sees the old file or the whole new one. If anything fails, nothing is left.
+    """
+    if target.is_dir():
+        raise WriteError(f"'{target}' is a folder.")
+    if target.exists() and not force:
+        raise WriteError(f"'{target}' is already there.", hint="Give another name, or say force=True (--force).")
+    if not target.parent.is_dir():
+        raise WriteError(f"There is no folder '{target.parent}' to write into.")
+    beside = target.with_name(f".{secrets.token_hex(6)}.partial{''.join(target.suffixes[-1:])}")
+    try:
+        yield beside
+        with beside.open("rb+") as file:
+            os.fsync(file.fileno())
+        beside.replace(target)
+    except OSError as error:
+        raise WriteError(f"'{target}' cannot be written: {error.strerror}.") from None
+    finally:
+        beside.unlink(missing_ok=True)
