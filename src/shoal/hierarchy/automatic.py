@@ -1,0 +1,119 @@
+"""Automatic: a sensible ladder for a column, proposed from its values and its name."""
+
+import math
+import re
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.hierarchy.date import Date, read_day
+from shoal.hierarchy.frequency import Frequency
+from shoal.hierarchy.hierarchy import Hierarchy
+from shoal.hierarchy.icd10 import Icd10, steps
+from shoal.hierarchy.interval import Interval
+from shoal.hierarchy.order import Order
+from shoal.hierarchy.prefix import Prefix
+from shoal.hierarchy.spec import KINDS, Spec
+from shoal.hierarchy.suppression import Suppression
+from shoal.table.column import Column, as_text
+from shoal.table.kind import Kind
+
+_AGE = re.compile(r"(^|_|\b)(age|alter|âge|leeftijd|edad)(_|\b|$)", re.IGNORECASE)
+_POSTCODE = re.compile(r"zip|postal|post_?code|plz|postleitzahl|code_?postal|codigo_?postal", re.IGNORECASE)
+_YEAR = re.compile(r"year|jahr|année|annee|jaar|año|ano", re.IGNORECASE)
+_ATC = re.compile(r"[A-Z]\d\d[A-Z]{2}\d\d")
+_CODE = re.compile(r"(?=.*\d)[A-Za-z0-9.\-/]{3,}")
+_WRITTEN_DATES = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%Y/%m/%d", "%Y%m%d")
+
+
+@KINDS.register("auto")
+class Automatic(Spec):
+    """Whatever fits the column.
+
+    >>> import shoal
+    >>> from shoal.hierarchy.spec import bind
+    >>> table = shoal.read({"age": [34, 71]})
+    >>> bind(Automatic(), table, "age").labels(1).to_pylist()
+    ['30-34', '70-74']
+    """
+
+    kind: Literal["auto"] = "auto"
+    summary = "proposed from the values and the name of the column"
+
+    def build(self, column: Column, counts: NDArray[np.int64], folder: Path) -> Hierarchy:
+        """Propose and bind."""
+        return propose(column).build(column, counts, folder)
+
+
+def propose(column: Column) -> Spec:
+    """Return the kind of hierarchy that fits a column, with its parameters.
+
+    >>> import pyarrow as pa
+    >>> column = Column("plz", Kind.TEXT, pa.array(["01067", "10115"]))
+    >>> propose(column).toml()
+    '{ kind = "prefix", keep = [3, 2, 1] }'
+    """
+    if column.kind in {Kind.DATE, Kind.DATETIME}:
+        return Date()
+    if len(column.values) <= 2:
+        return Suppression()
+    if column.kind.numeric:
+        return _for_numbers(column)
+    if column.kind in {Kind.CATEGORY, Kind.TIME}:
+        return Order(sizes=[2, 4]) if len(column.values) > 4 else Order(sizes=[2])
+    return _for_text(column)
+
+
+def _for_numbers(column: Column) -> Spec:
+    low, high = float(column.values[0].as_py()), float(column.values[-1].as_py())
+    if _POSTCODE.search(column.name) and column.kind is Kind.INTEGER:
+        return Prefix(keep=_shortening(len(str(column.values[-1].as_py()))))
+    if _AGE.search(column.name) and 0 <= low and high <= 130:
+        return Interval(widths=[5, 10, 20], top=90)
+    if column.kind is Kind.INTEGER and _YEAR.search(column.name) and low >= 1000 and high <= 9999:
+        return Date(units=["year", "decade"])
+    if column.kind is Kind.INTEGER and len(column.values) <= 12:
+        return Order(sizes=[2, 4]) if len(column.values) > 4 else Order(sizes=[2])
+    if not math.isfinite(high - low):
+        return Suppression()
+    return Interval(widths=_widths(high - low))
+
+
+def _widths(span: float) -> list[float]:
+    """Return three round widths, the finest of which cuts the span into some twenty intervals."""
+    rough = span / 20
+    power = 10.0 ** math.floor(math.log10(rough))
+    factor = next(step for step in (1, 2, 5, 10) if rough <= step * power * 1.0001)
+    steps_up = {1: (1, 5, 10), 2: (2, 10, 20), 5: (5, 10, 50), 10: (10, 50, 100)}[factor]
+    return [float(f"{step * power:.12g}") for step in steps_up]
+
+
+def _for_text(column: Column) -> Spec:
+    values = as_text(column.values).to_pylist()
+    if all(read_day(value, None) for value in values):
+        return Date()
+    for pattern in _WRITTEN_DATES:
+        if all(read_day(value, pattern) for value in values):
+            return Date(format=pattern)
+    if all(_ATC.fullmatch(value) for value in values):
+        return Prefix(code="atc")
+    if all(steps(value, "who") for value in values):
+        return Icd10()
+    length = len(values[0]) if len({len(value) for value in values}) == 1 else None
+    if length and length > 2 and (_POSTCODE.search(column.name) or all(map(_CODE.fullmatch, values))):
+        return Prefix(keep=_shortening(length))
+    return _for_categories(len(values))
+
+
+def _shortening(length: int) -> list[int]:
+    """Return lengths to keep: three fifths of a code, then ever less."""
+    first = max(1, round(length * 0.6))
+    return list(range(first, 0, -1))[:3] if first <= 3 else [first, max(1, first // 2), 1]
+
+
+def _for_categories(number: int) -> Spec:
+    """Keep frequent categories where there are enough of them, in steps of about a half."""
+    steps_down = [keep for keep in (50, 20, 10, 5, 2) if keep < number]
+    return Frequency(keep=steps_down[-3:]) if steps_down else Suppression()

@@ -1,0 +1,133 @@
+"""Dates: day → month → quarter → year → decade."""
+
+import re
+from collections.abc import Callable
+from datetime import date, datetime
+from pathlib import Path
+from typing import Literal, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+
+from shoal.errors import HierarchyError
+from shoal.hierarchy.hierarchy import Hierarchy, ladder
+from shoal.hierarchy.spec import KINDS, Spec, refuse_unknown
+from shoal.table.column import Column
+from shoal.table.kind import Kind
+
+Unit: TypeAlias = Literal["day", "month", "quarter", "year", "decade"]
+UNITS: tuple[Unit, ...] = ("day", "month", "quarter", "year", "decade")
+
+# A date may be known to the year or the month only: month and day are then 0.
+Day: TypeAlias = tuple[int, int, int]
+_PARTIAL = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2})(?:[T ].*)?)?)?")
+
+
+@KINDS.register("date")
+class Date(Spec):
+    """Dates that lose their precision step by step.
+
+    ``units``: the levels, from fine to coarse. ``format``: how dates are written where the column is text, such as
+    ``%d.%m.%Y``; ISO dates, also partial ones (2019, 2019-05), need none. ``earliest``, ``latest``: years before and
+    after which all dates are one, as birth years of people over 89 must be.
+    ``unknown``: what to do with text that is no date: "refuse" or "suppress".
+
+    >>> import shoal
+    >>> from datetime import date
+    >>> from shoal.hierarchy.spec import bind
+    >>> hierarchy = bind(Date(), shoal.read({"born": [date(1958, 5, 17)]}), "born")
+    >>> [hierarchy.labels(level)[0].as_py() for level in range(6)]
+    ['1958-05-17', '1958-05', '1958-Q2', '1958', '1950-1959', '*']
+    """
+
+    kind: Literal["date"] = "date"
+    units: list[Unit] = Field(default_factory=list)
+    format: str | None = None
+    earliest: int | None = None
+    latest: int | None = None
+    unknown: Literal["refuse", "suppress"] = "refuse"
+    summary = "dates: day, month, quarter, year, decade"
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.units != sorted(self.units, key=UNITS.index) or len(set(self.units)) < len(self.units):
+            raise ValueError(f"units must go from fine to coarse: {', '.join(UNITS)}")
+        return self
+
+    def build(self, column: Column, counts: NDArray[np.int64], folder: Path) -> Hierarchy:
+        """Bind to a column of dates, or of text that holds dates."""
+        del folder
+        days = self._days(column)
+        unknown = [day is None for day in days]
+        if self.unknown == "refuse":
+            refuse_unknown(column, counts, unknown, "are no dates")
+        known = [day or (0, 0, 0) for day in days]
+        rungs = [[self._label(day, unit) for day in known] for unit in self._units(column)]
+        return ladder(column, rungs, unknown)
+
+    def _units(self, column: Column) -> list[Unit]:
+        if self.units:
+            return self.units
+        return list(UNITS[1:] if column.kind is Kind.DATE else UNITS)
+
+    def _days(self, column: Column) -> list[Day | None]:
+        values = column.values.to_pylist()
+        if column.kind in {Kind.DATE, Kind.DATETIME}:
+            return [(value.year, value.month, value.day) for value in values]
+        if column.kind in {Kind.TEXT, Kind.CATEGORY}:
+            return [read_day(str(value), self.format) for value in values]
+        if column.kind is Kind.INTEGER:
+            return [(value, 0, 0) if 1000 <= value <= 9999 else None for value in values]
+        raise HierarchyError(f"Column '{column.name}' holds {column.kind}, not dates.")
+
+    def _label(self, day: Day, unit: Unit) -> str:
+        if self.earliest is not None and day[0] < self.earliest:
+            return f"before {self.earliest}"
+        if self.latest is not None and day[0] > self.latest:
+            return f"after {self.latest}"
+        return _LABELS[unit](day)
+
+
+def read_day(text: str, pattern: str | None) -> Day | None:
+    """Read a date: by its format, or as an ISO date that may be partial.
+
+    >>> read_day("17.05.1958", "%d.%m.%Y"), read_day("1958-05", None), read_day("soon", None)
+    ((1958, 5, 17), (1958, 5, 0), None)
+    """
+    if pattern is not None:
+        try:
+            moment = datetime.strptime(text.strip(), pattern)  # noqa: DTZ007 - only the day matters
+        except ValueError:
+            return None
+        return moment.year, moment.month, moment.day
+    match = _PARTIAL.fullmatch(text.strip())
+    if match is None:
+        return None
+    year, month, day = (int(part or 0) for part in match.groups())
+    try:
+        date(year, month or 1, day or 1)
+    except ValueError:
+        return None
+    return year, month, day
+
+
+def _month(day: Day) -> str:
+    return f"{day[0]:04}-{day[1]:02}" if day[1] else _year(day)
+
+
+def _quarter(day: Day) -> str:
+    return f"{day[0]:04}-Q{(day[1] + 2) // 3}" if day[1] else _year(day)
+
+
+def _year(day: Day) -> str:
+    return f"{day[0]:04}"
+
+
+_LABELS: dict[Unit, Callable[[Day], str]] = {
+    "day": lambda day: f"{day[0]:04}-{day[1]:02}-{day[2]:02}" if day[2] else _month(day),
+    "month": _month,
+    "quarter": _quarter,
+    "year": _year,
+    "decade": lambda day: f"{day[0] // 10 * 10}-{day[0] // 10 * 10 + 9}",
+}

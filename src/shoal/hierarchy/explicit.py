@@ -1,0 +1,134 @@
+"""Explicit hierarchies: written down value by value, in a file or in the policy."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+
+from shoal.errors import HierarchyError, ReadError
+from shoal.hierarchy.hierarchy import Hierarchy, Labels, assemble
+from shoal.hierarchy.labels import check_intervals
+from shoal.hierarchy.spec import KINDS, Spec, refuse_unknown
+from shoal.table.column import SUPPRESSED, Column, as_text
+from shoal.table.formats.dialect import decode, detect_encoding, detect_separator, split
+from shoal.table.inference import MARKERS
+
+
+@KINDS.register("explicit")
+class Explicit(Spec):
+    """A ladder for each value, written down.
+
+    ``file``: a text file with a row for each value and a column for each level, as ARX writes them; ``separator``:
+    what stands between, found out if not given. Or ``values``: for each value its labels on levels 1, 2, ….
+    ``unknown``: what to do with values of the data that are not there: "refuse" or "suppress".
+    ``check_labels``: whether labels that look like intervals must contain their values and not overlap.
+
+    >>> import shoal
+    >>> from shoal.hierarchy.spec import bind
+    >>> table = shoal.read({"job": ["nurse", "smith"]})
+    >>> spec = Explicit(values={"nurse": ["health"], "smith": ["craft"]})
+    >>> bind(spec, table, "job").labels(1).to_pylist()
+    ['health', 'craft']
+    """
+
+    kind: Literal["explicit"] = "explicit"
+    file: str | None = None
+    separator: str | None = None
+    values: dict[str, list[str]] = Field(default_factory=dict)
+    unknown: Literal["refuse", "suppress"] = "refuse"
+    check_labels: bool = True
+    summary = "written down value by value, in a file or in the policy"
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if (self.file is None) == (not self.values):
+            raise ValueError("give either file or values")
+        if len({len(labels) for labels in self.values.values()}) > 1:
+            raise ValueError("every value must have the same number of labels")
+        return self
+
+    def build(self, column: Column, counts: NDArray[np.int64], folder: Path) -> Hierarchy:
+        """Bind to a column; leaves that the data do not hold are kept, for they count in measures of loss."""
+        rows = self._rows(folder)
+        leaves = [row[0] for row in rows]
+        rungs: list[Labels] = [list(rung) for rung in zip(*rows, strict=True)]
+        if self.check_labels and column.kind.numeric:
+            for level, rung in enumerate(rungs[1:], 1):
+                check_intervals(column.name, level, leaves, rung)
+        codes, added = _placed(column, leaves)
+        unknown = codes < 0
+        if self.unknown == "refuse":
+            refuse_unknown(column, counts, unknown, "are not in its hierarchy")
+        if unknown.any() and SUPPRESSED not in added:
+            added.append(SUPPRESSED)
+        if unknown.any():
+            codes[unknown] = len(leaves) + added.index(SUPPRESSED)
+        return assemble(column, codes, [[*rung, *added] for rung in rungs])
+
+    def _rows(self, folder: Path) -> list[Sequence[str]]:
+        if self.file is None:
+            return [(value, *labels) for value, labels in self.values.items()]
+        return read_file(folder / self.file, self.separator)
+
+
+def read_file(path: Path, separator: str | None) -> list[Sequence[str]]:
+    """Read a hierarchy file: a row for each value, a column for each level."""
+    if not path.is_file():
+        raise ReadError(f"There is no hierarchy file '{path}'.")
+    data = path.read_bytes()
+    text = decode(data, detect_encoding(data), whole=True)
+    separator = separator or detect_separator(text, whole=True)
+    rows = [tuple(field for field, _ in row) for row in split(text, separator, whole=True)]
+    _check_rows(path, rows)
+    return list(dict.fromkeys(rows))
+
+
+def _check_rows(path: Path, rows: list[tuple[str, ...]]) -> None:
+    if not rows:
+        raise HierarchyError(f"The hierarchy file '{path.name}' is empty.")
+    for line, row in enumerate(rows, 1):
+        if len(row) != len(rows[0]):
+            raise HierarchyError(
+                f"Line {line} of the hierarchy file '{path.name}' has {len(row)} levels, the first has {len(rows[0])}.",
+                hint="Every row must have a label for every level; check the separator.",
+            )
+    first: dict[str, int] = {}
+    for line, row in enumerate(rows, 1):
+        earlier = first.setdefault(row[0], line)
+        if rows[earlier - 1] != row:
+            raise HierarchyError(
+                f"Lines {earlier} and {line} of the hierarchy file '{path.name}' are about the same value, but differ."
+            )
+
+
+def _placed(column: Column, leaves: list[str]) -> tuple[NDArray[np.int64], list[str | None]]:
+    """Return the leaf of each code (−1: unknown), and leaves to add for missing and suppressed cells."""
+    places = {leaf: place for place, leaf in enumerate(leaves)}
+    numbers = _numbers(leaves) if column.kind.numeric else {}
+    codes = [
+        places.get(text, numbers.get(float(value), -1) if numbers else -1)
+        for text, value in zip(as_text(column.values).to_pylist(), column.values.to_pylist(), strict=True)
+    ]
+    added: list[str | None] = []
+    if column.missing:
+        known = next((places[marker] for marker in MARKERS if marker in places), None)
+        codes.append(len(leaves) if known is None else known)
+        added += [] if known is not None else [None]
+    if column.suppressed:
+        codes.append(len(leaves) + len(added))
+        added.append(SUPPRESSED)
+    return np.array(codes, np.int64), added
+
+
+def _numbers(leaves: Sequence[str]) -> Mapping[float, int]:
+    """Return the places of leaves by their numeric value: 39 and 39.0 are the same number."""
+    numbers: dict[float, int] = {}
+    for place, leaf in enumerate(leaves):
+        try:
+            numbers.setdefault(float(leaf), place)
+        except ValueError:
+            continue
+    return numbers

@@ -1,0 +1,53 @@
+"""Frequency: common categories stay, rare ones become "other"."""
+
+from pathlib import Path
+from typing import Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+
+from shoal.hierarchy.hierarchy import Hierarchy, Labels, ladder
+from shoal.hierarchy.spec import KINDS, Spec
+from shoal.table.column import Column, as_text
+
+
+@KINDS.register("frequency")
+class Frequency(Spec):
+    """The most frequent categories, and "other".
+
+    ``keep``: how many categories each level keeps, ever fewer. Categories that are equally frequent stay or go
+    together. ``other``: the label of the rest.
+
+    >>> import shoal
+    >>> from shoal.hierarchy.spec import bind
+    >>> table = shoal.read({"job": ["nurse", "nurse", "pilot", "smith", "smith"]})
+    >>> bind(Frequency(keep=[2]), table, "job").labels(1).to_pylist()
+    ['nurse', 'other', 'smith']
+    """
+
+    kind: Literal["frequency"] = "frequency"
+    keep: list[int] = Field(min_length=1)
+    other: str = "other"
+    summary = 'frequent categories, the rest as "other"'
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if any(number < 1 for number in self.keep) or self.keep != sorted(set(self.keep), reverse=True):
+            raise ValueError("keep must descend and be at least 1")
+        return self
+
+    def build(self, column: Column, counts: NDArray[np.int64], folder: Path) -> Hierarchy:
+        """Bind to a column."""
+        del folder
+        values = as_text(column.values).to_pylist()
+        frequencies = counts[: len(values)]
+        return ladder(column, [self._labels(values, frequencies, number) for number in self.keep])
+
+    def _labels(self, values: list[str], frequencies: NDArray[np.int64], number: int) -> Labels:
+        """Keep at most ``number`` categories: those more frequent than the first that has to go."""
+        ranked = np.sort(frequencies)[::-1]
+        limit = ranked[number] if number < len(ranked) else 0
+        return [
+            value if count > limit else self.other for value, count in zip(values, frequencies.tolist(), strict=True)
+        ]

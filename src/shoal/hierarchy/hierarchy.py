@@ -1,0 +1,110 @@
+"""A hierarchy bound to a column: for each level, the node that each code of the column belongs to.
+
+Below the codes lie the *leaves*, the values that the hierarchy knows. Often they are just the values of the column;
+a hierarchy from a file may know more, and measures of loss count all of them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import TypeAlias
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.errors import HierarchyError
+from shoal.table.column import SUPPRESSED, Column
+
+Labels: TypeAlias = Sequence[str | None]  # None: missing
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Level:
+    """One rung: ``nodes[leaf]`` is the node of a leaf, ``labels[node]`` how it is written (None: missing)."""
+
+    nodes: NDArray[np.uint32]
+    labels: tuple[str | None, ...]
+
+    @classmethod
+    def of(cls, labels: Labels) -> "Level":
+        """Number the nodes in the order of their first leaf, so that they ascend where the leaves do."""
+        numbers: dict[str | None, int] = {}
+        nodes = [numbers.setdefault(label, len(numbers)) for label in labels]
+        return cls(np.array(nodes, np.uint32), tuple(numbers))
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def leaf_counts(self) -> NDArray[np.int64]:
+        """Return how many leaves each node covers."""
+        return np.bincount(self.nodes, minlength=len(self))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hierarchy:
+    """A ladder for one column. Level 0 is the value itself; on the last level all is ``*``.
+
+    ``leaves[code]``: the leaf of a code of the column.
+    """
+
+    column: str
+    leaves: NDArray[np.uint32]
+    levels: tuple[Level, ...]
+
+    @property
+    def height(self) -> int:
+        """The number of the last level."""
+        return len(self.levels) - 1
+
+    def nodes(self, level: int) -> NDArray[np.uint32]:
+        """Return the node of each code of the column on a level."""
+        return self.levels[level].nodes[self.leaves]
+
+    def labels(self, level: int) -> pa.StringArray:
+        """Return how each code of the column is written on a level."""
+        return pa.array(self.levels[level].labels, pa.string()).take(pa.array(self.nodes(level)))
+
+
+def ladder(column: Column, rungs: Sequence[Labels], unknown: Sequence[bool] = ()) -> Hierarchy:
+    """Build the hierarchy of a column whose values are the leaves.
+
+    ``rungs``: for each level above the value itself, the label of each value (not of missing or suppressed cells,
+    which stay what they are until all is ``*``). ``unknown``: values that are to be shown as ``*`` on every level.
+
+    >>> import pyarrow as pa
+    >>> from shoal.table.kind import Kind
+    >>> column = Column("sex", Kind.TEXT, pa.array(["f", "m"]), missing=True)
+    >>> ladder(column, []).labels(0).to_pylist(), ladder(column, []).labels(1).to_pylist()
+    (['f', 'm', None], ['*', '*', '*'])
+    """
+    count = len(column.values)
+    tail: list[str | None] = [None] * column.missing + [SUPPRESSED] * column.suppressed
+    levels = [
+        [SUPPRESSED if lost else label for label, lost in zip_longest(rung, unknown, fillvalue=False)]
+        for rung in (column.labels().to_pylist()[:count], *rungs)
+    ]
+    return assemble(column, np.arange(column.size), [[*level, *tail] for level in levels])
+
+
+def assemble(column: Column, leaves: NDArray[np.integer], rungs: Sequence[Labels]) -> Hierarchy:
+    """Put rungs of leaf labels together, add the last level if it is not there, and check the whole."""
+    rungs = list(rungs)
+    if set(rungs[-1]) != {SUPPRESSED}:
+        rungs.append([SUPPRESSED] * len(rungs[0]))
+    levels = tuple(Level.of(rung) for rung in rungs)
+    _check_coarser(column.name, levels)
+    return Hierarchy(column.name, leaves.astype(np.uint32), levels)
+
+
+def _check_coarser(name: str, levels: Sequence[Level]) -> None:
+    """Refuse a level that takes apart what the level below has put together."""
+    for number, (fine, coarse) in enumerate(zip(levels, levels[1:], strict=False), 1):
+        pairs = np.unique(np.stack([fine.nodes, coarse.nodes]), axis=1)
+        torn = len(pairs[0]) - len(fine)
+        if torn > 0:
+            raise HierarchyError(
+                f"The hierarchy of column '{name}' is no ladder: level {number} takes apart {torn} groups that "
+                f"level {number - 1} has put together.",
+                hint="Values with the same label on one level must have the same label on every level above.",
+            )

@@ -1,0 +1,87 @@
+"""ICD-10: code → subcategory → category → block → chapter.
+
+The blocks and chapters of WHO's edition and of the US clinical modification are built in. National editions differ
+in details: a category that no block contains is grouped by its first two characters, which needs no dictionary.
+"""
+
+import re
+from bisect import bisect_right
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.hierarchy.hierarchy import Hierarchy, ladder
+from shoal.hierarchy.spec import KINDS, Spec, refuse_unknown
+from shoal.table.column import Column, as_text
+
+# E11, E11.6, E1165, e11.65; German coders add †, *, !, + and -.
+_CODE = re.compile(r"([A-Z]\d[0-9A-Z])\.?([0-9A-Z]{0,4})[-.†*!+]*")
+_NOTHING = ("", "", "", "")
+
+
+@KINDS.register("icd10")
+class Icd10(Spec):
+    """Diagnoses coded in ICD-10.
+
+    ``edition``: "who" or "cm", which draw some blocks differently (E11 is in E10-E14 or in E08-E13).
+    ``unknown``: what to do with values that are no ICD-10 code: "refuse" or "suppress".
+
+    >>> import shoal
+    >>> from shoal.hierarchy.spec import bind
+    >>> table = shoal.read({"icd10": ["E11.65"]})
+    >>> [bind(Icd10(), table, "icd10").labels(level)[0].as_py() for level in range(6)]
+    ['E11.65', 'E11.6', 'E11', 'E10-E14', 'IV', '*']
+    """
+
+    kind: Literal["icd10"] = "icd10"
+    edition: Literal["who", "cm"] = "who"
+    unknown: Literal["refuse", "suppress"] = "refuse"
+    summary = "ICD-10 codes: subcategory, category, block, chapter"
+
+    def build(self, column: Column, counts: NDArray[np.int64], folder: Path) -> Hierarchy:
+        """Bind to a column of codes."""
+        del folder
+        ladders = [steps(value, self.edition) for value in as_text(column.values).to_pylist()]
+        unknown = [found is None for found in ladders]
+        if self.unknown == "refuse":
+            refuse_unknown(column, counts, unknown, "are no ICD-10 codes")
+        return ladder(column, list(zip(*(found or _NOTHING for found in ladders), strict=True)), unknown)
+
+
+def steps(value: str, edition: str) -> tuple[str, str, str, str] | None:
+    """Return subcategory, category, block and chapter of a code, or None if it is none.
+
+    >>> steps("i21", "who"), steps("C7A.00", "cm"), steps("hello", "who")
+    (('I21', 'I21', 'I20-I25', 'IX'), ('C7A.0', 'C7A', 'C7A', 'II'), None)
+    """
+    match = _CODE.fullmatch(value.strip().upper())
+    if match is None:
+        return None
+    category, rest = match.groups()
+    subcategory = f"{category}.{rest[0]}" if rest else category
+    return subcategory, category, *_block(category, edition)
+
+
+def _block(category: str, edition: str) -> tuple[str, str]:
+    single, starts, blocks = _blocks(edition)
+    if category in single:
+        return category, single[category]
+    place = bisect_right(starts, category) - 1
+    if place >= 0 and category <= blocks[place][1]:
+        start, end, chapter = blocks[place]
+        return f"{start}-{end}", chapter
+    return f"{category[:2]}-", f"{category[:1]} (other)"
+
+
+@cache
+def _blocks(edition: str) -> tuple[dict[str, str], list[str], list[tuple[str, str, str]]]:
+    """Return blocks of one category, and the starts and ends of the others."""
+    lines = files("shoal.hierarchy").joinpath(f"data/icd10-{edition}.txt").read_text().splitlines()[1:]
+    parts = [(*line.split()[0].split("-"), line.split()[1]) for line in lines]
+    single = {start: chapter for start, end, chapter in parts if start == end}
+    ranges = sorted((start, end, chapter) for start, end, chapter in parts if start != end)
+    return single, [start for start, _, _ in ranges], ranges

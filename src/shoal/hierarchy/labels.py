@@ -1,0 +1,93 @@
+"""Labels that look like intervals: what they say, and whether it is true."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+
+from shoal.errors import HierarchyError
+
+_NUMBER = r"[-+]?\d+(?:\.\d+)?"
+_BRACKETED = re.compile(rf"([\[(\]])\s*({_NUMBER})\s*[,;–-]\s*({_NUMBER})\s*([\])\[])")
+_RANGE = re.compile(rf"({_NUMBER})\s*[-–]\s*({_NUMBER})")
+_BELOW = re.compile(rf"(<=?|≤)\s*({_NUMBER})")
+_ABOVE = re.compile(rf"(>=?|≥)\s*({_NUMBER})")
+_PLUS = re.compile(rf"({_NUMBER})\s*\+")
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """An interval as a label states it; None: no end on this side."""
+
+    low: Decimal | None
+    high: Decimal | None
+    low_closed: bool = True
+    high_closed: bool = True
+
+    def __contains__(self, number: Decimal) -> bool:
+        above = self.low is None or (number >= self.low if self.low_closed else number > self.low)
+        below = self.high is None or (number <= self.high if self.high_closed else number < self.high)
+        return above and below
+
+    def overlaps(self, other: "Range") -> bool:
+        """Tell whether a number could be in both."""
+        first, second = sorted((self, other), key=lambda part: (part.low is not None, part.low or 0))
+        if first.high is None or second.low is None:
+            return True
+        if first.high == second.low:
+            return first.high_closed and second.low_closed
+        return first.high > second.low
+
+
+def read_range(label: str) -> Range | None:
+    """Read what people and tools write for an interval, or return None.
+
+    >>> read_range("[20, 30)").high_closed, read_range("20-29").high, read_range("90+").high, read_range("old")
+    (False, Decimal('29'), None, None)
+    """
+    label = label.strip()
+    if match := _BRACKETED.fullmatch(label):
+        left, low, high, right = match.groups()
+        return Range(Decimal(low), Decimal(high), low_closed=left == "[", high_closed=right == "]")
+    if match := _RANGE.fullmatch(label):
+        return Range(Decimal(match[1]), Decimal(match[2]))
+    if match := _BELOW.fullmatch(label):
+        return Range(None, Decimal(match[2]), high_closed=match[1] != "<")
+    if match := _ABOVE.fullmatch(label):
+        return Range(Decimal(match[2]), None, low_closed=match[1] != ">")
+    if match := _PLUS.fullmatch(label):
+        return Range(Decimal(match[1]), None)
+    return None
+
+
+def check_intervals(name: str, level: int, leaves: Sequence[str], labels: Sequence[str | None]) -> None:
+    """Refuse labels that lie: intervals that do not contain their values, or that overlap."""
+    ranges = {label: found for label in labels if label is not None and (found := read_range(label)) is not None}
+    wrong = sum(
+        label in ranges and (number := _number(leaf)) is not None and number not in ranges[label]
+        for leaf, label in zip(leaves, labels, strict=True)
+        if label is not None
+    )
+    hint = "Mend the labels, or say check_labels = false if they are not meant as intervals."
+    if wrong:
+        raise HierarchyError(
+            f"On level {level} of the hierarchy of column '{name}', {wrong} values lie outside the interval that is "
+            "their label.",
+            hint=hint,
+        )
+    ordered = sorted(ranges.values(), key=lambda part: (part.low is not None, part.low or 0))
+    overlaps = sum(one.overlaps(other) for one, other in zip(ordered, ordered[1:], strict=False))
+    if overlaps:
+        raise HierarchyError(
+            f"On level {level} of the hierarchy of column '{name}', {overlaps} labels overlap: it is not clear where "
+            "a value belongs.",
+            hint=hint,
+        )
+
+
+def _number(text: str) -> Decimal | None:
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() else None

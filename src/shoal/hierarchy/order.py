@@ -1,0 +1,71 @@
+"""Ordered grouping: neighbours in an order are put together."""
+
+from pathlib import Path
+from typing import Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+
+from shoal.errors import HierarchyError
+from shoal.hierarchy.hierarchy import Hierarchy, Labels, ladder
+from shoal.hierarchy.spec import KINDS, Spec, refuse_unknown
+from shoal.table.column import Column, as_text
+
+
+@KINDS.register("order")
+class Order(Spec):
+    """Groups of neighbours, such as the grades of a scale.
+
+    ``sizes``: how many values a group holds on each level, every size a multiple of the one before.
+    ``order``: the values in their order; needed where the column is text, which has none.
+    ``unknown``: what to do with values that are not in the order: "refuse" or "suppress".
+
+    >>> import shoal
+    >>> from shoal.hierarchy.spec import bind
+    >>> table = shoal.read({"pain": ["none", "mild", "severe", "worst"]})
+    >>> spec = Order(sizes=[2], order=["none", "mild", "severe", "worst"])
+    >>> sorted(set(bind(spec, table, "pain").labels(1).to_pylist()))
+    ['none to mild', 'severe to worst']
+    """
+
+    kind: Literal["order"] = "order"
+    sizes: list[int] = Field(min_length=1)
+    order: list[str] = Field(default_factory=list)
+    unknown: Literal["refuse", "suppress"] = "refuse"
+    summary = "neighbours in an order put together"
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        for fine, coarse in zip([1, *self.sizes], self.sizes, strict=False):
+            if coarse <= fine or coarse % fine:
+                raise ValueError("sizes must be above 1, each a multiple of the one before")
+        if len(set(self.order)) < len(self.order):
+            raise ValueError("order must not hold a value twice")
+        return self
+
+    def build(self, column: Column, counts: NDArray[np.int64], folder: Path) -> Hierarchy:
+        """Bind to a column."""
+        del folder
+        values = as_text(column.values).to_pylist()
+        if not self.order and not column.kind.ordered:
+            raise HierarchyError(
+                f"Column '{column.name}' is text, which has no order of its own.",
+                hint='Give it: order = ["none", "mild", …].',
+            )
+        ordered = self.order or values
+        places = {value: place for place, value in enumerate(ordered)}
+        unknown = [value not in places for value in values]
+        if self.unknown == "refuse":
+            refuse_unknown(column, counts, unknown, "are not in the given order")
+        return ladder(column, [_grouped(values, places, ordered, size) for size in self.sizes], unknown)
+
+
+def _grouped(values: list[str], places: dict[str, int], ordered: list[str], size: int) -> Labels:
+    """Label each value with the first and the last member of its group."""
+    labels = []
+    for value in values:
+        start = places.get(value, 0) // size * size
+        group = ordered[start : start + size]
+        labels.append(group[0] if len(group) == 1 else f"{group[0]} to {group[-1]}")
+    return labels

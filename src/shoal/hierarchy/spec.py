@@ -1,0 +1,75 @@
+"""What a policy says about a hierarchy: its kind and its parameters, not yet bound to a column."""
+
+import json
+from abc import abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict
+
+from shoal.errors import HierarchyError
+from shoal.hierarchy.hierarchy import Hierarchy
+from shoal.registry import Registry
+from shoal.table.column import Column
+from shoal.table.table import Table
+
+KINDS: Registry[type["Spec"]] = Registry("kind of hierarchy", "shoal.hierarchy")
+
+
+class Spec(BaseModel):
+    """The base of all kinds. A subclass has a ``kind``, its parameters as fields, and :meth:`build`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: str
+    summary: ClassVar[str]
+
+    @abstractmethod
+    def build(self, column: Column, counts: NDArray[np.int64], folder: Path) -> Hierarchy:
+        """Bind to a column; ``counts[code]`` is how many records have a code, ``folder`` where files are."""
+
+    def toml(self) -> str:
+        """Return the inline table that stands for this in a policy."""
+        parameters = {"kind": self.kind, **self.model_dump(exclude_defaults=True, exclude={"kind"})}
+        return "{ " + ", ".join(f"{key} = {_toml(value)}" for key, value in parameters.items()) + " }"
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else str(value)
+
+
+def bind(spec: Spec, table: Table, name: str, folder: Path | None = None) -> Hierarchy:
+    """Build the hierarchy of a column of a table.
+
+    >>> import shoal
+    >>> from shoal.hierarchy.interval import Interval
+    >>> table = shoal.read({"age": [34, 71, 36]})
+    >>> bind(Interval(widths=[10]), table, "age").labels(1).to_pylist()
+    ['30-39', '30-39', '70-79']
+    """
+    column = table[name]
+    counts = np.bincount(table.codes(name), minlength=column.size)
+    return spec.build(column, counts, folder or Path())
+
+
+def refuse_unknown(
+    column: Column, counts: NDArray[np.int64], unknown: Sequence[bool] | NDArray[np.bool_], what: str
+) -> None:
+    """Raise if there are values that a hierarchy does not know: how many, and what to do; never which."""
+    lost = np.zeros(column.size, bool)
+    lost[: len(unknown)] = unknown
+    if lost.any():
+        values, rows = int(np.count_nonzero(lost)), int(counts[lost].sum())
+        raise HierarchyError(
+            f"{values:,} of the {column.size:,} values of column '{column.name}', in {rows:,} records, {what}.",
+            hint='Add them to the hierarchy, or say unknown = "suppress": they are then shown as * on every level.',
+        )

@@ -1,0 +1,30 @@
+"""The shortest ladder: the value itself, or nothing."""
+
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.hierarchy.hierarchy import Hierarchy, ladder
+from shoal.hierarchy.spec import KINDS, Spec
+from shoal.table.column import Column
+
+
+@KINDS.register("suppression")
+class Suppression(Spec):
+    """Keep the value or suppress it; there is nothing between.
+
+    >>> import shoal
+    >>> from shoal.hierarchy.spec import bind
+    >>> bind(Suppression(), shoal.read({"sex": ["f", "m"]}), "sex").height
+    1
+    """
+
+    kind: Literal["suppression"] = "suppression"
+    summary = "the value itself, then *"
+
+    def build(self, column: Column, counts: NDArray[np.int64], folder: Path) -> Hierarchy:
+        """Bind to a column."""
+        del counts, folder
+        return ladder(column, [])
