@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from shoal.errors import ShoalError
+    from shoal.policy import Policy
     from shoal.table.reading import read
     from shoal.table.table import Table
     from shoal.table.writing import write
@@ -13,13 +14,14 @@ __version__ = "0.1.0"
 
 # Names come from their modules when they are first used: numpy and Arrow cost more than a whole --help.
 _HOMES = {
+    "Policy": "shoal.policy",
     "ShoalError": "shoal.errors",
     "Table": "shoal.table.table",
     "read": "shoal.table.reading",
     "write": "shoal.table.writing",
 }
 
-__all__ = ["ShoalError", "Table", "__version__", "read", "write"]
+__all__ = ["Policy", "ShoalError", "Table", "__version__", "read", "write"]
 
 
 def __getattr__(name: str) -> Any:

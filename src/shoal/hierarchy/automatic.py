@@ -57,12 +57,12 @@ def propose(column: Column) -> Spec:
     """
     if column.kind in {Kind.DATE, Kind.DATETIME}:
         return Date()
-    if len(column.values) <= 2:
+    if len(column.values) == 0 or column.kind is Kind.BOOLEAN:
         return Suppression()
     if column.kind.numeric:
         return _for_numbers(column)
     if column.kind in {Kind.CATEGORY, Kind.TIME}:
-        return Order(sizes=[2, 4]) if len(column.values) > 4 else Order(sizes=[2])
+        return _for_grades(len(column.values))
     return _for_text(column)
 
 
@@ -74,11 +74,17 @@ def _for_numbers(column: Column) -> Spec:
         return Interval(widths=[5, 10, 20], top=90)
     if column.kind is Kind.INTEGER and _YEAR.search(column.name) and low >= 1000 and high <= 9999:
         return Date(units=["year", "decade"])
-    if column.kind is Kind.INTEGER and len(column.values) <= 12:
-        return Order(sizes=[2, 4]) if len(column.values) > 4 else Order(sizes=[2])
+    if (column.kind is Kind.INTEGER and len(column.values) <= 12) or len(column.values) <= 2:
+        return _for_grades(len(column.values))
     if not math.isfinite(high - low):
         return Suppression()
     return Interval(widths=_widths(high - low))
+
+
+def _for_grades(number: int) -> Spec:
+    """Put neighbours together, two and then four."""
+    sizes = [size for size in (2, 4) if size < number]
+    return Order(sizes=sizes) if sizes else Suppression()
 
 
 def _widths(span: float) -> list[float]:
@@ -87,7 +93,8 @@ def _widths(span: float) -> list[float]:
     power = 10.0 ** math.floor(math.log10(rough))
     factor = next(step for step in (1, 2, 5, 10) if rough <= step * power * 1.0001)
     steps_up = {1: (1, 5, 10), 2: (2, 10, 20), 5: (5, 10, 50), 10: (10, 50, 100)}[factor]
-    return [float(f"{step * power:.12g}") for step in steps_up]
+    widths = [float(f"{step * power:.12g}") for step in steps_up]
+    return [width for width in widths if width < span] or widths[:1]
 
 
 def _for_text(column: Column) -> Spec:

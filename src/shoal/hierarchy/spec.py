@@ -8,21 +8,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
 
 from shoal.errors import HierarchyError
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.registry import Registry
 from shoal.table.column import Column
 from shoal.table.table import Table
+from shoal.validation import Checked
 
 KINDS: Registry[type["Spec"]] = Registry("kind of hierarchy", "shoal.hierarchy")
 
 
-class Spec(BaseModel):
+class Spec(Checked):
     """The base of all kinds. A subclass has a ``kind``, its parameters as fields, and :meth:`build`."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     kind: str
     summary: ClassVar[str]

@@ -1,6 +1,5 @@
 """Reading: a file or a dataframe becomes a table."""
 
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -8,22 +7,24 @@ from shoal.errors import ReadError, did_you_mean
 from shoal.progress import Hook, silent
 from shoal.table import frames
 from shoal.table.encoding import encode
-from shoal.table.formats.format import Options, format_of
+from shoal.table.formats.format import format_of
+from shoal.table.formats.options import Options
 from shoal.table.table import Source, Table
+from shoal.validation import validated
 
 
 def read(source: Any, *, format: str | None = None, progress: Hook | None = None, **options: Any) -> Table:  # noqa: A002
     """Read a file or a dataframe into a table.
 
     ``source``: a path (CSV, TSV, Parquet, Feather, Excel, JSON lines) or any frame that narwhals knows.
-    ``options``: see :class:`shoal.table.formats.format.Options`, such as ``separator=";"`` or ``text=["code"]``.
+    ``options``: see :class:`shoal.table.formats.options.Options`, such as ``separator=";"`` or ``text=["code"]``.
 
     >>> import shoal
     >>> shoal.read({"sex": ["f", "m", None]})
     Table: 3 records × 1 columns
       sex: text, 2 values, some missing
     """
-    chosen = _options(options)
+    chosen = validated(Options, options, where="The reading options", error=ReadError)
     hook = progress or silent
     if isinstance(source, Table):
         return source
@@ -34,17 +35,6 @@ def read(source: Any, *, format: str | None = None, progress: Hook | None = None
     arrow, library = frames.to_arrow(source)
     encoded = [encode(name, arrow.column(name), suppressed=chosen.suppressed) for name in arrow.column_names]
     return Table.of(encoded, arrow.num_rows, Source("frame", library))
-
-
-def _options(given: dict[str, Any]) -> Options:
-    known = [field.name for field in fields(Options)]
-    for name in given:
-        if name not in known:
-            raise ReadError(
-                f"There is no reading option '{name}'.",
-                hint=did_you_mean(name, known) or f"There are {', '.join(known)}.",
-            )
-    return Options(**given)
 
 
 def _check_file(path: Path) -> None:

@@ -8,7 +8,9 @@ from pathlib import Path
 
 from shoal.errors import WriteError
 from shoal.progress import Hook, silent
-from shoal.table.formats.format import Format, Written, format_of
+from shoal.table.column import SUPPRESSED, Column, as_text
+from shoal.table.formats.format import Format, format_of
+from shoal.table.formats.options import Written
 from shoal.table.table import Table
 
 
@@ -43,11 +45,18 @@ def check(table: Table, chosen: Format) -> None:
     if reason:
         raise WriteError(f"The table cannot be written as {chosen.name}: {reason}.", hint="Parquet can hold it.")
     for column in table.columns:
-        reason = chosen.refusal(column)
+        reason = _ambiguous(column) or chosen.refusal(column)
         if reason:
             raise WriteError(
                 f"Column '{column.name}' cannot be written as {chosen.name}: {reason}.", hint="Parquet can hold it."
             )
+
+
+def _ambiguous(column: Column) -> str | None:
+    """Refuse a column in which * would mean two things."""
+    if column.suppressed and SUPPRESSED in as_text(column.values).to_pylist():
+        return "it holds the text *, which stands for suppressed cells"
+    return None
 
 
 @contextmanager

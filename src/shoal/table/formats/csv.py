@@ -13,7 +13,8 @@ from shoal.progress import Hook, Progress
 from shoal.table.column import Column, as_text
 from shoal.table.encoding import Encoded, Entries, InternedText, RawColumn
 from shoal.table.formats.dialect import SAMPLE, Dialect, detect, wrong_encoding
-from shoal.table.formats.format import FORMATS, Format, Options, Reading, Written, check_options
+from shoal.table.formats.format import FORMATS, Format, Reading, check_options
+from shoal.table.formats.options import Options, Written
 from shoal.table.formats.header import Header
 from shoal.table.formats.lines import write_lines
 from shoal.table.inference import infer
@@ -32,7 +33,7 @@ class Csv(Format):
 
     def read(self, path: Path, options: Options, progress: Hook) -> Table:
         """Read the file in one pass: blocks of text become codes and are let go."""
-        check_options(options, ("separator", "decimal", "encoding"), self.name)
+        check_options(options, self.name, ("separator", "decimal", "encoding", "header", "markers"))
         dialect = detect(path, options.encoding, options.separator)
         if not dialect.rows:
             raise ReadError(f"The file '{path.name}' is empty.")

@@ -14,7 +14,8 @@ from shoal.errors import ReadError
 from shoal.progress import Hook, Progress
 from shoal.table.column import Column, as_text
 from shoal.table.encoding import encode
-from shoal.table.formats.format import FORMATS, Format, Options, Reading, Written, check_options
+from shoal.table.formats.format import FORMATS, Format, Reading, check_options
+from shoal.table.formats.options import Options, Written
 from shoal.table.formats.header import Header
 from shoal.table.kind import Kind
 from shoal.table.table import Table
@@ -32,7 +33,7 @@ class Excel(Format):
 
     def read(self, path: Path, options: Options, progress: Hook) -> Table:
         """Read the first sheet, or the one that is named. Whole numbers are integers, midnights are dates."""
-        check_options(options, ("sheet",), self.name)
+        check_options(options, self.name, ("sheet", "header"))
         logging.getLogger("fastexcel").setLevel(logging.ERROR)  # it comments on empty columns
         book = _open(path)
         sheet = _sheet(book.sheet_names, options.sheet)

@@ -7,7 +7,8 @@ from pyarrow import feather, ipc
 
 from shoal.errors import ReadError
 from shoal.progress import Hook
-from shoal.table.formats.format import FORMATS, Format, Options, Written, check_options
+from shoal.table.formats.format import FORMATS, Format, check_options
+from shoal.table.formats.options import Options, Written
 from shoal.table.formats.parquet import read_columns
 from shoal.table.table import Table
 
@@ -20,7 +21,7 @@ class Feather(Format):
 
     def read(self, path: Path, options: Options, progress: Hook) -> Table:
         """Read and encode one column after the other."""
-        check_options(options, (), self.name)
+        check_options(options, self.name, ())
         try:
             with pa.memory_map(str(path)) as source:
                 schema = ipc.open_file(source).schema

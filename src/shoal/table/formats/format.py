@@ -4,48 +4,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from shoal.errors import ReadError, did_you_mean, listed
 from shoal.progress import Hook
 from shoal.registry import Registry
 from shoal.table.column import Column
 from shoal.table.encoding import Encoded
+from shoal.table.formats.options import Options, Written
 from shoal.table.table import Source, Table
 
 FORMATS: Registry["Format"] = Registry("file format", "shoal.table.formats")
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How a file is to be read. What is None is found out from the file.
-
-    ``separator``, ``decimal``, ``encoding``: how a text file is written.
-    ``header``: whether the first row holds the names; if None, it does, but is refused if it looks like data. ``unnamed``: what to do with nameless columns
-    ("refuse", "drop" or "number").
-    ``markers``: texts that mean "missing" in every column, besides the empty cell.
-    ``suppressed``: the text that means "blanked on purpose", such as ``*``.
-    ``text``: columns to keep as text, whatever they look like.
-    ``sheet``: the sheet of a workbook, by name.
-    """
-
-    separator: str | None = None
-    decimal: str | None = None
-    encoding: str | None = None
-    header: bool | None = None
-    unnamed: str = "refuse"
-    markers: Sequence[str] = ()
-    suppressed: str | None = None
-    text: Sequence[str] = ()
-    sheet: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """How a file is to be written. ``excel_safe``: make cells that a spreadsheet would run as formulas harmless."""
-
-    separator: str | None = None
-    excel_safe: bool = False
 
 
 class Format(ABC):
@@ -107,11 +76,7 @@ class Reading:
         return Table.of(self.columns, self.rows, Source(origin, details=self.details, notes=self.notes))
 
 
-def check_options(options: Options, used: Sequence[str], name: str) -> None:
+def check_options(options: Options, name: str, known: Sequence[str]) -> None:
     """Refuse options that a format does not know, so that none is silently ignored."""
-    default = Options()
-    always = {"unnamed", "header", "markers", "suppressed", "text"}
-    for key in Options.__dataclass_fields__:
-        given: Any = getattr(options, key)
-        if given != getattr(default, key) and key not in used and key not in always:
-            raise ReadError(f"The option '{key}' means nothing for files of format {name}.")
+    for option in options.model_fields_set - {*known, "suppressed", "text", "unnamed"}:
+        raise ReadError(f"The option '{option}' means nothing for files of format {name}.")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shoal.errors import ReadError
-from shoal.table.formats.format import Options
+from shoal.table.formats.options import Options
 from shoal.table.names import check_names
 
 _DATA = re.compile(r"-?\d+([.,]\d+)?|\d{4}-\d{2}-\d{2}.*|\d{1,2}[./]\d{1,2}[./]\d{2,4}")

@@ -12,7 +12,8 @@ from shoal.errors import ColumnError, ReadError
 from shoal.progress import Hook, Progress
 from shoal.table.column import Column, as_text
 from shoal.table.encoding import Encoded, Entries, InternedText, encode
-from shoal.table.formats.format import FORMATS, Format, Options, Reading, Written, check_options
+from shoal.table.formats.format import FORMATS, Format, Reading, check_options
+from shoal.table.formats.options import Options, Written
 from shoal.table.formats.lines import write_lines
 from shoal.table.inference import DATE_READERS, infer
 from shoal.table.kind import Kind, kind_of
@@ -30,7 +31,7 @@ class JsonLines(Format):
 
     def read(self, path: Path, options: Options, progress: Hook) -> Table:
         """Read the lines; text that looks like dates throughout a column is read as dates."""
-        check_options(options, (), self.name)
+        check_options(options, self.name, ())
         table = _as_written(path)
         check_names(table.column_names)
         encoded = []

@@ -9,7 +9,8 @@ import pyarrow.parquet as pq
 from shoal.errors import ReadError
 from shoal.progress import Hook, Progress
 from shoal.table.encoding import encode
-from shoal.table.formats.format import FORMATS, Format, Options, Reading, Written, check_options
+from shoal.table.formats.format import FORMATS, Format, Reading, check_options
+from shoal.table.formats.options import Options, Written
 from shoal.table.kind import kind_of
 from shoal.table.names import check_names
 from shoal.table.table import Table
@@ -25,7 +26,7 @@ class Parquet(Format):
 
     def read(self, path: Path, options: Options, progress: Hook) -> Table:
         """Read and encode one column after the other."""
-        check_options(options, (), self.name)
+        check_options(options, self.name, ())
         try:
             schema = pq.read_schema(path)
             texts = [field.name for field in schema if pa.types.is_string(field.type)]

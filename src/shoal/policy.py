@@ -1,0 +1,197 @@
+"""The policy: the TOML file that says all of it — roles, hierarchies, requirements, limits.
+
+    version = 1
+    [data]
+    subject = "patient_id"
+    [columns]
+    name       = { role = "direct" }
+    birth_date = { role = "quasi", hierarchy = { kind = "date" } }
+    [[require]]
+    model = "k-anonymity"
+    k = 11
+"""
+
+import tomllib
+from functools import reduce
+from operator import or_
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import ConfigDict, Field, PrivateAttr, field_validator, model_validator
+
+from shoal.errors import ColumnError, PolicyError, ReadError
+from shoal.hierarchy.automatic import Automatic
+from shoal.hierarchy.hierarchy import Hierarchy
+from shoal.hierarchy.spec import KINDS, Spec, bind
+from shoal.table.formats.options import Options
+from shoal.table.missing import Missing
+from shoal.table.role import Role
+from shoal.table.table import Table
+from shoal.validation import Checked, validated
+
+AnyHierarchy: Any = Annotated[reduce(or_, KINDS.values()), Field(discriminator="kind")]
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class Data(Checked):
+    """What the table is: whose rows, which rule for missing values, how the file is read."""
+
+    subject: str | None = Field(None, description="the column that says which person a row belongs to")
+    household: str | None = Field(None, description="the column that says which household a person belongs to")
+    weight: str | None = Field(None, description="the column of survey weights")
+    missing: Missing = Field(Missing.OWN, description="when a missing value matches another")
+    read: Options = Field(default_factory=Options, description="how the file is read, where it cannot be found out")
+
+
+class ColumnPolicy(Checked):
+    """What is said about one column."""
+
+    role: Role = Field(description="direct, quasi, sensitive or insensitive")
+    hierarchy: AnyHierarchy | None = Field(None, description="the ladder of ever coarser values")
+
+    @field_validator("role")
+    @classmethod
+    def _plain(cls, role: Role) -> Role:
+        if role.single:
+            raise ValueError(f"the {role} is named under [data]: {role} = \"…\"")
+        return role
+
+
+class Requirement(Checked):
+    """One privacy requirement: a model with its parameters, or a preset of requirements."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+    __pydantic_extra__: dict[str, bool | int | float | str]
+
+    model: str | None = Field(None, pattern="^[a-z][a-z-]*$", description="the name of a privacy model")
+    preset: str | None = Field(None, pattern="^[a-z0-9][a-z0-9-]*$", description="the name of a preset")
+    column: str | None = Field(None, description="the sensitive column that the model is about")
+
+    @model_validator(mode="after")
+    def _one_of(self) -> Self:
+        if (self.model is None) == (self.preset is None):
+            raise ValueError("give either model or preset")
+        if self.preset is not None and (self.column is not None or self.parameters):
+            raise ValueError("a preset takes no parameters")
+        return self
+
+    @property
+    def parameters(self) -> dict[str, bool | int | float | str]:
+        """The parameters of the model, such as k."""
+        return dict(self.__pydantic_extra__ or {})
+
+
+class Search(Checked):
+    """What the search for a release may do, and what it tries to keep."""
+
+    suppression: Share = Field(0.02, description="the share of persons that may be left out")
+    quality: str = Field("loss", description="the measure of quality that is to be best")
+
+
+class Population(Checked):
+    """Whom the table is a sample of: one of file, size and fraction."""
+
+    file: str | None = Field(None, description="a file with the quasi-identifiers of everybody")
+    size: int | None = Field(None, gt=0, description="how many people there are")
+    fraction: float | None = Field(None, gt=0, le=1, description="the share of them that is in the table")
+
+    @model_validator(mode="after")
+    def _one_of(self) -> Self:
+        if sum(value is not None for value in (self.file, self.size, self.fraction)) != 1:
+            raise ValueError("give one of file, size and fraction")
+        return self
+
+
+class Context(Checked):
+    """Who may try to re-identify somebody, and how likely it is that they do."""
+
+    recipient: str | None = Field(None, description="who gets the release, under which terms")
+    deliberate: Share | None = Field(None, description="probability of a deliberate attempt")
+    inadvertent: Share | None = Field(None, description="probability that somebody recognises an acquaintance")
+    breach: Share | None = Field(None, description="probability that the release gets into other hands")
+
+
+class Policy(Checked):
+    """All that is decided about a dataset. Load it from a TOML file and apply it to any extract of the data.
+
+    >>> import shoal
+    >>> policy = shoal.Policy.parse('''
+    ... version = 1
+    ... columns.age = { role = "quasi", hierarchy = { kind = "interval", widths = [10] } }
+    ... ''')
+    >>> table = policy.apply(shoal.read({"age": [34, 71]}))
+    >>> table.quasi, policy.hierarchies(table)["age"].labels(1).to_pylist()
+    (('age',), ['30-39', '70-79'])
+    """
+
+    version: Literal[1] = Field(description="the version of this file format")
+    data: Data = Field(default_factory=Data)
+    columns: dict[str, ColumnPolicy] = Field(default_factory=dict)
+    require: list[Requirement] = Field(default_factory=list)
+    search: Search = Field(default_factory=Search)
+    population: Population | None = None
+    context: Context | None = None
+    _folder: Path = PrivateAttr(default=Path())
+
+    @field_validator("columns", mode="before")
+    @classmethod
+    def _short_form(cls, columns: Any) -> Any:
+        """Let ``sex = "quasi"`` stand for ``sex = { role = "quasi" }``."""
+        if not isinstance(columns, dict):
+            return columns
+        return {name: {"role": said} if isinstance(said, str) else said for name, said in columns.items()}
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a policy file; files that it names are looked for beside it."""
+        path = Path(path)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            raise ReadError(f"There is no policy file '{path}'.", hint="shoal init DATA writes one.") from None
+        except (OSError, UnicodeDecodeError):
+            raise ReadError(f"'{path}' cannot be read as a policy file (UTF-8 text).") from None
+        policy = cls.parse(text, where=f"The policy '{path}'")
+        policy._folder = path.parent
+        return policy
+
+    @classmethod
+    def parse(cls, text: str, *, where: str = "The policy") -> Self:
+        """Read a policy from TOML text."""
+        try:
+            given = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise PolicyError(f"{where} is not valid TOML: {error}.") from None
+        return validated(cls, given, where=where, error=PolicyError)
+
+    def apply(self, table: Table) -> Table:
+        """Give the columns of a table their roles.
+
+        Every column that the policy names must be there. A column that it does not name gets no role and is never
+        released: see :meth:`unlisted`.
+        """
+        roles: dict[str, list[str]] = {}
+        for name, said in self.columns.items():
+            roles.setdefault(said.role, []).append(name)
+        for role in (Role.SUBJECT, Role.HOUSEHOLD, Role.WEIGHT):
+            name = getattr(self.data, role)
+            if name is not None:
+                roles[role] = [name]
+        try:
+            return table.assign(**roles)
+        except ColumnError as error:
+            raise PolicyError(f"The policy does not fit the table. {error.message}", hint=error.hint) from None
+
+    def unlisted(self, table: Table) -> tuple[str, ...]:
+        """Return the columns of a table that the policy says nothing about."""
+        said = {*self.columns, self.data.subject, self.data.household, self.data.weight}
+        return tuple(name for name in table.names if name not in said)
+
+    def hierarchies(self, table: Table) -> dict[str, Hierarchy]:
+        """Bind the hierarchies to a table: those that are given, and an automatic one for other quasi-identifiers."""
+        chosen: dict[str, Spec] = {
+            name: said.hierarchy or Automatic()
+            for name, said in self.columns.items()
+            if said.hierarchy is not None or said.role is Role.QUASI
+        }
+        return {name: bind(spec, table, name, self._folder) for name, spec in chosen.items()}

@@ -1,0 +1,72 @@
+"""What users write, checked by pydantic and answered in shoal's own words: where, what, and what to do.
+
+Pydantic's messages quote the input. Input may be data, so only its place and the rule it breaks are told.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar, get_args
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from shoal.errors import ShoalError, did_you_mean, listed
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class Checked(BaseModel):
+    """The base of all that users write: frozen, and no word in it that is not known."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def validated(model: type[M], given: Mapping[str, Any], *, where: str, error: type[ShoalError]) -> M:
+    """Return the model made from what was given, or raise ``error`` with every problem and its place."""
+    try:
+        return TypeAdapter(model).validate_python(given)
+    except ValidationError as failure:
+        problems = [_problem(model, found) for found in failure.errors(include_url=False, include_input=False)]
+    lines = "".join(f"\n  {text}" for text, _ in problems)
+    hints = [hint for _, hint in problems if hint]
+    raise error(f"{where} cannot be understood:{lines}", hint=" ".join(dict.fromkeys(hints)) or None)
+
+
+def _problem(model: type[BaseModel], found: Any) -> tuple[str, str | None]:
+    """Return a line for people, and a hint where a known word is close."""
+    place = [str(part) for part in found["loc"]]
+    path = ".".join(place)
+    if found["type"] == "extra_forbidden":
+        known = _fields_at(model, found["loc"][:-1])
+        return f"{path}: there is no such setting", did_you_mean(place[-1], known) or f"Known are {listed(known)}."
+    if found["type"] == "union_tag_invalid":
+        known = [word.strip(" '") for word in found["ctx"]["expected_tags"].split(",")]
+        wrong = str(found["ctx"]["tag"])
+        return f"{path}.kind: there is no kind '{wrong}'", did_you_mean(wrong, known) or f"Known are {listed(known)}."
+    message = found["msg"].removeprefix("Value error, ")
+    return f"{path}: {message[:1].lower()}{message[1:]}", None
+
+
+def _fields_at(model: Any, place: Sequence[str | int]) -> list[str]:
+    """Return the settings that are known at a place inside a model."""
+    for part in place:
+        model = _inside(model, part)
+    return list(model.model_fields) if hasattr(model, "model_fields") else []
+
+
+def _inside(annotation: Any, part: str | int) -> Any:
+    if hasattr(annotation, "model_fields") and part in annotation.model_fields:
+        return _model_in(annotation.model_fields[part].annotation)
+    for member in get_args(annotation):
+        fields = getattr(member, "model_fields", {})
+        if "kind" in fields and fields["kind"].default == part:
+            return member
+    return _model_in(annotation)
+
+
+def _model_in(annotation: Any) -> Any:
+    """Return the model that an annotation such as ``dict[str, Model] | None`` is about."""
+    if hasattr(annotation, "model_fields"):
+        return annotation
+    models = [found for member in get_args(annotation) if (found := _model_in(member)) is not None]
+    if len(models) > 1:
+        return annotation
+    return models[0] if models else None
