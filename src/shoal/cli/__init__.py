@@ -1,0 +1,33 @@
+"""The command line. Every command is a file here; heavy modules are imported when a command runs."""
+
+import os
+import sys
+import traceback
+
+from shoal.cli.app import app
+from shoal.errors import ShoalError
+
+
+def main() -> None:
+    """Run the command line: 0 means done and met, 1 not met, 2 could not run."""
+    try:
+        app()
+    except ShoalError as error:
+        _say(f"Error: {error}")
+        sys.exit(2)
+    except KeyboardInterrupt:
+        _say("Stopped. Nothing half-done was left behind.")
+        sys.exit(2)
+    except Exception as error:  # noqa: BLE001 - whatever it is, its text may quote data
+        if os.environ.get("SHOAL_DEBUG"):
+            raise
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        _say(
+            f"Error: shoal failed unexpectedly ({type(error).__name__} in {place.name}, line {place.lineno}).\n\n"
+            "Hint: SHOAL_DEBUG=1 shows where; mind that it may show values of your data, too."
+        )
+        sys.exit(2)
+
+
+def _say(message: str) -> None:
+    sys.stderr.write(f"{message}\n")

@@ -1,0 +1,82 @@
+"""``shoal init``: a commented starter policy for a file."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.cli import source as given
+from shoal.cli.output import document, remark
+
+if TYPE_CHECKING:
+    from shoal.table.table import Table
+
+
+def init(  # noqa: PLR0913 - options
+    data: given.Source,
+    output: Annotated[Path, typer.Option("-o", "--output", help="The policy file to write; - for stdout.")] = Path(
+        "policy.toml"
+    ),
+    format: given.Format = None,  # noqa: A002
+    separator: given.Separator = None,
+    decimal: given.Decimal = None,
+    encoding: given.Encoding = None,
+    header: given.Header = None,
+    unnamed: given.Unnamed = None,
+    markers: given.Markers = None,
+    text: given.Text = None,
+    sheet: given.Sheet = None,
+    json: given.Json = False,
+    force: given.Force = False,
+) -> None:
+    """Write a commented starter policy for a file, to be gone through line by line."""
+    from shoal.policy import Policy
+    from shoal.starter import starter
+    from shoal.table.writing import replacing
+
+    table = given.load(
+        data,
+        format=format,
+        separator=separator,
+        decimal=decimal,
+        encoding=encoding,
+        header=header,
+        unnamed=unnamed,
+        markers=given.names(markers),
+        text=given.names(text),
+        sheet=sheet,
+    )
+    policy = starter(table, data.name)
+    Policy.parse(policy)
+    if str(output) == "-":
+        sys.stdout.write(policy)
+        return
+    with replacing(output, force=force) as beside:
+        beside.write_text(policy, encoding="utf-8")
+    if json:
+        document("init", _result(table, Policy.parse(policy), output))
+        return
+    sys.stdout.write(f"{output}\n")
+    remark(f"Wrote a starter policy for {table.records:,} records and {len(table.columns)} columns.")
+    remark("Go through it line by line: the roles in it are proposals on the safe side.")
+
+
+def _result(table: "Table", policy: Any, output: Path) -> dict[str, Any]:
+    columns = {
+        column.name: {
+            "kind": column.kind,
+            "values": len(column.values),
+            "missing": column.missing,
+            "role": policy.columns[column.name].role if column.name in policy.columns else "subject",
+        }
+        for column in table.columns
+    }
+    return {
+        "policy": str(output),
+        "records": table.records,
+        "subject": policy.data.subject,
+        "columns": columns,
+        "read": dict(table.source.details),
+        "notes": list(table.source.notes),
+    }

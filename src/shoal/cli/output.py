@@ -1,0 +1,48 @@
+"""What goes where: the result to stdout, everything else to stderr."""
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from shoal import __version__
+from shoal.progress import Hook, Progress, silent
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def console(*, stderr: bool = False) -> "Console":
+    """Return a console for people; colours only where there is a terminal and NO_COLOR is not set."""
+    from rich.console import Console
+
+    return Console(stderr=stderr, highlight=False, soft_wrap=False)
+
+
+def document(command: str, result: dict[str, Any]) -> None:
+    """Print the one JSON document that ``--json`` promises."""
+    whole = {"shoal": __version__, "command": command, "result": result}
+    sys.stdout.write(json.dumps(whole, ensure_ascii=False, indent=2, default=str) + "\n")
+
+
+def remark(text: str) -> None:
+    """Tell people something beside the result."""
+    sys.stderr.write(f"{text}\n")
+
+
+@contextmanager
+def progress_bar() -> Iterator[Hook]:
+    """Give a hook that draws a bar on stderr, if somebody is there to see it."""
+    if not sys.stderr.isatty():
+        yield silent
+        return
+    from rich.progress import Progress as Bar
+
+    with Bar(console=console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+
+        def hook(progress: Progress) -> None:
+            bar.update(task, description=progress.note, completed=progress.done, total=progress.total)
+
+        yield hook

@@ -1,0 +1,11 @@
+"""``shoal schema``: the JSON Schema of the policy file."""
+
+import json
+import sys
+
+
+def schema() -> None:
+    """Print the JSON Schema of the policy file, for editors that check as you type."""
+    from shoal.policy import Policy
+
+    sys.stdout.write(json.dumps(Policy.model_json_schema(), ensure_ascii=False, indent=2) + "\n")

@@ -1,0 +1,47 @@
+"""The demo: a made-up hospital, and a tour through everything shoal does with its data."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.demo.patients import admitted
+from shoal.demo.people import town
+from shoal.demo.stays import stays
+from shoal.errors import ShoalError
+from shoal.table.reading import read
+from shoal.table.table import Table
+
+__all__ = ["Hospital", "hospital"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hospital:
+    """Three tables of a made-up town.
+
+    ``population``: everybody, as in a register that an attacker could have. ``patients``: some of them, with direct
+    identifiers and illnesses. ``admissions``: their stays. ``truth[i]``: the row of patient i in the population.
+    """
+
+    population: Table
+    patients: Table
+    admissions: Table
+    truth: NDArray[np.int64]
+
+
+def hospital(*, patients: int = 5000, seed: int = 1, factor: int = 10) -> Hospital:
+    """Make up a hospital; the same seed gives the same data. The town has ``factor`` times as many people.
+
+    Ages, illnesses and measurements hang together, so there is something to learn; ethnicity and marital status
+    hang on nothing that is measured, so nobody should be able to learn them.
+
+    >>> demo = hospital(patients=100, seed=7)
+    >>> demo.patients.records, demo.population.records, "icd10" in demo.admissions
+    (100, 1000, True)
+    """
+    if patients < 1 or factor < 1:
+        raise ShoalError("A hospital needs at least one patient, and a town at least as many people.")
+    people = town(patients * factor, np.random.default_rng([seed, 1]))
+    chosen = admitted(people, patients, np.random.default_rng([seed, 2]))
+    rows = stays(chosen, np.random.default_rng([seed, 3]))
+    return Hospital(read(people.columns), read(chosen.columns), read(rows), chosen.place)

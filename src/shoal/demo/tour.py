@@ -1,0 +1,131 @@
+"""The tour: every stage that exists, on the made-up hospital, in plain words."""
+
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.demo import Hospital, hospital
+from shoal.hierarchy.hierarchy import Hierarchy
+from shoal.kernels.grouping import group_rows
+from shoal.policy import Policy
+from shoal.table.reading import read
+from shoal.table.role import Role
+from shoal.table.table import Table
+from shoal.table.writing import replacing, write
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+FILES = {"register.csv": "population", "patients.csv": "patients", "admissions.csv": "admissions"}
+FACTS = (
+    ("sex", "postcode"),
+    ("sex", "birth_date"),
+    ("sex", "postcode", "marital_status", "occupation"),
+    ("sex", "birth_date", "postcode"),
+)
+
+
+def tour(folder: Path, console: "Console", *, patients: int, seed: int, force: bool) -> None:
+    """Write the demo's files into a folder and walk through the stages, telling what happens."""
+    console.print("\n[bold]shoal[/bold]  A fish in a shoal is safe because of its peers. So is a patient in a table.\n")
+    _make_up(folder, console, patients=patients, seed=seed, force=force)
+    table, register = read(folder / "patients.csv"), read(folder / "register.csv")
+    policy = Policy.load(folder / "policy.toml")
+    table = policy.apply(table)
+    _show_columns(table, console)
+    _show_uniqueness(table, register, console)
+    _show_ladders(policy.hierarchies(table), table, console)
+    _show_end(folder, console)
+
+
+def _make_up(folder: Path, console: "Console", *, patients: int, seed: int, force: bool) -> None:
+    _heading(console, 1, "A hospital is made up")
+    made = hospital(patients=patients, seed=seed)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, attribute in FILES.items():
+        _write(made, attribute, folder / name, force=force)
+        table: Table = getattr(made, attribute)
+        console.print(f"  {folder / name}  [dim]{table.records:,} records × {len(table.columns)} columns[/dim]")
+    with replacing(folder / "policy.toml", force=force) as beside:
+        beside.write_bytes(files("shoal.demo").joinpath("policy.toml").read_bytes())
+    console.print(f"  {folder / 'policy.toml'}  [dim]what each column is, and what a release must fulfil[/dim]")
+    console.print("  Nobody in these files exists. The register is what an attacker could have: the whole town.")
+
+
+def _write(made: Hospital, attribute: str, path: Path, *, force: bool) -> None:
+    write(getattr(made, attribute), path, force=force)
+
+
+def _show_columns(table: Table, console: "Console") -> None:
+    _heading(console, 2, "The patients are read, and the policy says what each column is")
+    for role in (Role.DIRECT, Role.QUASI, Role.SENSITIVE, Role.SUBJECT):
+        names = ", ".join(table.with_role(role))
+        console.print(f"  [bold]{role:<10}[/bold] {names}\n             [dim]{role.meaning}[/dim]")
+
+
+def _show_uniqueness(table: Table, register: Table, console: "Console") -> None:
+    from rich.table import Table as Grid
+
+    _heading(console, 3, "Names are gone, and yet: who can be found?")
+    grid = Grid(box=None, pad_edge=False, padding=(0, 3, 0, 0))
+    grid.add_column("  somebody knows a patient's …")
+    grid.add_column("alone in the hospital", justify="right")
+    grid.add_column("alone in the whole town", justify="right")
+    for facts in FACTS:
+        grid.add_row(
+            "  " + ", ".join(facts).replace("_", " "),
+            f"{_alone(table, facts):.1%}",
+            f"{_alone(register, facts):.1%}",
+        )
+    console.print(grid)
+    console.print("  Whoever is alone can be looked up in the register, by name, together with every diagnosis.")
+
+
+def _alone(table: Table, columns: tuple[str, ...]) -> float:
+    """Return the share of records that no other record equals in these columns."""
+    counts = table.distinct(columns).counts
+    return float(np.count_nonzero(counts == 1)) / table.records
+
+
+def _show_ladders(hierarchies: dict[str, Hierarchy], table: Table, console: "Console") -> None:
+    _heading(console, 4, "Ladders: how a value can say less")
+    for name in ("birth_date", "postcode", "occupation"):
+        ladder = hierarchies[name]
+        # the most frequent value: it points at nobody
+        code = int(np.bincount(table.codes(name)).argmax())
+        steps = " → ".join(str(ladder.labels(level)[code].as_py()) for level in range(ladder.height + 1))
+        console.print(f"  [bold]{name:<11}[/bold] {steps}")
+    console.print("\n  Patients who share all six quasi-identifiers with fewer than 10 others:")
+    lowest, quasi = dict.fromkeys(hierarchies, 0), table.quasi
+    middle = {**lowest, "birth_date": 2, "postcode": 2, "occupation": 2}
+    coarse = {**lowest, "birth_date": 3, "postcode": 3, "occupation": 3, "ethnicity": 1, "marital_status": 1}
+    for text, scheme in (
+        ("as they are", lowest),
+        ("year of birth, postcode area, 5 occupations", middle),
+        ("decade of birth, postcode zone, 2 occupations, no marital status", coarse),
+    ):
+        console.print(f"    {text:<66} {_in_small_groups(table, hierarchies, scheme, quasi):>6.1%}")
+    console.print("  The policy asks that nobody is left in such a group: k = 11.")
+
+
+def _in_small_groups(
+    table: Table, hierarchies: dict[str, Hierarchy], scheme: dict[str, int], quasi: tuple[str, ...]
+) -> float:
+    """Return the share of persons whose group has fewer than 11 members under a scheme."""
+    rows = table.distinct(quasi)
+    codes = [hierarchies[name].nodes(scheme[name])[column] for name, column in zip(quasi, rows.codes, strict=True)]
+    groups = group_rows(codes, [len(hierarchies[name].levels[scheme[name]]) for name in quasi], len(rows))
+    sizes = np.bincount(groups.ids, weights=rows.counts)
+    return float(sizes[sizes < 11].sum()) / table.records
+
+
+def _show_end(folder: Path, console: "Console") -> None:
+    _heading(console, 5, "Your turn")
+    console.print(f"  shoal init {folder / 'admissions.csv'} -o my-policy.toml")
+    console.print("  [dim]writes a policy for a file of yours, with a comment at every step[/dim]\n")
+
+
+def _heading(console: "Console", number: int, text: str) -> None:
+    console.print(f"\n[bold cyan]{number}[/bold cyan] [bold]{text}[/bold]")

@@ -1,0 +1,92 @@
+"""The starter: a commented policy for a table, for its owner to decide upon."""
+
+import re
+
+from shoal.hierarchy.automatic import propose
+from shoal.hierarchy.suppression import Suppression
+from shoal.table.column import Column
+from shoal.table.role import Role
+from shoal.table.table import Table
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_NAMES_A_PERSON = re.compile(
+    r"(^|_)(first|last|sur|full|family)?_?name$|e-?mail|phone|telephone|fax|address|street|\bssn\b|^mrn$|passport|iban",
+    re.IGNORECASE,
+)
+_SUBJECT = re.compile(r"^(patient|subject|person|case|usubj|pat)_?(id|nr|no|number)?$", re.IGNORECASE)
+
+
+def subject_of(table: Table) -> str | None:
+    """Return the column that seems to say which person a row belongs to."""
+    return next((name for name in table.names if _SUBJECT.match(name) and not table[name].missing), None)
+
+
+def role_of(column: Column, records: int) -> Role:
+    """Propose a role, on the safe side: what names nobody on its own is a quasi-identifier until its owner decides."""
+    unique_text = column.kind == "text" and records >= 20 and len(column.values) >= 0.9 * records
+    return Role.DIRECT if unique_text or _NAMES_A_PERSON.search(column.name) else Role.QUASI
+
+
+def starter(table: Table, name: str) -> str:
+    """Return a commented policy for a table that was read from ``name``.
+
+    >>> import shoal
+    >>> text = starter(shoal.read({"email": ["a@b", "c@d"], "age": [34, 71]}), "patients.csv")
+    >>> shoal.Policy.parse(text).columns["email"].role
+    <Role.DIRECT: 'direct'>
+    """
+    subject = subject_of(table)
+    columns = [column for column in table.columns if column.name != subject]
+    width = max((len(_key(column.name)) for column in columns), default=0)
+    return _TEMPLATE.format(
+        name=name,
+        records=f"{table.records:,}",
+        columns=len(table.columns),
+        subject=f'subject = "{subject}"' if subject else '# subject = "patient_id"  # no column looks like it',
+        lines="\n".join(_line(column, table.records, width) for column in columns),
+    )
+
+
+def _key(name: str) -> str:
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
+    return name if _BARE.fullmatch(name) else f'"{escaped}"'
+
+
+def _line(column: Column, records: int, width: int) -> str:
+    role = role_of(column, records)
+    spec = propose(column)
+    hierarchy = "" if role is Role.DIRECT or isinstance(spec, Suppression) else f", hierarchy = {spec.toml()}"
+    empty = ", some missing" if column.missing else ""
+    said = f"{{ role = \"{role}\"{hierarchy} }}"
+    return f"{_key(column.name):<{width}} = {said}  # {column.kind}, {len(column.values):,} values{empty}"
+
+
+_TEMPLATE = """\
+# A starter for {name} ({records} records, {columns} columns). It is a proposal: go through it line by line.
+version = 1
+
+[data]
+# Which column says whose row it is? With it, shoal counts persons; without, every record is a person.
+{subject}
+# When does a missing value match another? "own": missing equals missing. "never": it matches nothing (strictest).
+missing = "own"
+
+[columns]
+# The role of each column:
+#   direct       names a person on its own (name, e-mail, record number); never released
+#   quasi        names a person together with others (birth date, postcode, sex, job)
+#   sensitive    must not be learned about a person (diagnosis, laboratory value)
+#   insensitive  neither known to others nor harmful
+# The hierarchy of a quasi-identifier says how it may be coarsened, step by step, until it is suppressed.
+# A column that is not listed here is never released.
+{lines}
+
+# What the release must fulfil. k-anonymity: everybody shares their quasi-identifiers with at least k - 1 others.
+[[require]]
+model = "k-anonymity"
+k = 11
+
+[search]
+suppression = 0.02  # the share of persons that may be left out
+quality = "loss"    # what is to be kept best
+"""
