@@ -34,7 +34,7 @@ def target() -> tuple[str, str, str] | None:
     return TARGETS.get((system, platform.machine()))
 
 
-class CustomBuildHook(BuildHookInterface):  # type: ignore[misc]
+class CustomBuildHook(BuildHookInterface[Any]):
     """Compile ``core.c`` into the package, before the wheel is put together."""
 
     def dependencies(self) -> list[str]:

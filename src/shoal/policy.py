@@ -1,14 +1,14 @@
 """The policy: the TOML file that says all of it — roles, hierarchies, requirements, limits.
 
-    version = 1
-    [data]
-    subject = "patient_id"
-    [columns]
-    name       = { role = "direct" }
-    birth_date = { role = "quasi", hierarchy = { kind = "date" } }
-    [[require]]
-    model = "k-anonymity"
-    k = 11
+version = 1
+[data]
+subject = "patient_id"
+[columns]
+name       = { role = "direct" }
+birth_date = { role = "quasi", hierarchy = { kind = "date" } }
+[[require]]
+model = "k-anonymity"
+k = 11
 """
 
 import tomllib
@@ -40,7 +40,7 @@ class Data(Checked):
     household: str | None = Field(None, description="the column that says which household a person belongs to")
     weight: str | None = Field(None, description="the column of survey weights")
     missing: Missing = Field(Missing.OWN, description="when a missing value matches another")
-    read: Options = Field(default_factory=Options, description="how the file is read, where it cannot be found out")
+    read: Options = Field(Options(), description="how the file is read, where it cannot be found out")
 
 
 class ColumnPolicy(Checked):
@@ -53,7 +53,7 @@ class ColumnPolicy(Checked):
     @classmethod
     def _plain(cls, role: Role) -> Role:
         if role.single:
-            raise ValueError(f"the {role} is named under [data]: {role} = \"…\"")
+            raise ValueError(f'the {role} is named under [data]: {role} = "…"')
         return role
 
 
@@ -125,10 +125,10 @@ class Policy(Checked):
     """
 
     version: Literal[1] = Field(description="the version of this file format")
-    data: Data = Field(default_factory=Data)
+    data: Data = Field(Data())
     columns: dict[str, ColumnPolicy] = Field(default_factory=dict)
     require: list[Requirement] = Field(default_factory=list)
-    search: Search = Field(default_factory=Search)
+    search: Search = Field(Search())
     population: Population | None = None
     context: Context | None = None
     _folder: Path = PrivateAttr(default=Path())
@@ -152,7 +152,7 @@ class Policy(Checked):
         except (OSError, UnicodeDecodeError):
             raise ReadError(f"'{path}' cannot be read as a policy file (UTF-8 text).") from None
         policy = cls.parse(text, where=f"The policy '{path}'")
-        policy._folder = path.parent
+        policy._folder = path.parent  # noqa: SLF001 - its own
         return policy
 
     @classmethod

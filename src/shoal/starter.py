@@ -57,7 +57,7 @@ def _line(column: Column, records: int, width: int) -> str:
     spec = propose(column)
     hierarchy = "" if role is Role.DIRECT or isinstance(spec, Suppression) else f", hierarchy = {spec.toml()}"
     empty = ", some missing" if column.missing else ""
-    said = f"{{ role = \"{role}\"{hierarchy} }}"
+    said = f'{{ role = "{role}"{hierarchy} }}'
     return f"{_key(column.name):<{width}} = {said}  # {column.kind}, {len(column.values):,} values{empty}"
 
 

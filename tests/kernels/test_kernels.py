@@ -139,8 +139,7 @@ def test_groups_of_rows_of_any_width(kernels, data, columns, rows):
     """Forty columns of up to 70,000 codes are 640 bits of key: most tables here need refinement."""
     sizes = data.draw(st.lists(st.sampled_from([1, 2, 300, 70_000]), min_size=columns, max_size=columns))
     table = [
-        data.draw(st.lists(st.sampled_from([0, size // 2, size - 1]), min_size=rows, max_size=rows))
-        for size in sizes
+        data.draw(st.lists(st.sampled_from([0, size // 2, size - 1]), min_size=rows, max_size=rows)) for size in sizes
     ]
     with library.using(kernels):
         codes = [np.array(column, narrowest(size)) for column, size in zip(table, sizes, strict=True)]
@@ -150,9 +149,7 @@ def test_groups_of_rows_of_any_width(kernels, data, columns, rows):
 def test_direct_and_hashed_grouping_agree():
     keys = np.random.default_rng(2).integers(0, DIRECT_SPACE, 300_000).astype(np.uint64)
     direct, hashed = group(keys, DIRECT_SPACE), group(keys, 2**64)
-    for a, b in zip(
-        (direct.ids, direct.counts, direct.first), (hashed.ids, hashed.counts, hashed.first), strict=True
-    ):
+    for a, b in zip((direct.ids, direct.counts, direct.first), (hashed.ids, hashed.counts, hashed.first), strict=True):
         assert (a == b).all()
 
 

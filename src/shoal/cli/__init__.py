@@ -18,7 +18,7 @@ def main() -> None:
     except KeyboardInterrupt:
         _say("Stopped. Nothing half-done was left behind.")
         sys.exit(2)
-    except Exception as error:  # noqa: BLE001 - whatever it is, its text may quote data
+    except Exception as error:
         if os.environ.get("SHOAL_DEBUG"):
             raise
         place = traceback.extract_tb(error.__traceback__)[-1]

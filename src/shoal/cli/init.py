@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from shoal.table.table import Table
 
 
-def init(  # noqa: PLR0913 - options
+def init(  # noqa: PLR0913, PLR0917 - options of a command
     data: given.Source,
     output: Annotated[Path, typer.Option("-o", "--output", help="The policy file to write; - for stdout.")] = Path(
         "policy.toml"

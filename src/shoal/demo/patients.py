@@ -108,8 +108,8 @@ def _sclerosis(age: NDArray[np.int64], rng: np.random.Generator) -> dict[str, An
     edss = np.clip(np.round((1 + duration / 6 + rng.normal(0, 1.2, size)) * 2) / 2, 0, 9.5)
     year = (int(str(TODAY)[:4]) - duration).astype(object)
     return {
-        "ms_type": np.where(ill, kind, None),
-        "ms_diagnosis_year": np.where(ill, year, None),
+        "ms_type": _where(ill, kind),
+        "ms_diagnosis_year": _where(ill, year),
         "edss": np.where(ill, edss, np.nan),
     }
 
@@ -121,5 +121,12 @@ def _with_gaps(columns: dict[str, Any], age: NDArray[np.int64], rng: np.random.G
     for name in ("height", "weight", "bmi"):
         columns[name] = np.where(unmeasured, np.nan, columns[name])
     for name, share in (("occupation", 0.06 + 0.1 * (age < 30)), ("ethnicity", 0.04), ("marital_status", 0.02)):
-        columns[name] = np.where(rng.random(size) < share, None, columns[name].astype(object))
+        columns[name] = _where(rng.random(size) >= share, columns[name])
     return columns
+
+
+def _where(known: NDArray[np.bool_], values: NDArray[Any]) -> NDArray[Any]:
+    """Return the values that are known, and None for the others."""
+    kept = values.astype(object)
+    kept[~known] = None
+    return kept

@@ -83,7 +83,8 @@ def _ages(household: NDArray[np.int64], place: NDArray[np.int64], rng: np.random
     head = adult[np.flatnonzero(place == 0)][household]
     partner = np.clip(head + rng.normal(0, 4, size), 18, 103)
     child = np.clip(head - rng.normal(31, 5, size), 0, 60)
-    return np.floor(np.select([place == 0, place == 1], [head, partner], child)).astype(np.int64)
+    ages = np.select([place == 0, place == 1], [head, partner], child)
+    return np.floor(ages).astype(np.int64, copy=False)
 
 
 def _postcodes(rng: np.random.Generator) -> NDArray[np.str_]:
@@ -106,8 +107,11 @@ def _zipf(kinds: int, number: int, exponent: float, rng: np.random.Generator) ->
 
 def _marital(age: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.str_]:
     draw = rng.random(len(age))
-    adult = np.select([draw < 0.52, draw < 0.66, draw < 0.66 + np.clip((age - 50) / 150, 0, 0.25)],
-                      ["married", "divorced", "widowed"], "single")
+    adult = np.select(
+        [draw < 0.52, draw < 0.66, draw < 0.66 + np.clip((age - 50) / 150, 0, 0.25)],
+        ["married", "divorced", "widowed"],
+        "single",
+    )
     return np.where(age < 25, np.where(draw < 0.04, "married", "single"), adult)
 
 

@@ -100,8 +100,13 @@ def _diagnoses(patients: Patients, who: NDArray[np.int64], rng: np.random.Genera
     """Return main diagnoses: what a patient suffers from anyway brings them in more often."""
     weights = 1 / np.arange(3, len(DIAGNOSES) + 3) ** 0.8
     diagnosis = rng.choice(len(DIAGNOSES), len(who), p=weights / weights.sum())
-    for illness, code in (("heart_failure", "I50.1"), ("copd", "J44.1"), ("diabetes", "E11.9"),
-                          ("kidney_disease", "N18.4"), ("depression", "F32.1")):
+    for illness, code in (
+        ("heart_failure", "I50.1"),
+        ("copd", "J44.1"),
+        ("diabetes", "E11.9"),
+        ("kidney_disease", "N18.4"),
+        ("depression", "F32.1"),
+    ):
         drawn = patients.columns[illness][who] & (rng.random(len(who)) < 0.18)
         diagnosis[drawn] = DIAGNOSES.index(code)
     return diagnosis

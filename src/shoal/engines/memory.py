@@ -32,9 +32,7 @@ class MemoryEngine:
         """Return the different rows under these columns."""
         codes = [self._codes[name] for name in columns]
         groups = group_rows(codes, [self._sizes[name] for name in columns], self._rows)
-        return DistinctRows(
-            tuple(columns), tuple(column[groups.first] for column in codes), groups.counts, groups.ids
-        )
+        return DistinctRows(tuple(columns), tuple(column[groups.first] for column in codes), groups.counts, groups.ids)
 
     def profiles(self, columns: Sequence[str], subject: str) -> Profiles:
         """Return the persons' profiles under these columns."""
@@ -60,9 +58,7 @@ def _equal_sets(starts: NDArray[np.int64], members: NDArray[np.uint32], kinds: i
     ids = group(lengths.astype(np.uint64), int(lengths.max(initial=0)) + 1)
     for place in range(int(lengths.max(initial=0))):
         longer = np.flatnonzero(lengths > place)
-        refined = group_rows(
-            [ids.ids[longer], members[starts[longer] + place]], [len(ids), kinds], len(longer)
-        )
+        refined = group_rows([ids.ids[longer], members[starts[longer] + place]], [len(ids), kinds], len(longer))
         ids = _with_refined(ids, longer, refined)
     return ids
 

@@ -70,7 +70,7 @@ def _for_numbers(column: Column) -> Spec:
     low, high = float(column.values[0].as_py()), float(column.values[-1].as_py())
     if _POSTCODE.search(column.name) and column.kind is Kind.INTEGER:
         return Prefix(keep=_shortening(len(str(column.values[-1].as_py()))))
-    if _AGE.search(column.name) and 0 <= low and high <= 130:
+    if _AGE.search(column.name) and low >= 0 and high <= 130:
         return Interval(widths=[5, 10, 20], top=90)
     if column.kind is Kind.INTEGER and _YEAR.search(column.name) and low >= 1000 and high <= 9999:
         return Date(units=["year", "decade"])

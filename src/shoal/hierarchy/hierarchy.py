@@ -6,7 +6,7 @@ a hierarchy from a file may know more, and measures of loss count all of them.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -80,11 +80,12 @@ def ladder(column: Column, rungs: Sequence[Labels], unknown: Sequence[bool] = ()
     """
     count = len(column.values)
     tail: list[str | None] = [None] * column.missing + [SUPPRESSED] * column.suppressed
-    levels = [
-        [SUPPRESSED if lost else label for label, lost in zip_longest(rung, unknown, fillvalue=False)]
+    lost = set(np.flatnonzero(unknown).tolist())
+    levels: list[Labels] = [
+        [*(SUPPRESSED if place in lost else label for place, label in enumerate(rung)), *tail]
         for rung in (column.labels().to_pylist()[:count], *rungs)
     ]
-    return assemble(column, np.arange(column.size), [[*level, *tail] for level in levels])
+    return assemble(column, np.arange(column.size), levels)
 
 
 def assemble(column: Column, leaves: NDArray[np.integer], rungs: Sequence[Labels]) -> Hierarchy:
@@ -99,7 +100,7 @@ def assemble(column: Column, leaves: NDArray[np.integer], rungs: Sequence[Labels
 
 def _check_coarser(name: str, levels: Sequence[Level]) -> None:
     """Refuse a level that takes apart what the level below has put together."""
-    for number, (fine, coarse) in enumerate(zip(levels, levels[1:], strict=False), 1):
+    for number, (fine, coarse) in enumerate(pairwise(levels), 1):
         pairs = np.unique(np.stack([fine.nodes, coarse.nodes]), axis=1)
         torn = len(pairs[0]) - len(fine)
         if torn > 0:

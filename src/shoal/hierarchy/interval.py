@@ -77,9 +77,7 @@ class Interval(Spec):
     def _labels(self, numbers: list[Decimal], edge: list[float] | float, *, whole: bool) -> Labels:
         return [_label(*self._interval(number, edge), whole=whole) for number in numbers]
 
-    def _interval(
-        self, number: Decimal, edge: list[float] | float
-    ) -> tuple[Decimal | None, Decimal | None]:
+    def _interval(self, number: Decimal, edge: list[float] | float) -> tuple[Decimal | None, Decimal | None]:
         """Return the ends of the interval of a number; None: no end. Decimal, for 0.3 is in [0.3, 0.4)."""
         low, high = _between(number, edge) if isinstance(edge, list) else _step(number, edge, self.anchor)
         if self.bottom is not None:

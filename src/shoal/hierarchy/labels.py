@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from itertools import pairwise
 
 from shoal.errors import HierarchyError
 
@@ -76,7 +77,7 @@ def check_intervals(name: str, level: int, leaves: Sequence[str], labels: Sequen
             hint=hint,
         )
     ordered = sorted(ranges.values(), key=lambda part: (part.low is not None, part.low or 0))
-    overlaps = sum(one.overlaps(other) for one, other in zip(ordered, ordered[1:], strict=False))
+    overlaps = sum(one.overlaps(other) for one, other in pairwise(ordered))
     if overlaps:
         raise HierarchyError(
             f"On level {level} of the hierarchy of column '{name}', {overlaps} labels overlap: it is not clear where "

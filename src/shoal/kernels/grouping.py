@@ -88,9 +88,7 @@ def _group_numpy(keys: NDArray[np.uint64]) -> Groups:
     return Groups(inverse.astype(np.uint32), counts.astype(np.int64), first.astype(np.int64))
 
 
-def _dense_direct(
-    native: ctypes.CDLL, keys: NDArray[np.uint64], space: int
-) -> tuple[NDArray[np.uint32], int]:
+def _dense_direct(native: ctypes.CDLL, keys: NDArray[np.uint64], space: int) -> tuple[NDArray[np.uint32], int]:
     table, ids = np.zeros(space, np.uint32), np.empty(len(keys), np.uint32)
     count = native.shoal_group_direct(keys.ctypes.data, len(keys), table.ctypes.data, space, ids.ctypes.data)
     return ids, int(count)

@@ -56,7 +56,7 @@ class _PythonInterner:
         known = self._codes
         distinct = [known.setdefault(value, len(known) + 1) for value in encoded.dictionary.to_pylist()]
         table = np.array([0, *distinct], np.uint32)
-        return table[encoded.indices.fill_null(-1).to_numpy() + 1]
+        return np.take(table, encoded.indices.fill_null(-1).to_numpy() + 1)
 
     def __len__(self) -> int:
         return len(self._codes)
@@ -149,9 +149,7 @@ def _intern_keys_numpy(keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], ND
     return rank[inverse], distinct[order]
 
 
-def _intern_keys_native(
-    native: ctypes.CDLL, keys: NDArray[np.uint64]
-) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]:
+def _intern_keys_native(native: ctypes.CDLL, keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]:
     keys = np.ascontiguousarray(keys)
     codes = np.empty(len(keys), np.uint32)
     slots, dictionary = np.zeros(1 << 12, np.uint32), np.empty(1 << 11, np.uint64)

@@ -16,9 +16,7 @@ from shoal.kernels.translation import Codes
 KEY_SPACE = 1 << 64
 
 
-def pack(
-    columns: Sequence[Codes], sizes: Sequence[int], start: NDArray[np.uint64] | None = None
-) -> NDArray[np.uint64]:
+def pack(columns: Sequence[Codes], sizes: Sequence[int], start: NDArray[np.uint64] | None = None) -> NDArray[np.uint64]:
     """Return the key of each row; ``start`` holds the keys of columns that were packed before.
 
     >>> import numpy as np
@@ -37,7 +35,5 @@ def pack(
     pointers = np.array([codes.ctypes.data for codes in held], np.uintp)
     widths = np.array([codes.itemsize for codes in held], np.int32)
     radices = np.array(sizes, np.uint64)
-    native.shoal_pack(
-        pointers.ctypes.data, widths.ctypes.data, radices.ctypes.data, len(held), rows, keys.ctypes.data
-    )
+    native.shoal_pack(pointers.ctypes.data, widths.ctypes.data, radices.ctypes.data, len(held), rows, keys.ctypes.data)
     return keys

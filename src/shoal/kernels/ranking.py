@@ -27,7 +27,7 @@ def sort_text(values: pa.LargeStringArray) -> NDArray[np.int64]:
     lengths = np.diff(ends)
     words = -(-int(lengths.max()) // 8)
     if words > WORDS:
-        return pc.array_sort_indices(values).to_numpy().astype(np.int64)
+        return np.asarray(pc.array_sort_indices(values), np.int64)
     text = np.frombuffer(buffer or b"", np.uint8)
     keys = [_words(text, ends, part) for part in range(words)]
     if words == 1 and lengths.min() == lengths.max():

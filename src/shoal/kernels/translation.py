@@ -7,11 +7,10 @@ from numpy.typing import NDArray
 
 from shoal.kernels import library
 
-Codes: TypeAlias = NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint32]
-CodeType: TypeAlias = np.dtype[np.uint8] | np.dtype[np.uint16] | np.dtype[np.uint32]
+Codes: TypeAlias = NDArray[np.unsignedinteger[Any]]  # of 8, 16 or 32 bits
 
 
-def narrowest(size: int) -> CodeType:
+def narrowest(size: int) -> np.dtype[np.unsignedinteger[Any]]:
     """Return the narrowest type that holds the codes 0 … size − 1.
 
     >>> [narrowest(n).name for n in (1, 256, 257, 65536, 65537)]

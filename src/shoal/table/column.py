@@ -80,7 +80,7 @@ def _declared(values: pa.Array) -> pa.DictionaryArray:
 
 
 def _has_fraction(arrow: pa.DataType) -> bool:
-    return arrow.unit != "s"
+    return str(arrow.unit) != "s"
 
 
 def _datetime_text(values: pa.TimestampArray) -> pa.StringArray:

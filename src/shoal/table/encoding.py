@@ -217,7 +217,7 @@ def rank(values: pa.Array) -> Ranked:
 
 def _needs_comparison(arrow: pa.DataType) -> bool:
     types = pa.types
-    return types.is_string(arrow) or types.is_large_string(arrow) or types.is_decimal(arrow)
+    return bool(types.is_string(arrow) or types.is_large_string(arrow) or types.is_decimal(arrow))
 
 
 def _rank_by_comparison(values: pa.Array) -> Ranked:

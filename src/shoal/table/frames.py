@@ -91,4 +91,4 @@ def to_frame(table: pa.Table, library: str) -> Any:
         import duckdb
 
         return duckdb.from_arrow(table)
-    return nw.from_arrow(table, backend=library).to_native()
+    return nw.from_arrow(table, backend=nw.Implementation.from_backend(library)).to_native()

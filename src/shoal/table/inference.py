@@ -87,9 +87,7 @@ ALL_READERS = (
 )
 
 
-def infer(
-    entries: Entries, *, readers: tuple[Reader, ...] = ALL_READERS, decimal: str = "."
-) -> Entries:
+def infer(entries: Entries, *, readers: tuple[Reader, ...] = ALL_READERS, decimal: str = ".") -> Entries:
     """Return the entries of a column of text as what they are; text if they are nothing else.
 
     >>> import pyarrow as pa

@@ -49,17 +49,12 @@ def kind_of(arrow: pa.DataType, name: str) -> Kind:
 
 
 def _is_text(arrow: pa.DataType) -> bool:
-    types = pa.types
-    return (
-        types.is_string(arrow)
-        or types.is_large_string(arrow)
-        or types.is_string_view(arrow)
-        or types.is_null(arrow)
-    )
+    is_text = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_null)
+    return any(test(arrow) for test in is_text)
 
 
 def _is_number(arrow: pa.DataType) -> bool:
-    return pa.types.is_floating(arrow) or pa.types.is_decimal(arrow)
+    return bool(pa.types.is_floating(arrow) or pa.types.is_decimal(arrow))
 
 
 _TESTS = (

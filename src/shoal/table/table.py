@@ -197,9 +197,7 @@ def _check_fitting(table: Table, column: Column, role: Role) -> None:
     if role is not Role.WEIGHT:
         return
     if not column.kind.numeric or column.missing or column.suppressed:
-        raise ColumnError(
-            f"Column '{column.name}' cannot be the weight: it must hold a number in every record."
-        )
+        raise ColumnError(f"Column '{column.name}' cannot be the weight: it must hold a number in every record.")
     if len(column.values) and column.values[0].as_py() <= 0:
         count = int(np.count_nonzero(np.less_equal(column.values.to_numpy(), 0)[table.codes(column.name)]))
         raise ColumnError(f"Column '{column.name}' cannot be the weight: {count} records have 0 or less.")

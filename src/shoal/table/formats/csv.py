@@ -14,9 +14,9 @@ from shoal.table.column import Column, as_text
 from shoal.table.encoding import Encoded, Entries, InternedText, RawColumn
 from shoal.table.formats.dialect import SAMPLE, Dialect, detect, wrong_encoding
 from shoal.table.formats.format import FORMATS, Format, Reading, check_options
-from shoal.table.formats.options import Options, Written
 from shoal.table.formats.header import Header
 from shoal.table.formats.lines import write_lines
+from shoal.table.formats.options import Options, Written
 from shoal.table.inference import infer
 from shoal.table.kind import Kind
 from shoal.table.table import Table
@@ -39,7 +39,7 @@ class Csv(Format):
             raise ReadError(f"The file '{path.name}' is empty.")
         try:
             return _Reader(path, dialect, options, progress).table()
-        except _NotInEncoding:
+        except _EncodingError:
             if options.encoding is not None or _is_surely_utf8(dialect):
                 raise wrong_encoding(dialect.encoding) from None
         fallback = detect(path, "cp1252" if _decodes(path, "cp1252") else "latin-1", options.separator)
@@ -68,7 +68,7 @@ class Csv(Format):
 FORMATS.register("csv")(Csv())
 
 
-class _NotInEncoding(Exception):
+class _EncodingError(Exception):
     """Bytes that are no characters turned up behind the sample."""
 
 
@@ -125,10 +125,10 @@ class _Reader:
                 yield from reader
         except pa.ArrowInvalid as error:
             if "UTF8" in str(error) or "UTF-8" in str(error):
-                raise _NotInEncoding from None
+                raise _EncodingError from None
             raise self._broken(str(error)) from None
         except UnicodeError:
-            raise _NotInEncoding from None
+            raise _EncodingError from None
 
     def _arrow_options(self) -> dict[str, Any]:
         width = len(self._dialect.rows[0])
@@ -180,9 +180,7 @@ class _Reader:
             hint="Open it in an editor and check that its rows are lines with a separator between the fields.",
         )
 
-    def _finished(
-        self, index: int, raw: RawColumn, values: pa.LargeStringArray, notes: list[str]
-    ) -> Encoded:
+    def _finished(self, index: int, raw: RawColumn, values: pa.LargeStringArray, notes: list[str]) -> Encoded:
         name = self._header.names[index]
         entries = Entries.read(Kind.TEXT, values, self._options.suppressed)
         if name in self._options.text or self._header.places[index] in self._quoted:

@@ -106,9 +106,9 @@ def wrong_encoding(encoding: str, place: int | None = None) -> ReadError:
 
 
 def detect_separator(text: str, *, whole: bool) -> str:
-    """Return the separator that cuts the rows into the most, and equally many, fields.
+    r"""Return the separator that cuts the rows into the most, and equally many, fields.
 
-    >>> detect_separator("age;weight\\n34;71,5\\n", whole=True)
+    >>> detect_separator("age;weight\n34;71,5\n", whole=True)
     ';'
     """
     best, fields = SEPARATORS[0], 1
@@ -120,9 +120,9 @@ def detect_separator(text: str, *, whole: bool) -> str:
 
 
 def split(text: str, separator: str, *, whole: bool) -> list[tuple[Field, ...]]:
-    """Cut text into rows of fields; the last row of a sample may be incomplete and is left out.
+    r"""Cut text into rows of fields; the last row of a sample may be incomplete and is left out.
 
-    >>> split("a,'b'\\n1,\\n", ",", whole=True)
+    >>> split("a,'b'\n1,\n", ",", whole=True)
     [(('a', False), ("'b'", False)), (('1', False), ('', False))]
     """
     field = re.compile(rf'(?:"((?:[^"]|"")*)"|([^{re.escape(separator)}\r\n]*))({re.escape(separator)}|\r\n|\n|\r|$)')

@@ -2,7 +2,6 @@
 
 import logging
 from datetime import datetime
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,8 @@ from shoal.progress import Hook, Progress
 from shoal.table.column import Column, as_text
 from shoal.table.encoding import encode
 from shoal.table.formats.format import FORMATS, Format, Reading, check_options
-from shoal.table.formats.options import Options, Written
 from shoal.table.formats.header import Header
+from shoal.table.formats.options import Options, Written
 from shoal.table.kind import Kind
 from shoal.table.table import Table
 
@@ -44,8 +43,11 @@ class Excel(Format):
             sheet, header_row=None, skip_rows=int(options.header is not False), schema_sample_rows=None
         ).to_arrow()
         columns = [
-            encode(name, pa.chunked_array([_plain(body.column(place), name in options.text)]),
-                   suppressed=options.suppressed)
+            encode(
+                name,
+                pa.chunked_array([_plain(body.column(place), name in options.text)]),
+                suppressed=options.suppressed,
+            )
             for name, place in zip(header.names, header.places, strict=True)
         ]
         others = len(book.sheet_names) - 1

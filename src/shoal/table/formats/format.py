@@ -57,9 +57,7 @@ def format_of(path: Path, name: str | None = None) -> Format:
             return candidate
     known = sorted(suffix for candidate in FORMATS.values() for suffix in candidate.suffixes)
     hint = did_you_mean(path.suffix, known) or f"Known suffixes: {listed(known, 20)}."
-    raise ReadError(
-        f"The suffix of '{path.name}' does not tell its format.", hint=f"{hint} Or say it: format='csv'."
-    )
+    raise ReadError(f"The suffix of '{path.name}' does not tell its format.", hint=f"{hint} Or say it: format='csv'.")
 
 
 @dataclass(frozen=True, slots=True)

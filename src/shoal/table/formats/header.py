@@ -26,9 +26,7 @@ class Header:
             return cls(numbered, tuple(range(len(first_row))))
         if options.header is None:
             _check_header(first_row)
-        places = tuple(
-            place for place, name in enumerate(first_row) if name.strip() or options.unnamed != "drop"
-        )
+        places = tuple(place for place, name in enumerate(first_row) if name.strip() or options.unnamed != "drop")
         names = [first_row[place] for place in places]
         if options.unnamed == "number":
             names = [name if name.strip() else f"column_{place + 1}" for name, place in zip(names, places, strict=True)]
@@ -41,6 +39,6 @@ def _check_header(first_row: Sequence[str]) -> None:
     if any(_DATA.fullmatch(name.strip()) for name in first_row):
         raise ReadError(
             "The first row does not look like a header: it holds numbers or dates.",
-            hint="If it is data, say header=False (--no-header): the columns are then numbered. If it is the header all "
-            "the same, say header=True (--header).",
+            hint="If it is data, say header=False (--no-header): the columns are then numbered. If it is the header "
+            "all the same, say header=True (--header).",
         )

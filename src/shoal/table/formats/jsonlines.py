@@ -13,8 +13,8 @@ from shoal.progress import Hook, Progress
 from shoal.table.column import Column, as_text
 from shoal.table.encoding import Encoded, Entries, InternedText, encode
 from shoal.table.formats.format import FORMATS, Format, Reading, check_options
-from shoal.table.formats.options import Options, Written
 from shoal.table.formats.lines import write_lines
+from shoal.table.formats.options import Options, Written
 from shoal.table.inference import DATE_READERS, infer
 from shoal.table.kind import Kind, kind_of
 from shoal.table.names import check_names
@@ -88,7 +88,7 @@ def _read(path: Path, schema: pa.Schema | None) -> pa.Table:
             hint="Write all its values as text, or all as numbers.",
         ) from None
     raise ReadError(
-        f"'{path.name}' cannot be read as JSON lines.", hint="Each line must be one object: {\"age\": 34, …}."
+        f"'{path.name}' cannot be read as JSON lines.", hint='Each line must be one object: {"age": 34, …}.'
     ) from None
 
 
@@ -119,9 +119,7 @@ def _pieces(column: Column, key: str) -> pa.Array:
     bare = column.kind.numeric or column.kind is Kind.BOOLEAN
     text = as_text(column.values)
     values = text if bare else _json_text(text)
-    values = pa.concat_arrays(
-        [values, pa.array(["null"] * column.missing + ['"*"'] * column.suppressed, pa.string())]
-    )
+    values = pa.concat_arrays([values, pa.array(["null"] * column.missing + ['"*"'] * column.suppressed, pa.string())])
     return pc.binary_join_element_wise(key, values, ": ")
 
 

@@ -1,6 +1,7 @@
 """Parquet: columns with types, read one at a time."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -51,7 +52,9 @@ class Parquet(Format):
 FORMATS.register("parquet")(Parquet())
 
 
-def read_columns(schema, column, options: Options, progress: Hook) -> Reading:  # type: ignore[no-untyped-def]
+def read_columns(
+    schema: pa.Schema, column: Callable[[str], pa.ChunkedArray], options: Options, progress: Hook
+) -> Reading:
     """Encode the columns of a typed file one after the other; ``column(name)`` brings one."""
     names = [name for name in schema.names if not _PANDAS_INDEX.fullmatch(name)]
     check_names(names)
