@@ -36,18 +36,18 @@ Share = Annotated[float, Field(ge=0, le=1)]
 class Data(Checked):
     """What the table is: whose rows, which rule for missing values, how the file is read."""
 
-    subject: str | None = Field(None, description="the column that says which person a row belongs to")
-    household: str | None = Field(None, description="the column that says which household a person belongs to")
-    weight: str | None = Field(None, description="the column of survey weights")
-    missing: Missing = Field(Missing.OWN, description="when a missing value matches another")
-    read: Options = Field(Options(), description="how the file is read, where it cannot be found out")
+    subject: str | None = Field(default=None, description="the column that says which person a row belongs to")
+    household: str | None = Field(default=None, description="the column that says which household a person belongs to")
+    weight: str | None = Field(default=None, description="the column of survey weights")
+    missing: Missing = Field(default=Missing.OWN, description="when a missing value matches another")
+    read: Options = Field(default=Options(), description="how the file is read, where it cannot be found out")
 
 
 class ColumnPolicy(Checked):
     """What is said about one column."""
 
     role: Role = Field(description="direct, quasi, sensitive or insensitive")
-    hierarchy: AnyHierarchy | None = Field(None, description="the ladder of ever coarser values")
+    hierarchy: AnyHierarchy | None = Field(default=None, description="the ladder of ever coarser values")
 
     @field_validator("role")
     @classmethod
@@ -63,9 +63,9 @@ class Requirement(Checked):
     model_config = ConfigDict(frozen=True, extra="allow")
     __pydantic_extra__: dict[str, bool | int | float | str]
 
-    model: str | None = Field(None, pattern="^[a-z][a-z-]*$", description="the name of a privacy model")
-    preset: str | None = Field(None, pattern="^[a-z0-9][a-z0-9-]*$", description="the name of a preset")
-    column: str | None = Field(None, description="the sensitive column that the model is about")
+    model: str | None = Field(default=None, pattern="^[a-z][a-z-]*$", description="the name of a privacy model")
+    preset: str | None = Field(default=None, pattern="^[a-z0-9][a-z0-9-]*$", description="the name of a preset")
+    column: str | None = Field(default=None, description="the sensitive column that the model is about")
 
     @model_validator(mode="after")
     def _one_of(self) -> Self:
@@ -84,16 +84,16 @@ class Requirement(Checked):
 class Search(Checked):
     """What the search for a release may do, and what it tries to keep."""
 
-    suppression: Share = Field(0.02, description="the share of persons that may be left out")
-    quality: str = Field("loss", description="the measure of quality that is to be best")
+    suppression: Share = Field(default=0.02, description="the share of persons that may be left out")
+    quality: str = Field(default="loss", description="the measure of quality that is to be best")
 
 
 class Population(Checked):
     """Whom the table is a sample of: one of file, size and fraction."""
 
-    file: str | None = Field(None, description="a file with the quasi-identifiers of everybody")
-    size: int | None = Field(None, gt=0, description="how many people there are")
-    fraction: float | None = Field(None, gt=0, le=1, description="the share of them that is in the table")
+    file: str | None = Field(default=None, description="a file with the quasi-identifiers of everybody")
+    size: int | None = Field(default=None, gt=0, description="how many people there are")
+    fraction: float | None = Field(default=None, gt=0, le=1, description="the share of them that is in the table")
 
     @model_validator(mode="after")
     def _one_of(self) -> Self:
@@ -105,10 +105,10 @@ class Population(Checked):
 class Context(Checked):
     """Who may try to re-identify somebody, and how likely it is that they do."""
 
-    recipient: str | None = Field(None, description="who gets the release, under which terms")
-    deliberate: Share | None = Field(None, description="probability of a deliberate attempt")
-    inadvertent: Share | None = Field(None, description="probability that somebody recognises an acquaintance")
-    breach: Share | None = Field(None, description="probability that the release gets into other hands")
+    recipient: str | None = Field(default=None, description="who gets the release, under which terms")
+    deliberate: Share | None = Field(default=None, description="probability of a deliberate attempt")
+    inadvertent: Share | None = Field(default=None, description="probability that somebody recognises an acquaintance")
+    breach: Share | None = Field(default=None, description="probability that the release gets into other hands")
 
 
 class Policy(Checked):
@@ -125,10 +125,10 @@ class Policy(Checked):
     """
 
     version: Literal[1] = Field(description="the version of this file format")
-    data: Data = Field(Data())
+    data: Data = Field(default=Data())
     columns: dict[str, ColumnPolicy] = Field(default_factory=dict)
     require: list[Requirement] = Field(default_factory=list)
-    search: Search = Field(Search())
+    search: Search = Field(default=Search())
     population: Population | None = None
     context: Context | None = None
     _folder: Path = PrivateAttr(default=Path())

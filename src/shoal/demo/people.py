@@ -83,8 +83,8 @@ def _ages(household: NDArray[np.int64], place: NDArray[np.int64], rng: np.random
     head = adult[np.flatnonzero(place == 0)][household]
     partner = np.clip(head + rng.normal(0, 4, size), 18, 103)
     child = np.clip(head - rng.normal(31, 5, size), 0, 60)
-    ages = np.select([place == 0, place == 1], [head, partner], child)
-    return np.floor(ages).astype(np.int64, copy=False)
+    ages: NDArray[np.float64] = np.select([place == 0, place == 1], [head, partner], child)
+    return ages.astype(np.int64)
 
 
 def _postcodes(rng: np.random.Generator) -> NDArray[np.str_]:

@@ -56,7 +56,8 @@ class _PythonInterner:
         known = self._codes
         distinct = [known.setdefault(value, len(known) + 1) for value in encoded.dictionary.to_pylist()]
         table = np.array([0, *distinct], np.uint32)
-        return np.take(table, encoded.indices.fill_null(-1).to_numpy() + 1)
+        codes: NDArray[np.uint32] = table[encoded.indices.fill_null(-1).to_numpy() + 1]
+        return codes
 
     def __len__(self) -> int:
         return len(self._codes)

@@ -91,4 +91,5 @@ def to_frame(table: pa.Table, library: str) -> Any:
         import duckdb
 
         return duckdb.from_arrow(table)
-    return nw.from_arrow(table, backend=nw.Implementation.from_backend(library)).to_native()
+    backend: Any = library
+    return nw.from_arrow(table, backend=backend).to_native()
