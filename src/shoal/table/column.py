@@ -63,6 +63,8 @@ def as_text(values: pa.Array) -> pa.StringArray:
         values = values.dictionary_decode()
     if pa.types.is_timestamp(values.type):
         return _datetime_text(values)
+    if pa.types.is_floating(values.type):
+        values = values.cast(pa.float64())  # all digits: 0.1 in single precision is another number
     text = values.cast(pa.string())
     if pa.types.is_floating(values.type):
         # 1.0 must not come back as the integer 1.

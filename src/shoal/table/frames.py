@@ -35,10 +35,8 @@ def _wrapped(frame: Any) -> Any:
     import narwhals as nw
     from narwhals.exceptions import NarwhalsError
 
-    names = getattr(frame, "columns", ())
-    if isinstance(frame, pa.Table):
-        names = frame.column_names
-    check_names(list(names))
+    if not hasattr(frame, "collect"):
+        check_names(list(getattr(frame, "column_names", None) or getattr(frame, "columns", ())))
     try:
         return nw.maybe_reset_index(nw.from_native(frame))
     except (TypeError, NarwhalsError):

@@ -56,7 +56,7 @@ def _read_number(text: pa.Array) -> pa.Array | None:
 def _loses_digits(text: pa.Array, numbers: pa.Array) -> bool:
     """Tell whether a text has more digits than a double holds: 17 with a fraction, integers up to 2⁵³."""
     long = text.filter(pc.greater(pc.binary_length(text), 18)).to_pylist()
-    large = text.filter(pc.greater(pc.abs(numbers), 2**53)).to_pylist()
+    large = text.filter(pc.greater_equal(pc.abs(numbers), 2**53)).to_pylist()
     return any(_digits(value) > 17 for value in long) or any(value.lstrip("-").isdigit() for value in large)
 
 
@@ -74,10 +74,16 @@ def _read_datetime(text: pa.Array) -> pa.Array | None:
     return _cast(pa.timestamp("ns" if fine else "us", zone))(text)
 
 
+def _read_time(text: pa.Array) -> pa.Array | None:
+    day, between = pa.scalar("1970-01-01", text.type), pa.scalar("T", text.type)
+    moments = _cast(pa.timestamp("us"))(pc.binary_join_element_wise(day, text, between))
+    return None if moments is None else moments.cast(pa.time64("us"))
+
+
 DATE_READERS = (
     Reader(Kind.DATE, rf"^{_DAY}$", _cast(pa.date32())),
     Reader(Kind.DATETIME, rf"^{_DAY}[T ]{_CLOCK}(Z|[+-]\d{{2}}:?\d{{2}})?$", _read_datetime),
-    Reader(Kind.TIME, r"^\d{2}:\d{2}:\d{2}(\.\d{1,6})?$", _cast(pa.time64("us"))),
+    Reader(Kind.TIME, r"^\d{2}:\d{2}:\d{2}(\.\d{1,6})?$", _read_time),
 )
 ALL_READERS = (
     Reader(Kind.BOOLEAN, r"^(true|false)$", _cast(pa.bool_())),

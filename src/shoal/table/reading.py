@@ -31,7 +31,10 @@ def read(source: Any, *, format: str | None = None, progress: Hook | None = None
     if isinstance(source, str | Path):
         path = Path(source)
         _check_file(path)
-        return format_of(path, format).read(path, chosen, hook)
+        table = format_of(path, format).read(path, chosen, hook)
+        for name in chosen.text:
+            table[name]  # raises if there is none
+        return table
     arrow, library = frames.to_arrow(source)
     encoded = [encode(name, arrow.column(name), suppressed=chosen.suppressed) for name in arrow.column_names]
     return Table.of(encoded, arrow.num_rows, Source("frame", library))

@@ -15,9 +15,9 @@ from shoal.table.encoding import Encoded, Entries, InternedText, RawColumn
 from shoal.table.formats.dialect import SAMPLE, Dialect, detect, wrong_encoding
 from shoal.table.formats.format import FORMATS, Format, Reading, check_options
 from shoal.table.formats.header import Header
-from shoal.table.formats.lines import write_lines
+from shoal.table.formats.lines import text_refusal, write_lines
 from shoal.table.formats.options import Options, Written
-from shoal.table.inference import infer
+from shoal.table.inference import MARKERS, infer
 from shoal.table.kind import Kind
 from shoal.table.table import Table
 
@@ -56,13 +56,8 @@ class Csv(Format):
             write_lines(file, table, pieces, separator, progress)
 
     def refusal(self, column: Column) -> str | None:
-        """Refuse what text cannot hold: time zones other than UTC, infinite numbers."""
-        arrow = column.values.type
-        if pa.types.is_timestamp(arrow) and arrow.tz not in {None, "UTC"}:
-            return "text does not hold its time zone; convert it to UTC"
-        if pa.types.is_floating(arrow) and pc.any(pc.is_inf(column.values)).as_py():
-            return "it holds infinite numbers"
-        return None
+        """Refuse what would come back as something else."""
+        return text_refusal(column)
 
 
 FORMATS.register("csv")(Csv())
@@ -95,7 +90,8 @@ class _Reader:
         self._dialect = dialect
         self._options = options
         self._progress = progress
-        self._ragged: list[tuple[int | None, int]] = []
+        self._ragged: list[tuple[int, int]] = []
+        self._threads = True
         self._header = Header.of([text for text, _ in dialect.rows[0]], options)
         self._quoted = dialect.quoted_columns()
 
@@ -136,6 +132,7 @@ class _Reader:
         return {
             "read_options": pacsv.ReadOptions(
                 block_size=BLOCK,
+                use_threads=self._threads,
                 encoding=self._dialect.encoding,
                 autogenerate_column_names=True,
                 skip_rows_after_names=int(self._options.header is not False),
@@ -161,11 +158,14 @@ class _Reader:
     def _check_ragged(self) -> None:
         if not self._ragged:
             return
+        count, self._threads, self._ragged = len(self._ragged), False, []
+        for _ in self._batches():  # only a single thread knows which rows these are
+            if self._ragged:
+                break
         number, width = self._ragged[0]
-        where = "" if number is None else f" The first is row {number:,}, with {width}."
         raise ReadError(
-            f"{len(self._ragged):,} rows of '{self._path.name}' do not have {len(self._dialect.rows[0])} fields, as "
-            f"the first row has.{where}",
+            f"{count:,} rows of '{self._path.name}' do not have {len(self._dialect.rows[0])} fields, as "
+            f"the first row has. The first is row {number:,}, with {width}.",
             hint=f"The separator is taken to be {self._dialect.separator!r}; say so if it is another. A text that "
             "holds the separator must be quoted.",
         )
@@ -190,9 +190,19 @@ class _Reader:
             read = infer(entries, decimal=",")
             if read.kind is not Kind.TEXT:
                 notes.append(f"Column '{name}' is written with decimal commas.")
-        if read.kind is not Kind.TEXT and read.values.null_count:
-            notes.append(f"Column '{name}' ({read.kind}) has cells like NA or ., read as missing.")
+        notes += _on_markers(name, read)
         return raw.encoded(name, read)
+
+
+def _on_markers(name: str, read: Entries) -> list[str]:
+    """Say what became of cells such as NA: missing among numbers, text among text."""
+    if read.kind is not Kind.TEXT:
+        found = read.values.null_count > 0
+        return [f"Column '{name}' ({read.kind}) has cells such as NA or . that were read as missing."] * found
+    found = pc.any(pc.is_in(read.values, pa.array(MARKERS[1:], read.values.type))).as_py()
+    return [f"Column '{name}' (text) has cells such as NA or ? that were kept as text; see the option markers."] * bool(
+        found
+    )
 
 
 def _pieces(column: Column, separator: str, how: Written) -> pa.Array:

@@ -36,13 +36,16 @@ class Dialect:
 
         Some programs quote text and leave numbers bare; others quote everything, which says nothing.
         """
-        body = self.rows[1:]
-        everything = all(quoted or not text for row in self.rows for text, quoted in row)
-        if everything:
+        if all(quoted or not text for row in self.rows for text, quoted in row):
             return set()
         width = len(self.rows[0]) if self.rows else 0
-        columns = [[row[place] for row in body if place < len(row) and any(row[place])] for place in range(width)]
-        return {place for place, cells in enumerate(columns) if cells and all(quoted for _, quoted in cells)}
+        return {place for place in range(width) if self._is_quoted(place)}
+
+    def _is_quoted(self, place: int) -> bool:
+        """Tell whether all cells of a column are quoted, and not only because they had to be."""
+        cells = [row[place] for row in self.rows[1:] if place < len(row) and any(row[place])]
+        optional = [text for text, _ in cells if not set(text) & {self.separator, '"', "\r", "\n"}]
+        return bool(optional) and all(quoted for _, quoted in cells)
 
 
 def detect(path: Path, encoding: str | None, separator: str | None) -> Dialect:

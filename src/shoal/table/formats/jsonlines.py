@@ -13,7 +13,7 @@ from shoal.progress import Hook, Progress
 from shoal.table.column import Column, as_text
 from shoal.table.encoding import Encoded, Entries, InternedText, encode
 from shoal.table.formats.format import FORMATS, Format, Reading, check_options
-from shoal.table.formats.lines import write_lines
+from shoal.table.formats.lines import text_refusal, write_lines
 from shoal.table.formats.options import Options, Written
 from shoal.table.inference import DATE_READERS, infer
 from shoal.table.kind import Kind, kind_of
@@ -54,13 +54,13 @@ class JsonLines(Format):
         values = column.values
         if column.kind is Kind.TEXT and _reads_as_dates(values):
             return "it is text that would be read back as dates"
-        if pa.types.is_floating(values.type) and pc.any(pc.greater_equal(pc.abs(values), EXACT)).as_py():
+        if pa.types.is_floating(values.type) and _any_large(values):
             return "it holds numbers of 2^53 or more, or infinite ones, which JSON readers round"
-        if pa.types.is_uint64(values.type) and pc.any(pc.greater(values, 2**63 - 1)).as_py():
-            return "it holds integers beyond 63 bits, which JSON readers round"
-        if pa.types.is_timestamp(values.type) and values.type.tz not in {None, "UTC"}:
-            return "text does not hold its time zone; convert it to UTC"
-        return None
+        return text_refusal(column)
+
+    def table_refusal(self, table: Table) -> str | None:
+        """Refuse a table without records: the names of its columns would be lost."""
+        return "a table without records would lose its columns" if table.records == 0 else None
 
 
 FORMATS.register("jsonlines")(JsonLines())
@@ -102,11 +102,15 @@ def _encoded(name: str, cells: pa.ChunkedArray, options: Options) -> Encoded:
 
 
 def _check_exact(name: str, cells: pa.ChunkedArray) -> None:
-    if pa.types.is_floating(cells.type) and pc.any(pc.greater_equal(pc.abs(cells), EXACT)).as_py():
+    if pa.types.is_floating(cells.type) and _any_large(cells):
         raise ColumnError(
             f"Column '{name}' holds integers so large that JSON readers round them.",
             hint="Write them as text, in quotes: their digits are then kept.",
         )
+
+
+def _any_large(numbers: pa.Array | pa.ChunkedArray) -> bool:
+    return bool(pc.any(pc.greater_equal(pc.abs(numbers.cast(pa.float64())), EXACT)).as_py())
 
 
 def _reads_as_dates(values: pa.Array) -> bool:

@@ -7,9 +7,24 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.progress import Hook, Progress
+from shoal.table.column import Column
 from shoal.table.table import Table
 
 ROWS = 1 << 14
+
+
+def text_refusal(column: Column) -> str | None:
+    """Say why a column would come back from text as something else, or None."""
+    values, arrow = column.values, column.values.type
+    if pa.types.is_timestamp(arrow) and arrow.tz not in {None, "UTC"}:
+        return "text does not hold its time zone; convert it to UTC"
+    if pa.types.is_floating(arrow) and pc.any(pc.is_inf(values)).as_py():
+        return "it holds infinite numbers"
+    if pa.types.is_decimal(arrow) and arrow.precision > 15:
+        return "it holds decimals of more than 15 digits, which come back rounded; convert it to text"
+    if pa.types.is_uint64(arrow) and len(values) and values[-1].as_py() >= 2**63:
+        return "it holds integers beyond 63 bits, which come back as text; convert it to text"
+    return None
 
 
 def write_lines(file: BinaryIO, table: Table, pieces: list[pa.Array], separator: str, progress: Hook) -> None:

@@ -1,0 +1,217 @@
+"""CSV in all its dialects."""
+
+import codecs
+import gzip
+
+import pytest
+
+import shoal
+from shoal.errors import ReadError
+from shoal.table.formats import csv as module
+from shoal.table.kind import Kind
+
+ROWS = "name;weight;plz\nMüller;71,5;01067\nŠimić „Jo“;80;99999\n;;\n"
+EXPECTED = {"name": ["Müller", "Šimić „Jo“", None], "weight": [71.5, 80.0, None], "plz": ["01067", "99999", None]}
+
+
+def read_text(tmp_path, content, encoding="utf-8", suffix=".csv", **options):
+    path = tmp_path / f"data{suffix}"
+    path.write_bytes(content.encode(encoding))
+    return shoal.read(path, **options)
+
+
+def values(table):
+    return table.to_arrow().to_pydict()
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+def test_unicode(tmp_path, encoding):
+    table = read_text(tmp_path, ROWS, encoding)
+    assert values(table) == EXPECTED
+    assert table.source.details["separator"] == ";"
+    assert "decimal commas" in table.source.notes[0]
+
+
+def test_utf16_with_either_mark(tmp_path):
+    path = tmp_path / "a.csv"
+    for mark, encoding in ((codecs.BOM_UTF16_BE, "utf-16-be"), (codecs.BOM_UTF16_LE, "utf-16-le")):
+        path.write_bytes(mark + ROWS.encode(encoding))
+        assert values(shoal.read(path)) == EXPECTED
+
+
+@pytest.mark.parametrize(("encoding", "name"), [("cp1252", "Müller „Jo“ €"), ("latin-1", "Müller \x81")])
+def test_single_byte_encodings(tmp_path, encoding, name):
+    table = read_text(tmp_path, f"a;b\n{name};1\n", encoding)
+    assert values(table)["a"] == [name]
+    assert table.source.details["encoding"] == encoding
+
+
+def test_strange_bytes_far_behind_the_sample(tmp_path):
+    """The sample is plain ASCII; a name in CP1252 comes a megabyte later."""
+    table = read_text(tmp_path, "a,b\n" + "x,1\n" * 300_000 + "Müller €,2\n", "cp1252")
+    assert table["a"].values.to_pylist() == ["Müller €", "x"]
+    assert table.source.details["encoding"] == "cp1252"
+
+
+def test_damaged_utf8_is_not_taken_for_something_else(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes("a,b\nMüller,1\n".encode() + b"x,1\n" * 50_000 + b"\xff\xfe,2\n")
+    with pytest.raises(ReadError, match="not in the encoding utf-8"):
+        shoal.read(path)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_separators(tmp_path, separator):
+    table = read_text(tmp_path, f"a{separator}b\n1{separator}x y\n2{separator}z\n")
+    assert values(table) == {"a": [1, 2], "b": ["x y", "z"]}
+
+
+def test_a_single_column_keeps_its_missing_values(tmp_path):
+    assert values(read_text(tmp_path, "a\n1\n\n3\n")) == {"a": [1, None, 3]}
+
+
+def test_empty_lines_between_records_are_no_records(tmp_path):
+    assert values(read_text(tmp_path, "a,b\n1,x\n\n2,y\n\n")) == {"a": [1, 2], "b": ["x", "y"]}
+
+
+def test_quoted_newlines_and_quotes(tmp_path):
+    table = read_text(tmp_path, 'a,b\n"x\ny, z","say ""hi"""\n"",\n')
+    assert values(table) == {"a": ["x\ny, z", ""], "b": ['say "hi"', None]}
+
+
+def test_windows_line_ends(tmp_path):
+    assert values(read_text(tmp_path, "a,b\r\n1,x\r\n2,y\r\n")) == {"a": [1, 2], "b": ["x", "y"]}
+
+
+def test_no_newline_at_the_end(tmp_path):
+    assert values(read_text(tmp_path, "a,b\n1,x\n2,y")) == {"a": [1, 2], "b": ["x", "y"]}
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        (["0", "-7", "12"], Kind.INTEGER),
+        (["01234", "99999"], Kind.TEXT),
+        (["1e5", "word"], Kind.TEXT),
+        (["1e5", "2e7"], Kind.TEXT),
+        (["1e5", "2.5"], Kind.NUMBER),
+        (["9223372036854775807"], Kind.INTEGER),
+        (["9223372036854775808"], Kind.TEXT),
+        (["12345678901234567890", "1.5"], Kind.TEXT),
+        (["9007199254740993", "1.5"], Kind.TEXT),
+        (["0.1234567890123456789"], Kind.TEXT),
+        (["0.30000000000000004", "0.1"], Kind.NUMBER),
+        (["250.0", "250.00"], Kind.TEXT),
+        (["+5", "6"], Kind.TEXT),
+        (["1,000", "2"], Kind.TEXT),
+        (["1.5", "NA", "2"], Kind.NUMBER),
+        (["2024-02-29", ""], Kind.DATE),
+        (["2023-02-29"], Kind.TEXT),
+        (["2024-02-29 10:00", "2024-02-29T11:30:05.5"], Kind.DATETIME),
+        (["2024-02-29 10:00", "2024-02-29T10:00"], Kind.TEXT),
+        (["10:00:00"], Kind.TIME),
+        (["true", "false"], Kind.BOOLEAN),
+        (["TRUE", "FALSE"], Kind.TEXT),
+        (["inf", "1.5"], Kind.TEXT),
+        (["1e999", "1.5"], Kind.TEXT),
+    ],
+)
+def test_kinds(tmp_path, cells, kind):
+    body = "".join(f'"{cell}",x\n' if "," in cell else f"{cell},x\n" for cell in cells)
+    assert read_text(tmp_path, "a,b\n" + body)["a"].kind is kind
+
+
+def test_text_survives(tmp_path):
+    cells = ["01234", "1e5", "+4", "1.50", "007", " x ", "NA", "2024-02-30"]
+    assert values(read_text(tmp_path, "a\n" + "\n".join(cells)))["a"] == cells
+
+
+def test_markers_mean_missing_among_numbers_only(tmp_path):
+    table = read_text(tmp_path, "a,b\n1,NA\n.,x\nNA,NULL\n3,y\n")
+    assert values(table) == {"a": [1, None, None, 3], "b": ["NA", "x", "NULL", "y"]}
+    notes = " ".join(table.source.notes)
+    assert "'a'" in notes
+    assert "'b'" in notes
+
+
+def test_markers_on_request(tmp_path):
+    table = read_text(tmp_path, "a,b\n1,NA\n?,x\n", markers=["NA", "?"])
+    assert values(table) == {"a": [1, None], "b": [None, "x"]}
+
+
+def test_quoted_columns_are_text(tmp_path):
+    """R and others quote text and leave numbers bare: a quoted number is meant as text."""
+    assert values(read_text(tmp_path, '"id","age"\n"12",34\n"13",35\n')) == {"id": ["12", "13"], "age": [34, 35]}
+
+
+def test_quoting_everything_says_nothing(tmp_path):
+    assert values(read_text(tmp_path, '"id","age"\n"12","34"\n')) == {"id": [12], "age": [34]}
+
+
+def test_columns_kept_as_text(tmp_path):
+    assert values(read_text(tmp_path, "id,age\n12,34\n", text=["id"])) == {"id": ["12"], "age": [34]}
+
+
+def test_suppressed_is_not_missing(tmp_path):
+    table = read_text(tmp_path, "age,x\n34,a\n*,b\n,c\n", suppressed="*")
+    column = table["age"]
+    assert column.kind is Kind.INTEGER
+    assert table.codes("age").tolist() == [0, column.suppressed_code, column.missing_code]
+    assert values(table)["age"] == ["34", "*", None]
+
+
+def test_no_header(tmp_path):
+    assert values(read_text(tmp_path, "1,x\n2,y\n", header=False)) == {"column_1": [1, 2], "column_2": ["x", "y"]}
+
+
+def test_header_of_years(tmp_path):
+    assert values(read_text(tmp_path, "land,2023\nA,1\n", header=True)) == {"land": ["A"], "2023": [1]}
+
+
+def test_nameless_columns(tmp_path):
+    text = ",a\n0,x\n1,y\n"
+    assert values(read_text(tmp_path, text, unnamed="drop")) == {"a": ["x", "y"]}
+    assert values(read_text(tmp_path, text, unnamed="number")) == {"column_1": [0, 1], "a": ["x", "y"]}
+
+
+def test_compressed(tmp_path):
+    path = tmp_path / "a.csv.gz"
+    path.write_bytes(gzip.compress(b"a,b\n1,x\n"))
+    assert values(shoal.read(path)) == {"a": [1], "b": ["x"]}
+
+
+def test_decimal_comma_is_found_per_column(tmp_path):
+    table = read_text(tmp_path, "a;b\n1,5;1.5\n2;2.5\n")
+    assert values(table) == {"a": [1.5, 2.0], "b": [1.5, 2.5]}
+
+
+def test_decimal_can_be_said(tmp_path):
+    assert values(read_text(tmp_path, 'a,b\n"1,5",x\n', decimal=","))["a"] == [1.5]
+
+
+def test_blocks_join(tmp_path, monkeypatch, kernels):
+    """Blocks of a few bytes: dictionaries of many blocks become one."""
+    monkeypatch.setattr(module, "BLOCK", 64)
+    rows = [(i, f"v{i % 300}", i * 0.5) for i in range(2000)]
+    table = read_text(tmp_path, "a,b,c\n" + "".join(f"{a},{b},{c}\n" for a, b, c in rows))
+    assert values(table) == {"a": [r[0] for r in rows], "b": [r[1] for r in rows], "c": [r[2] for r in rows]}
+
+
+def test_progress_is_told(tmp_path):
+    seen = []
+    read_text(tmp_path, "a,b\n" + "1,x\n" * 1000, progress=seen.append)
+    assert seen[-1].done == 1000
+    assert 0.5 < seen[-1].share <= 1
+
+
+def test_arx_files(shared):
+    table = shoal.read(shared / "data/arx-adult/adult.csv")
+    assert (table.records, len(table.columns)) == (30_162, 9)
+    assert table.source.details["separator"] == ";"
+
+
+@pytest.mark.parametrize(("name", "distinct"), [("adult", 19_502), ("diabetes", 77_748), ("cervical", 254)])
+def test_distinct_rows_of_the_published_datasets(shared, kernels, name, distinct):
+    """Kroes 2021, Table 2."""
+    table = shoal.read(shared / f"data/kroes/{name}.csv")
+    assert len(table.distinct()) == distinct
