@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from shoal import demo, errors
     from shoal.errors import ShoalError
     from shoal.policy import Policy
     from shoal.table.reading import read
@@ -20,11 +21,14 @@ _HOMES = {
     "read": "shoal.table.reading",
     "write": "shoal.table.writing",
 }
+_ROOMS = {"demo", "errors"}
 
-__all__ = ["Policy", "ShoalError", "Table", "__version__", "read", "write"]
+__all__ = ["Policy", "ShoalError", "Table", "__version__", "demo", "errors", "read", "write"]
 
 
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f"shoal.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'shoal' has no attribute '{name}'")
     return getattr(import_module(_HOMES[name]), name)

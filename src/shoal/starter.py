@@ -2,23 +2,24 @@
 
 import re
 
+from shoal import toml
 from shoal.hierarchy.automatic import propose
 from shoal.hierarchy.suppression import Suppression
 from shoal.table.column import Column
 from shoal.table.role import Role
 from shoal.table.table import Table
 
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
 _NAMES_A_PERSON = re.compile(
     r"(^|_)(first|last|sur|full|family)?_?name$|e-?mail|phone|telephone|fax|address|street|\bssn\b|^mrn$|passport|iban",
     re.IGNORECASE,
 )
+_HOUSEHOLD = re.compile(r"^(household|family|haushalt)_?(id|nr|no|number)?$", re.IGNORECASE)
 _SUBJECT = re.compile(r"^(patient|subject|person|case|usubj|pat)_?(id|nr|no|number)?$", re.IGNORECASE)
 
 
-def subject_of(table: Table) -> str | None:
-    """Return the column that seems to say which person a row belongs to."""
-    return next((name for name in table.names if _SUBJECT.match(name) and not table[name].missing), None)
+def _named_like(table: Table, pattern: re.Pattern[str]) -> str | None:
+    """Return the first column without gaps whose name fits."""
+    return next((name for name in table.names if pattern.match(name) and not table[name].missing), None)
 
 
 def role_of(column: Column, records: int) -> Role:
@@ -35,21 +36,19 @@ def starter(table: Table, name: str) -> str:
     >>> shoal.Policy.parse(text).columns["email"].role
     <Role.DIRECT: 'direct'>
     """
-    subject = subject_of(table)
-    columns = [column for column in table.columns if column.name != subject]
-    width = max((len(_key(column.name)) for column in columns), default=0)
+    subject, household = _named_like(table, _SUBJECT), _named_like(table, _HOUSEHOLD)
+    columns = [column for column in table.columns if column.name not in {subject, household}]
+    width = max((len(toml.key(column.name)) for column in columns), default=0)
     return _TEMPLATE.format(
         name=name,
         records=f"{table.records:,}",
         columns=len(table.columns),
-        subject=f'subject = "{subject}"' if subject else '# subject = "patient_id"  # no column looks like it',
+        subject=f"subject = {toml.value(subject)}"
+        if subject
+        else '# subject = "patient_id"  # no column looks like it',
+        household=f"household = {toml.value(household)}" if household else '# household = "household_id"',
         lines="\n".join(_line(column, table.records, width) for column in columns),
     )
-
-
-def _key(name: str) -> str:
-    escaped = name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
-    return name if _BARE.fullmatch(name) else f'"{escaped}"'
 
 
 def _line(column: Column, records: int, width: int) -> str:
@@ -58,7 +57,7 @@ def _line(column: Column, records: int, width: int) -> str:
     hierarchy = "" if role is Role.DIRECT or isinstance(spec, Suppression) else f", hierarchy = {spec.toml()}"
     empty = ", some missing" if column.missing else ""
     said = f'{{ role = "{role}"{hierarchy} }}'
-    return f"{_key(column.name):<{width}} = {said}  # {column.kind}, {len(column.values):,} values{empty}"
+    return f"{toml.key(column.name):<{width}} = {said}  # {column.kind}, {len(column.values):,} values{empty}"
 
 
 _TEMPLATE = """\
@@ -68,6 +67,7 @@ version = 1
 [data]
 # Which column says whose row it is? With it, shoal counts persons; without, every record is a person.
 {subject}
+{household}
 # When does a missing value match another? "own": missing equals missing. "never": it matches nothing (strictest).
 missing = "own"
 

@@ -73,7 +73,7 @@ def _for_numbers(column: Column) -> Spec:
     if _AGE.search(column.name) and low >= 0 and high <= 130:
         return Interval(widths=[5, 10, 20], top=90)
     if column.kind is Kind.INTEGER and _YEAR.search(column.name) and low >= 1000 and high <= 9999:
-        return Date(units=["year", "decade"])
+        return Date()
     if (column.kind is Kind.INTEGER and len(column.values) <= 12) or len(column.values) <= 2:
         return _for_grades(len(column.values))
     if not math.isfinite(high - low):

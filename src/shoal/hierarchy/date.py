@@ -69,7 +69,8 @@ class Date(Spec):
     def _units(self, column: Column) -> list[Unit]:
         if self.units:
             return self.units
-        return list(UNITS[1:] if column.kind is Kind.DATE else UNITS)
+        first = {Kind.DATE: "month", Kind.INTEGER: "decade"}.get(column.kind, "day")
+        return [unit for unit in UNITS if UNITS.index(unit) >= UNITS.index(first)]
 
     def _days(self, column: Column) -> list[Day | None]:
         values = column.values.to_pylist()

@@ -18,8 +18,8 @@ from shoal.hierarchy.hierarchy import Hierarchy, ladder
 from shoal.hierarchy.spec import KINDS, Spec, refuse_unknown
 from shoal.table.column import Column, as_text
 
-# E11, E11.6, E1165, e11.65; German coders add †, *, !, + and -.
-_CODE = re.compile(r"([A-Z]\d[0-9A-Z])\.?([0-9A-Z]{0,4})[-.†*!+]*")
+# E11, C7A, QA0, E11.6, E1165, e11.65; German coders add †, *, !, + and -.
+_CODE = re.compile(r"([A-Z](?:\d[0-9A-Z]|A\d))\.?([0-9A-Z]{0,4})[-.†*!+]*")
 _NOTHING = ("", "", "", "")
 
 
@@ -69,7 +69,7 @@ def steps(value: str, edition: str) -> tuple[str, str, str, str] | None:
 def _block(category: str, edition: str) -> tuple[str, str]:
     single, starts, blocks = _blocks(edition)
     if category in single:
-        return category, single[category]
+        return single[category]
     place = bisect_right(starts, category) - 1
     if place >= 0 and category <= blocks[place][1]:
         start, end, chapter = blocks[place]
@@ -78,10 +78,22 @@ def _block(category: str, edition: str) -> tuple[str, str]:
 
 
 @cache
-def _blocks(edition: str) -> tuple[dict[str, str], list[str], list[tuple[str, str, str]]]:
-    """Return blocks of one category, and the starts and ends of the others."""
-    lines = files("shoal.hierarchy").joinpath(f"data/icd10-{edition}.txt").read_text().splitlines()[1:]
-    parts = [(*line.split()[0].split("-"), line.split()[1]) for line in lines]
-    single = {start: chapter for start, end, chapter in parts if start == end}
-    ranges = sorted((start, end, chapter) for start, end, chapter in parts if start != end)
+def _blocks(edition: str) -> tuple[dict[str, tuple[str, str]], list[str], list[tuple[str, str, str]]]:
+    """Return block and chapter of categories that stand alone, and the starts and ends of the other blocks."""
+    text = files("shoal.hierarchy").joinpath(f"data/icd10-{edition}.txt").read_text(encoding="utf-8")
+    single: dict[str, tuple[str, str]] = {}
+    ranges: list[tuple[str, str, str]] = []
+    for line in text.splitlines():
+        if line.startswith("#"):
+            continue
+        block, chapter = line.split()
+        start, _, end = block.partition("-")
+        if "=" in block:
+            category, _, block = block.partition("=")
+            single[category] = (block, chapter)
+        elif start == end:
+            single[start] = (start, chapter)
+        else:
+            ranges.append((start, end, chapter))
+    ranges.sort()
     return single, [start for start, _, _ in ranges], ranges

@@ -61,7 +61,7 @@ class Interval(Spec):
     def build(self, column: Column, counts: NDArray[np.int64], folder: Path) -> Hierarchy:
         """Bind to a column of numbers."""
         del counts, folder
-        if not column.kind.numeric:
+        if not column.kind.numeric and len(column.values):
             raise HierarchyError(
                 f"Column '{column.name}' holds {column.kind}, but intervals are of numbers.",
                 hint='Use another kind of hierarchy, such as "auto".',

@@ -48,7 +48,7 @@ class Order(Spec):
         """Bind to a column."""
         del folder
         values = as_text(column.values).to_pylist()
-        if not self.order and not column.kind.ordered:
+        if not self.order and not column.kind.ordered and len(values):
             raise HierarchyError(
                 f"Column '{column.name}' is text, which has no order of its own.",
                 hint='Give it: order = ["none", "mild", …].',

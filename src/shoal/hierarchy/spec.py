@@ -1,14 +1,14 @@
 """What a policy says about a hierarchy: its kind and its parameters, not yet bound to a column."""
 
-import json
 from abc import abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal import toml
 from shoal.errors import HierarchyError
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.registry import Registry
@@ -31,18 +31,7 @@ class Spec(Checked):
 
     def toml(self) -> str:
         """Return the inline table that stands for this in a policy."""
-        parameters = {"kind": self.kind, **self.model_dump(exclude_defaults=True, exclude={"kind"})}
-        return "{ " + ", ".join(f"{key} = {_toml(value)}" for key, value in parameters.items()) + " }"
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_toml, value))}]"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else str(value)
+        return toml.value({"kind": self.kind, **self.model_dump(exclude_defaults=True, exclude={"kind"})})
 
 
 def bind(spec: Spec, table: Table, name: str, folder: Path | None = None) -> Hierarchy:

@@ -36,7 +36,7 @@ def _wrapped(frame: Any) -> Any:
     from narwhals.exceptions import NarwhalsError
 
     if not hasattr(frame, "collect"):
-        check_names(list(getattr(frame, "column_names", None) or getattr(frame, "columns", ())))
+        check_names(list(getattr(frame, "column_names", None) or getattr(frame, "columns", []) or []))
     try:
         return nw.maybe_reset_index(nw.from_native(frame))
     except (TypeError, NarwhalsError):

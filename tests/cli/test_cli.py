@@ -1,0 +1,146 @@
+"""The command line, as people and programs use it."""
+
+import json
+import os
+import subprocess
+import sys
+from importlib.metadata import version
+
+import pytest
+
+import shoal
+from shoal.policy import Policy
+
+
+def run(*arguments, cwd, **environment):
+    """Run ``shoal`` in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-c", "from shoal.cli import main; main()", *map(str, arguments)],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env={**os.environ, "NO_COLOR": "1", "COLUMNS": "100", "PYTHONUTF8": "1", **environment},
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("demo")
+    return folder, run("demo", "here", "--patients", 300, cwd=folder)
+
+
+def test_the_demo_runs_through(demo):
+    folder, done = demo
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "who can be found?" in done.stdout
+    assert sorted(file.name for file in (folder / "here").iterdir()) == [
+        *("admissions.csv", "patients.csv", "policy.toml", "register.csv")
+    ]
+    policy = Policy.load(folder / "here/policy.toml")
+    table = policy.apply(shoal.read(folder / "here/patients.csv"))
+    assert policy.unlisted(table) == ()
+    assert set(policy.hierarchies(table)) >= set(table.quasi)
+
+
+@pytest.mark.parametrize("kernels", ["c", "numpy"])
+def test_the_demo_says_the_same_with_both_kernels(demo, tmp_path, kernels):
+    done = run("demo", "here", "--patients", 300, cwd=tmp_path, SHOAL_KERNELS=kernels)
+    assert done.stdout == demo[1].stdout
+    for name in ("admissions.csv", "patients.csv", "register.csv"):
+        assert (tmp_path / "here" / name).read_bytes() == (demo[0] / "here" / name).read_bytes()
+
+
+def test_the_demo_overwrites_nothing(demo):
+    done = run("demo", "here", "--patients", 300, cwd=demo[0])
+    assert done.returncode == 2
+    assert done.stderr.startswith("Error: ")
+    assert "already there" in done.stderr
+    assert run("demo", "here", "--patients", 300, "--force", cwd=demo[0]).returncode == 0
+
+
+def test_init_writes_a_policy_that_loads(demo):
+    folder, _ = demo
+    done = run("init", "here/patients.csv", "-o", "mine.toml", cwd=folder)
+    assert (done.returncode, done.stdout) == (0, "mine.toml\n")
+    policy = Policy.load(folder / "mine.toml")
+    assert policy.apply(shoal.read(folder / "here/patients.csv")).subject == "patient_id"
+    again = run("init", "here/patients.csv", "-o", "mine.toml", cwd=folder)
+    assert again.returncode == 2
+    assert "--force" in again.stderr
+
+
+def test_init_to_stdout(demo):
+    done = run("init", "here/admissions.csv", "-o", "-", cwd=demo[0])
+    assert Policy.parse(done.stdout).data.subject == "patient_id"
+
+
+def test_init_as_json(demo):
+    done = run("init", "here/patients.csv", "-o", "other.toml", "--json", cwd=demo[0])
+    document = json.loads(done.stdout)
+    assert document["shoal"] == shoal.__version__
+    assert document["command"] == "init"
+    assert document["result"]["records"] == 300
+    assert document["result"]["columns"]["email"]["role"] == "direct"
+
+
+def test_reading_options(tmp_path):
+    (tmp_path / "a.txt").write_bytes("x|1,5|NA\ny|2,5|Müller\n".encode("latin-1"))
+    done = run(
+        *("init", "a.txt", "-o", "-", "--no-header", "--separator", "|", "--markers", "NA", "--text", "column_2"),
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "column_2 = { role" in done.stdout
+    assert "text, 2 values" in done.stdout
+    assert "some missing" in done.stdout
+
+
+def test_notes_go_to_stderr(tmp_path):
+    (tmp_path / "a.csv").write_text("a,b\n1,x\nNA,y\n")
+    done = run("init", "a.csv", "-o", "-", cwd=tmp_path)
+    assert "Note: Column 'a' (integer) has cells such as NA" in done.stderr
+    assert "Note" not in done.stdout
+
+
+def test_errors_are_told_without_traceback(tmp_path):
+    done = run("init", "nothing.csv", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "Error: There is no file 'nothing.csv'.\n"
+
+
+def test_wrong_usage(tmp_path):
+    done = run("int", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "init" in done.stderr
+
+
+def test_an_unexpected_failure_tells_no_values(tmp_path):
+    """Whatever breaks: other libraries' errors quote data, so their text is not shown."""
+    code = (
+        "import shoal.cli, shoal.table.reading as r\n"
+        "def broken(*a, **k): raise ValueError('Zyxwvut')\n"
+        "r.read = broken\n"
+        "shoal.cli.main()"
+    )
+    (tmp_path / "a.csv").write_text("a\n1\n")
+    done = subprocess.run(
+        [sys.executable, "-c", code, "init", "a.csv"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "Zyxwvut" not in done.stderr + done.stdout
+    assert "ValueError in broken" in done.stderr
+
+
+def test_schema(tmp_path):
+    schema = json.loads(run("schema", cwd=tmp_path).stdout)
+    assert schema["title"] == "Policy"
+
+
+def test_version_and_help(tmp_path):
+    assert run("--version", cwd=tmp_path).stdout == f"shoal {version('shoal')}\n"
+    for command in ([], ["demo"], ["init"], ["schema"]):
+        done = run(*command, "--help", cwd=tmp_path)
+        assert done.returncode == 0
+        assert "Usage:" in done.stdout

@@ -1,0 +1,176 @@
+"""The policy file: what it takes, what it says about mistakes, and what it does to a table."""
+
+import pytest
+
+import shoal
+from shoal.errors import HierarchyError, PolicyError, ReadError
+from shoal.policy import Policy
+from shoal.table.missing import Missing
+from shoal.table.role import Role
+
+FULL = """
+version = 1
+[data]
+subject = "patient_id"
+missing = "own"
+[data.read]
+markers = ["NA"]
+[columns]
+name       = { role = "direct" }
+birth_date = { role = "quasi", hierarchy = { kind = "date" } }
+icd10      = { role = "sensitive", hierarchy = { kind = "icd10" } }
+sex        = "quasi"
+[[require]]
+preset = "ema-0070"
+[[require]]
+model = "k-anonymity"
+k = 11
+[[require]]
+model = "t-closeness"
+column = "icd10"
+t = 0.2
+[search]
+suppression = 0.02
+quality = "loss"
+[population]
+fraction = 0.1
+[context]
+recipient = "university, contract"
+deliberate = 0.3
+inadvertent = 0.05
+breach = 0.27
+"""
+
+
+def test_everything_a_policy_can_say():
+    policy = Policy.parse(FULL)
+    assert policy.data.subject == "patient_id"
+    assert policy.data.missing is Missing.OWN
+    assert policy.data.read.markers == ("NA",)
+    assert policy.columns["sex"].role is Role.QUASI
+    assert [need.preset or need.model for need in policy.require] == ["ema-0070", "k-anonymity", "t-closeness"]
+    assert policy.require[2].column == "icd10"
+    assert policy.require[2].parameters == {"t": 0.2}
+    assert policy.population.fraction == 0.1
+    assert policy.context.breach == 0.27
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ("", "version: field required", None),
+        ("version = 2", "version: input should be 1", None),
+        ("version = 1\ncolums = {}", "colums: there is no such setting", "Did you mean 'columns'?"),
+        ("version = 1\n[data]\nsubjet = 'a'", "data.subjet: there is no such setting", "Did you mean 'subject'?"),
+        ("version = 1\n[data]\nmissing = 'maybe'", "data.missing: input should be 'own', 'never' or 'wildcard'", None),
+        (
+            "version = 1\ncolumns.age = { role = 'qasi' }",
+            "columns.age.role: input should be 'direct', 'quasi', 'sensitive'",
+            None,
+        ),
+        ("version = 1\ncolumns.age = 'subject'", "columns.age.role: the subject is named under [data]", None),
+        (
+            "version = 1\ncolumns.age = { role = 'quasi', hierarchy = { kind = 'intervall' } }",
+            "columns.age.hierarchy.kind: there is no kind 'intervall'",
+            "Did you mean 'interval'?",
+        ),
+        (
+            "version = 1\ncolumns.age = { role = 'quasi', hierarchy = { kind = 'interval', width = 5 } }",
+            "columns.age.hierarchy.interval.width: there is no such setting",
+            "Did you mean 'widths'?",
+        ),
+        (
+            "version = 1\ncolumns.age = { role = 'quasi', hierarchy = { kind = 'interval', widths = [5, 7] } }",
+            "each width must be a multiple of the one before",
+            None,
+        ),
+        ("version = 1\n[[require]]\nk = 5", "require.0: give either model or preset", None),
+        ("version = 1\n[[require]]\npreset = 'x'\nk = 5", "require.0: a preset takes no parameters", None),
+        ("version = 1\n[[require]]\nmodel = 'K Anonymity'", "require.0.model: string should match pattern", None),
+        ("version = 1\n[search]\nsuppression = 2", "search.suppression: input should be less than or equal to 1", None),
+        (
+            "version = 1\n[population]\nsize = 5\nfraction = 0.1",
+            "population: give one of file, size and fraction",
+            None,
+        ),
+        ("version = 1\n[context]\ndeliberate = -1", "context.deliberate: input should be greater than", None),
+        ("version = 1\n[data.read]\nseparator = ';;'", "data.read.separator: string should have at most 1", None),
+    ],
+)
+def test_mistakes_are_named_with_their_place(text, message, hint):
+    with pytest.raises(PolicyError) as caught:
+        Policy.parse(text)
+    assert message in caught.value.message
+    if hint:
+        assert caught.value.hint == hint
+
+
+def test_all_mistakes_at_once():
+    with pytest.raises(PolicyError) as caught:
+        Policy.parse("version = 1\n[search]\nsuppression = 2\nqualty = 'x'")
+    assert "suppression" in caught.value.message
+    assert "qualty" in caught.value.message
+
+
+def test_broken_toml():
+    with pytest.raises(PolicyError, match="not valid TOML.*line 2"):
+        Policy.parse("version = 1\n[data\n")
+
+
+def test_no_such_file(tmp_path):
+    with pytest.raises(ReadError, match="There is no policy file"):
+        Policy.load(tmp_path / "policy.toml")
+    (tmp_path / "latin.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ReadError, match="cannot be read"):
+        Policy.load(tmp_path / "latin.toml")
+
+
+TABLE = {"id": [1, 2, 2], "age": [34, 71, 71], "dx": ["I10", "E11.9", "I10"], "extra": ["a", "b", "c"]}
+POLICY = """
+version = 1
+data.subject = "id"
+[columns]
+age = { role = "quasi", hierarchy = { kind = "explicit", file = "age.csv" } }
+dx  = { role = "sensitive" }
+"""
+
+
+def test_roles_are_applied():
+    table = shoal.Policy.parse(POLICY).apply(shoal.read(TABLE))
+    assert (table.subject, table.quasi, table.sensitive) == ("id", ("age",), ("dx",))
+
+
+def test_columns_that_a_policy_does_not_mention_get_no_role():
+    policy, table = Policy.parse(POLICY), shoal.read(TABLE)
+    assert policy.unlisted(table) == ("extra",)
+    assert "extra" not in policy.apply(table).roles
+
+
+def test_columns_that_are_not_there():
+    table = shoal.read({"id": [1], "aeg": [3], "dx": ["x"]})
+    with pytest.raises(PolicyError, match="does not fit the table. There is no column 'age'") as caught:
+        Policy.parse(POLICY).apply(table)
+    assert caught.value.hint == "Did you mean 'aeg'?"
+
+
+def test_next_months_extract(tmp_path):
+    """The hierarchy file lies beside the policy; a value it does not know is refused, not dropped."""
+    (tmp_path / "policy.toml").write_text(POLICY)
+    (tmp_path / "age.csv").write_text("34;young\n71;old\n")
+    policy = Policy.load(tmp_path / "policy.toml")
+    this_month = policy.hierarchies(policy.apply(shoal.read(TABLE)))
+    assert this_month["age"].labels(1).to_pylist() == ["young", "old"]
+    with pytest.raises(HierarchyError, match="1 of the 1 values of column 'age', in 1 records"):
+        policy.hierarchies(policy.apply(shoal.read({"id": [9], "age": [50], "dx": ["I10"]})))
+
+
+def test_quasi_identifiers_without_a_hierarchy_get_one():
+    policy = Policy.parse("version = 1\ncolumns.age = 'quasi'")
+    assert policy.hierarchies(shoal.read(TABLE))["age"].labels(1).to_pylist() == ["30-34", "70-74"]
+
+
+def test_schema_describes_the_whole_file():
+    schema = Policy.model_json_schema()
+    assert set(schema["properties"]) == {"version", "data", "columns", "require", "search", "population", "context"}
+    kinds = schema["$defs"]["ColumnPolicy"]["properties"]["hierarchy"]["anyOf"][0]["discriminator"]["mapping"]
+    assert {"auto", "date", "explicit", "icd10", "interval", "prefix"} <= set(kinds)

@@ -1,0 +1,45 @@
+"""The starter policy: always loads, and errs on the safe side."""
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import shoal
+from shoal.starter import starter
+from shoal.table.role import Role
+
+
+@given(
+    columns=st.dictionaries(
+        st.text(min_size=1, max_size=12).filter(str.strip),
+        st.sampled_from([["a", "b"], [1, 2], [1.5, None], [True, False], [None, None]]),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_it_loads_whatever_the_columns_are_called(columns):
+    table = shoal.read({name: pa.array(cells) for name, cells in columns.items()})
+    policy = shoal.Policy.parse(starter(table, "x.csv"))
+    given_roles = policy.apply(table)
+    assert set(given_roles.roles) == set(columns)
+    policy.hierarchies(given_roles)
+
+
+def test_roles_are_proposed_on_the_safe_side():
+    demo = shoal.demo.hospital(patients=200, seed=3)
+    policy = shoal.Policy.parse(starter(demo.patients, "patients.csv"))
+    assert policy.data.subject == "patient_id"
+    assert policy.data.household == "household_id"
+    for name in ("mrn", "first_name", "last_name", "phone", "email"):
+        assert policy.columns[name].role is Role.DIRECT
+    for name in ("birth_date", "sex", "postcode", "rare_disease"):
+        assert policy.columns[name].role is Role.QUASI
+
+
+@pytest.mark.parametrize("name", ["population", "patients", "admissions"])
+def test_the_demo_files(name):
+    table = getattr(shoal.demo.hospital(patients=100, seed=5), name)
+    policy = shoal.Policy.parse(starter(table, name))
+    assert policy.unlisted(table) == ()
+    policy.hierarchies(policy.apply(table))
