@@ -1,6 +1,7 @@
 """The engine for tables that fit into memory: one array of codes for each column."""
 
 from collections.abc import Mapping, Sequence
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ class MemoryEngine:
         pairs = group_rows([self._codes[subject], rows.ids], [self._sizes[subject], len(rows)], self._rows)
         person, row = self._codes[subject][pairs.first], rows.ids[pairs.first]
         starts = np.searchsorted(person, np.arange(self._sizes[subject] + 1))
-        same = _equal_sets(starts, row, len(rows))
+        same = _equal_sets(starts, row)
         return Profiles(rows, same.counts, *_sets_of(same.first, starts, row), same.ids)
 
     def expand(self, rows: DistinctRows, values: NDArray[Any]) -> NDArray[Any]:
@@ -48,26 +49,34 @@ class MemoryEngine:
         return values[rows.ids]
 
 
-def _equal_sets(starts: NDArray[np.int64], members: NDArray[np.uint32], kinds: int) -> Groups:
-    """Group sets that have the same members; set s is ``members[starts[s] : starts[s + 1]]``, ascending.
+def _equal_sets(starts: NDArray[np.int64], members: NDArray[np.uint32]) -> Groups:
+    """Group sets that have the same members; set s is ``members[starts[s] : starts[s + 1]]``, ascending, not empty.
 
-    Sets are compared member by member: those that agree so far share an id, and each round looks at one more
-    member of the sets that have one. The work is one step per member; nothing is hashed away.
+    Sets are grouped by a hash of their members, then compared with the first of their group, member by member. Should
+    two different sets share a hash, another hash is tried: the answer is exact.
     """
     lengths = np.diff(starts)
-    ids = group(lengths.astype(np.uint64), int(lengths.max(initial=0)) + 1)
-    for place in range(int(lengths.max(initial=0))):
-        longer = np.flatnonzero(lengths > place)
-        refined = group_rows([ids.ids[longer], members[starts[longer] + place]], [len(ids), kinds], len(longer))
-        ids = _with_refined(ids, longer, refined)
-    return ids
+    for salt in count(1):
+        groups = group(_signatures(starts, members, salt))
+        twin = groups.first[groups.ids]
+        if (lengths == lengths[twin]).all() and (members == members[_ranges(starts[twin], lengths)]).all():
+            return groups
+    raise AssertionError  # pragma: no cover - count() never ends
 
 
-def _with_refined(ids: Groups, longer: NDArray[np.int64], refined: Groups) -> Groups:
-    """Put the finer ids of some sets behind the ids of the others, and close the gaps."""
-    merged = ids.ids.astype(np.uint64)
-    merged[longer] = refined.ids + np.uint64(len(ids))
-    return group(merged, len(ids) + len(refined))
+def _signatures(starts: NDArray[np.int64], members: NDArray[np.uint32], salt: int) -> NDArray[np.uint64]:
+    """Return a number for each set that depends on its members and on a salt."""
+    mixed = (members.astype(np.uint64) + np.uint64(salt)) * np.uint64(0x9E3779B97F4A7C15)
+    mixed ^= mixed >> np.uint64(29)
+    mixed *= np.uint64(0xBF58476D1CE4E5B9)
+    mixed ^= mixed >> np.uint64(32)
+    return np.add.reduceat(mixed, starts[:-1]) if len(starts) > 1 else mixed
+
+
+def _ranges(begins: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return begin, begin + 1, … for each range, laid end to end."""
+    shifts: NDArray[np.int64] = np.repeat(begins - np.cumsum(lengths) + lengths, lengths)
+    return np.arange(len(shifts)) + shifts
 
 
 def _sets_of(
@@ -75,6 +84,4 @@ def _sets_of(
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
     """Return the chosen sets laid end to end: where each starts, and their members."""
     lengths = starts[chosen + 1] - starts[chosen]
-    begins = np.concatenate([[0], np.cumsum(lengths)])
-    within = np.arange(begins[-1]) - np.repeat(begins[:-1], lengths)
-    return begins, members[np.repeat(starts[chosen], lengths) + within]
+    return np.concatenate([[0], np.cumsum(lengths)]), members[_ranges(starts[chosen], lengths)]

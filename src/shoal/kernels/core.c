@@ -31,6 +31,13 @@ static inline uint64_t mix(uint64_t x)
     return x ^ (x >> 32);
 }
 
+/* The two halves of a 128-bit product, folded. */
+static inline uint64_t fold(uint64_t a, uint64_t b)
+{
+    const unsigned __int128 product = (unsigned __int128)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
 static inline uint64_t load8(const uint8_t *bytes)
 {
     uint64_t value;
@@ -55,10 +62,13 @@ static inline uint64_t load_short(const uint8_t *bytes, int64_t length)
 
 static inline uint64_t hash_text(const uint8_t *bytes, int64_t length)
 {
+    const uint64_t one = 0xa0761d6478bd642fu, two = 0xe7037ed1a0b428dbu;
     uint64_t hash = (uint64_t)length * 0x9e3779b97f4a7c15u;
-    if (length < 8) return mix(hash ^ load_short(bytes, length));
-    for (int64_t at = 0; at + 8 < length; at += 8) hash = mix(hash ^ load8(bytes + at));
-    return mix(hash ^ load8(bytes + length - 8));
+    if (length < 8) return fold(load_short(bytes, length) ^ one, hash ^ two);
+    for (int64_t at = 0; at + 16 < length; at += 16)
+        hash = fold(load8(bytes + at) ^ one, load8(bytes + at + 8) ^ hash ^ two);
+    const int64_t last = length < 16 ? 0 : length - 16;
+    return fold(load8(bytes + last) ^ one, load8(bytes + length - 8) ^ hash ^ two);
 }
 
 static inline int same_text(const uint8_t *a, const uint8_t *b, int64_t length)

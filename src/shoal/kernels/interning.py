@@ -109,8 +109,9 @@ class _NativeInterner:
         if needed > len(self._text):
             self._text = _enlarged(self._text, max(needed, 2 * len(self._text)))
         if 2 * (count + 1) > len(self._slots):
-            self._ends = _enlarged(self._ends, 2 * len(self._slots) + 1)
-            self._slots = np.zeros(4 * len(self._slots), np.uint64)
+            size = len(self._slots) * (4 if len(self._slots) < 1 << 18 else 2)
+            self._ends = _enlarged(self._ends, size // 2 + 1)
+            self._slots = np.zeros(size, np.uint64)
             self._native.shoal_rehash_text(
                 self._text.ctypes.data, self._ends.ctypes.data, count, self._slots.ctypes.data, len(self._slots)
             )

@@ -34,15 +34,15 @@ def translate(codes: Codes, table: NDArray[Any], *, size: int) -> Codes:
     >>> translate(np.array([0, 2, 2, 1], np.uint8), np.array([5, 6, 300]), size=301)
     array([  5, 300, 300,   6], dtype=uint16)
     """
+    if len(codes) and int(codes.max()) >= len(table):
+        raise IndexError("a code lies outside the translation table")
     out = np.empty(len(codes), narrowest(size))
     translate_into(codes, table, out)
     return out
 
 
 def translate_into(codes: Codes, table: NDArray[Any], out: Codes) -> None:
-    """Write ``table[codes]`` into ``out``, which may be of another width."""
-    if len(codes) and int(codes.max()) >= len(table):
-        raise IndexError("a code lies outside the translation table")
+    """Write ``table[codes]`` into ``out``, which may be of another width. The caller knows that every code fits."""
     native = library.core()
     if native is None:
         out[:] = table[codes]

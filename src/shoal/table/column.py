@@ -67,9 +67,8 @@ def as_text(values: pa.Array) -> pa.StringArray:
         values = values.cast(pa.float64())  # all digits: 0.1 in single precision is another number
     text = values.cast(pa.string())
     if pa.types.is_floating(values.type):
-        # 1.0 must not come back as the integer 1.
-        bare = pc.match_substring_regex(text, r"^-?\d+$")
-        text = pc.if_else(bare, pc.binary_join_element_wise(text, "0", "."), text)
+        # 1.0 must not come back as the integer 1, nor 1.0e20 as the code 1e20.
+        text = pc.replace_substring_regex(text, r"^(-?\d+)(e|$)", r"\1.0\2")
     if pa.types.is_time(values.type):
         text = pc.replace_substring_regex(text, r"\.?0+$", "") if _has_fraction(values.type) else text
     return text

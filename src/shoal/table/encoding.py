@@ -160,7 +160,7 @@ def _raw_plain(cells: pa.ChunkedArray) -> tuple[RawColumn, pa.Array]:
     """Number the values of a fixed-width type. Not-a-number is missing."""
     array = _joined(cells)
     present = _present(array)
-    ranked = rank(array if present.all() else array.filter(pa.array(present)))
+    ranked = rank_many(array if present.all() else array.filter(pa.array(present)))
     codes = np.zeros(len(array), narrowest(len(ranked.values) + 1))
     codes[present] = ranked.ids + np.uint32(1)
     used = np.ones(len(ranked.values) + 1, bool)
@@ -199,7 +199,7 @@ class Ranked:
 
 
 def rank(values: pa.Array) -> Ranked:
-    """Rank values of any plain type; none may be missing.
+    """Rank values, of which most are different, such as the entries of a dictionary; none may be missing.
 
     >>> import pyarrow as pa
     >>> ranked = rank(pa.array([2.5, -1.0, 2.5]))
@@ -208,29 +208,34 @@ def rank(values: pa.Array) -> Ranked:
     """
     if len(values) == 0:
         return Ranked(values, np.empty(0, np.uint32))
-    if _needs_comparison(values.type):
-        return _rank_by_comparison(values)
-    keys, space = _sortable(values)
-    groups = group(keys, space)
-    return Ranked(values.take(pa.array(groups.first)), groups.ids)
-
-
-def _needs_comparison(arrow: pa.DataType) -> bool:
-    types = pa.types
-    return bool(types.is_string(arrow) or types.is_large_string(arrow) or types.is_decimal(arrow))
-
-
-def _rank_by_comparison(values: pa.Array) -> Ranked:
-    if pa.types.is_decimal(values.type):
-        order = pc.array_sort_indices(values).to_numpy().astype(np.int64)
-    else:
-        order = sort_text(values.cast(pa.large_string()))
-    ascending = values.take(pa.array(order))
+    order = _ascending(values)
+    sorted_values = values.take(pa.array(order))
     new = np.ones(len(order), bool)
-    new[1:] = pc.not_equal(ascending[1:], ascending[:-1]).to_numpy(zero_copy_only=False)
+    new[1:] = pc.not_equal(sorted_values[1:], sorted_values[:-1]).to_numpy(zero_copy_only=False)
     ids = np.empty(len(order), np.uint32)
-    ids[order] = np.cumsum(new) - 1
-    return Ranked(ascending if new.all() else ascending.filter(pa.array(new)), ids)
+    ids[order] = np.cumsum(new, dtype=np.uint32) - np.uint32(1)
+    return Ranked(sorted_values if new.all() else sorted_values.filter(pa.array(new)), ids)
+
+
+def _ascending(values: pa.Array) -> NDArray[np.int64]:
+    """Return the order that sorts values of any plain type."""
+    if pa.types.is_decimal(values.type):
+        return np.asarray(pc.array_sort_indices(values), np.int64)
+    if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+        return sort_text(values.cast(pa.large_string()))
+    return np.argsort(_sortable(values)[0], kind="stable")
+
+
+def rank_many(values: pa.Array) -> Ranked:
+    """Rank values, of which most occur many times, such as the cells of a column; none may be missing."""
+    if pa.types.is_decimal(values.type):
+        encoded = values.dictionary_encode()
+        entries = rank(encoded.dictionary)
+        return Ranked(entries.values, entries.ids[encoded.indices.to_numpy()])
+    if len(values) == 0:
+        return Ranked(values, np.empty(0, np.uint32))
+    groups = group(*_sortable(values))
+    return Ranked(values.take(pa.array(groups.first)), groups.ids)
 
 
 def _sortable(values: pa.Array) -> tuple[NDArray[np.uint64], int]:

@@ -36,7 +36,7 @@ def _wrapped(frame: Any) -> Any:
     from narwhals.exceptions import NarwhalsError
 
     if not hasattr(frame, "collect"):
-        check_names(list(getattr(frame, "column_names", None) or getattr(frame, "columns", []) or []))
+        check_names(_names(frame))
     try:
         return nw.maybe_reset_index(nw.from_native(frame))
     except (TypeError, NarwhalsError):
@@ -44,6 +44,11 @@ def _wrapped(frame: Any) -> Any:
             f"An object of type {type(frame).__name__} is no table.",
             hint="Give a file name or a dataframe (pandas, Polars, PyArrow, DuckDB, …).",
         ) from None
+
+
+def _names(frame: Any) -> list[Any]:
+    """Return the names before narwhals looks at them: its complaints would show them."""
+    return list(frame.column_names if isinstance(frame, pa.Table) else getattr(frame, "columns", []))
 
 
 def _from_dict(columns: dict[Any, Any]) -> pa.Table:

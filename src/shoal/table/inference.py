@@ -110,6 +110,8 @@ def infer(entries: Entries, *, readers: tuple[Reader, ...] = ALL_READERS, decima
     if read is None:
         return entries
     kind, values, ranked = read
+    if known.all():
+        return Entries(kind, values, entries.suppressed, ranked)
     places = np.full(len(text), len(values))
     places[known] = np.arange(len(values))
     with_missing = pa.concat_arrays([values, pa.nulls(1, values.type)])
