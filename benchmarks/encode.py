@@ -46,7 +46,17 @@ print(json.dumps({"cpu": cpu, "wall": wall, "peak_bytes_per_cell": grown / cells
 
 
 def census(rows: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
-    sizes = {"age": 72, "sex": 2, "race": 5, "marital": 7, "education": 16, "country": 41, "work": 7, "job": 14, "pay": 2}
+    sizes = {
+        "age": 72,
+        "sex": 2,
+        "race": 5,
+        "marital": 7,
+        "education": 16,
+        "country": 41,
+        "work": 7,
+        "job": 14,
+        "pay": 2,
+    }
     columns = {}
     for name, size in sizes.items():
         weights = 1 / np.arange(1, size + 1)

@@ -1,6 +1,6 @@
 """What it costs to begin: ``import shoal`` and ``shoal --help``, in CPU seconds of a process of its own.
 
-    python benchmarks/start.py        (with shoal installed from a wheel, and its bytecode compiled)
+python benchmarks/start.py        (with shoal installed from a wheel, and its bytecode compiled)
 """
 
 import json

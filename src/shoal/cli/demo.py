@@ -14,7 +14,7 @@ def demo(
     seed: Annotated[int, typer.Option(min=0, help="The same seed makes the same hospital.")] = 1,
     force: Force = False,
 ) -> None:
-    """Make up a hospital and show, step by step, what shoal finds in its data."""
+    """Tour through shoal with made-up data."""
     from shoal.cli.output import console
     from shoal.demo.tour import tour
 

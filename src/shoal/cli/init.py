@@ -30,7 +30,7 @@ def init(  # noqa: PLR0913, PLR0917 - options of a command
     json: given.Json = False,
     force: given.Force = False,
 ) -> None:
-    """Write a commented starter policy for a file, to be gone through line by line."""
+    """Write a commented starter policy."""
     from shoal.policy import Policy
     from shoal.starter import starter
     from shoal.table.writing import replacing

@@ -5,7 +5,7 @@ import sys
 
 
 def schema() -> None:
-    """Print the JSON Schema of the policy file, for editors that check as you type."""
+    """Print the JSON Schema of policies."""
     from shoal.policy import Policy
 
     sys.stdout.write(json.dumps(Policy.model_json_schema(), ensure_ascii=False, indent=2) + "\n")

@@ -9,6 +9,7 @@ import numpy as np
 from shoal.demo import Hospital, hospital
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.grouping import group_rows
+from shoal.kernels.translation import Codes
 from shoal.policy import Policy
 from shoal.table.reading import read
 from shoal.table.role import Role
@@ -29,7 +30,7 @@ FACTS = (
 
 def tour(folder: Path, console: "Console", *, patients: int, seed: int, force: bool) -> None:
     """Write the demo's files into a folder and walk through the stages, telling what happens."""
-    console.print("\n[bold]shoal[/bold]  A fish in a shoal is safe because of its peers. So is a patient in a table.\n")
+    console.print("\n[bold]A fish in a shoal is safe because of its peers. So is a patient in a table.[/bold]")
     _make_up(folder, console, patients=patients, seed=seed, force=force)
     table, register = read(folder / "patients.csv"), read(folder / "register.csv")
     policy = Policy.load(folder / "policy.toml")
@@ -51,7 +52,7 @@ def _make_up(folder: Path, console: "Console", *, patients: int, seed: int, forc
     with replacing(folder / "policy.toml", force=force) as beside:
         beside.write_bytes(files("shoal.demo").joinpath("policy.toml").read_bytes())
     console.print(f"  {folder / 'policy.toml'}  [dim]what each column is, and what a release must fulfil[/dim]")
-    console.print("  Nobody in these files exists. The register is what an attacker could have: the whole town.")
+    console.print("  [dim]Nobody in these files exists. The register is what an attacker could have.[/dim]")
 
 
 def _write(made: Hospital, attribute: str, path: Path, *, force: bool) -> None:
@@ -69,10 +70,10 @@ def _show_uniqueness(table: Table, register: Table, console: "Console") -> None:
     from rich.table import Table as Grid
 
     _heading(console, 3, "Names are gone, and yet: who can be found?")
-    grid = Grid(box=None, pad_edge=False, padding=(0, 3, 0, 0))
-    grid.add_column("  somebody knows a patient's …")
-    grid.add_column("alone in the hospital", justify="right")
-    grid.add_column("alone in the whole town", justify="right")
+    grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    grid.add_column("  Whoever knows somebody's …", no_wrap=True)
+    grid.add_column("alone in\nthe hospital", justify="right")
+    grid.add_column("alone in\nthe town", justify="right")
     for facts in FACTS:
         grid.add_row(
             "  " + ", ".join(facts).replace("_", " "),
@@ -80,7 +81,7 @@ def _show_uniqueness(table: Table, register: Table, console: "Console") -> None:
             f"{_alone(register, facts):.1%}",
         )
     console.print(grid)
-    console.print("  Whoever is alone can be looked up in the register, by name, together with every diagnosis.")
+    console.print("  [dim]Who is alone can be looked up in the register: a name for every diagnosis.[/dim]")
 
 
 def _alone(table: Table, columns: tuple[str, ...]) -> float:
@@ -93,8 +94,7 @@ def _show_ladders(hierarchies: dict[str, Hierarchy], table: Table, console: "Con
     _heading(console, 4, "Ladders: how a value can say less")
     for name in ("birth_date", "postcode", "occupation"):
         ladder = hierarchies[name]
-        # the most frequent value: it points at nobody
-        code = int(np.bincount(table.codes(name)).argmax())
+        code = _example(ladder, table.codes(name))
         steps = " → ".join(str(ladder.labels(level)[code].as_py()) for level in range(ladder.height + 1))
         console.print(f"  [bold]{name:<11}[/bold] {steps}")
     console.print("\n  Patients who share all six quasi-identifiers with fewer than 10 others:")
@@ -106,8 +106,15 @@ def _show_ladders(hierarchies: dict[str, Hierarchy], table: Table, console: "Con
         ("year of birth, postcode area, 5 occupations", middle),
         ("decade of birth, postcode zone, 2 occupations, no marital status", coarse),
     ):
-        console.print(f"    {text:<66} {_in_small_groups(table, hierarchies, scheme, quasi):>6.1%}")
-    console.print("  The policy asks that nobody is left in such a group: k = 11.")
+        console.print(f"    {text:<65} {_in_small_groups(table, hierarchies, scheme, quasi):>6.1%}")
+    console.print("  [dim]The policy asks that nobody is left in so small a group: k = 11.[/dim]")
+
+
+def _example(ladder: Hierarchy, codes: Codes) -> int:
+    """Return a frequent value that changes on its way up, for everybody to see."""
+    counts = np.bincount(codes, minlength=len(ladder.leaves))
+    moved = [low != high for low, high in zip(ladder.labels(0), ladder.labels(1), strict=True)]
+    return int(np.where(moved, counts, 0).argmax())
 
 
 def _in_small_groups(
