@@ -12,6 +12,7 @@ from shoal.kernels import library
 from shoal.kernels.grouping import DIRECT_SPACE, group, group_rows
 from shoal.kernels.interning import intern_keys, text_interner
 from shoal.kernels.packing import pack
+from shoal.kernels.ranking import gather_text, sort_text
 from shoal.kernels.translation import narrowest, translate
 
 BOTH = pytest.mark.parametrize("kernels", ["c", "numpy"])
@@ -53,6 +54,21 @@ def test_interning_a_slice(kernels):
     with library.using(kernels):
         block = pa.array([None, "a", "b", None, "a", "c"]).slice(2, 3)
         assert text_interner().add(block).tolist() == [1, 0, 2]
+
+
+@BOTH
+@given(
+    values=st.lists(st.text(max_size=12) | st.sampled_from(["", "\0", "a\0", "x" * 40]), max_size=50),
+    cut=st.integers(0, 3),
+)
+def test_text_is_sorted_by_its_bytes(kernels, values, cut):
+    with library.using(kernels):
+        array = pa.array(values, pa.large_string())[cut:]
+        order = sort_text(array)
+        ordered = gather_text(array, order).to_pylist()
+    assert sorted(order.tolist()) == list(range(len(array)))
+    assert ordered == [array[int(place)].as_py() for place in order]
+    assert ordered == sorted(values[cut:], key=str.encode)
 
 
 @BOTH

@@ -196,6 +196,23 @@ API void shoal_text_words(const uint8_t *text, const int64_t *ends, int64_t coun
     }
 }
 
+/* Lays the values end to end in another order; out_ends[0] is 0 and `out` has room for all. */
+API void shoal_gather_text(const uint8_t *text, const int64_t *ends, const int64_t *order, int64_t count,
+                           uint8_t *out, int64_t *out_ends)
+{
+    int64_t at = 0;
+    for (int64_t i = 0; i < count; i++) {
+        if (i + AHEAD < count) {
+            __builtin_prefetch(ends + order[i + AHEAD]);
+            __builtin_prefetch(text + ends[order[i + AHEAD / 2]]);
+        }
+        const int64_t start = ends[order[i]], length = ends[order[i] + 1] - start;
+        memcpy(out + at, text + start, (size_t)length);
+        at += length;
+        out_ends[i + 1] = at;
+    }
+}
+
 /* ---- codes of 8, 16 and 32 bits --------------------------------------------------------------------- */
 
 #define FOR_EACH_WIDTH(DO) DO(uint8_t, 1) DO(uint16_t, 2) DO(uint32_t, 4)

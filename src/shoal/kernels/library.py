@@ -26,6 +26,7 @@ _SIGNATURES: dict[str, tuple[type | None, list[type]]] = {
     "shoal_intern_keys": (_i64, [_ptr, _i64, _ptr, _i64, _ptr, _ptr, _ptr]),
     "shoal_rehash_keys": (None, [_ptr, _i64, _ptr, _i64]),
     "shoal_text_words": (None, [_ptr, _ptr, _i64, _i64, _ptr]),
+    "shoal_gather_text": (None, [_ptr, _ptr, _ptr, _i64, _ptr, _ptr]),
     "shoal_translate": (None, [_ptr, _i32, _i64, _ptr, _ptr, _i32]),
     "shoal_pack": (None, [_ptr, _ptr, _ptr, _i32, _i64, _ptr]),
     "shoal_group_direct": (_i64, [_ptr, _i64, _ptr, _i64, _ptr]),

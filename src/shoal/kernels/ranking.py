@@ -1,4 +1,4 @@
-"""Ranking: the order of text by its UTF-8 bytes, which is the order of code points."""
+"""Ranking of text: by its UTF-8 bytes, which is the order of code points."""
 
 import numpy as np
 import pyarrow as pa
@@ -22,17 +22,40 @@ def sort_text(values: pa.LargeStringArray) -> NDArray[np.int64]:
     """
     if len(values) == 0:
         return np.empty(0, np.int64)
-    _, offsets, buffer = values.buffers()
-    ends = np.frombuffer(offsets, np.int64, len(values) + 1, 8 * values.offset)
+    text, ends = _parts(values)
     lengths = np.diff(ends)
     words = -(-int(lengths.max()) // 8)
     if words > WORDS:
         return np.asarray(pc.array_sort_indices(values), np.int64)
-    text = np.frombuffer(buffer or b"", np.uint8)
     keys = [_words(text, ends, part) for part in range(words)]
     if words == 1 and lengths.min() == lengths.max():
         return np.argsort(keys[0])
     return np.lexsort((lengths, *reversed(keys)))  # a shorter value comes first where only zeros follow
+
+
+def gather_text(values: pa.LargeStringArray, order: NDArray[np.int64]) -> pa.LargeStringArray:
+    """Return the values in another order; ``order`` holds every place once, and no value is missing.
+
+    >>> import pyarrow as pa, numpy as np
+    >>> gather_text(pa.array(["a", "bc", ""], pa.large_string()), np.array([1, 2, 0])).to_pylist()
+    ['bc', '', 'a']
+    """
+    native = library.core()
+    if native is None or len(values) == 0:
+        return values.take(pa.array(order))
+    text, ends = _parts(values)
+    order = np.ascontiguousarray(order, np.int64)
+    out, out_ends = np.empty(int(ends[-1] - ends[0]), np.uint8), np.zeros(len(order) + 1, np.int64)
+    native.shoal_gather_text(
+        text.ctypes.data, ends.ctypes.data, order.ctypes.data, len(order), out.ctypes.data, out_ends.ctypes.data
+    )
+    return pa.LargeStringArray.from_buffers(len(order), pa.py_buffer(out_ends), pa.py_buffer(out))
+
+
+def _parts(values: pa.LargeStringArray) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Return the bytes of all values, and where each begins and ends in them."""
+    _, offsets, text = values.buffers()
+    return np.frombuffer(text or b"", np.uint8), np.frombuffer(offsets, np.int64, len(values) + 1, 8 * values.offset)
 
 
 def _words(text: NDArray[np.uint8], ends: NDArray[np.int64], part: int) -> NDArray[np.uint64]:

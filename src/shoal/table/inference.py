@@ -12,8 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.table.encoding import Entries, Ranked, rank
 from shoal.table.kind import Kind
+from shoal.table.ranking import Ranked, rank
+from shoal.table.raw import Entries
 
 # What people write for "missing" in a column of numbers or dates. In a column of text these stay text.
 MARKERS = ("", "NA", "N/A", "n/a", "na", "#N/A", "NaN", "nan", "NULL", "null", "None", ".", "?", "-")
@@ -135,8 +136,8 @@ def _first_reading(text: pa.Array, readers: tuple[Reader, ...]) -> tuple[Kind, p
         if values is None:
             continue
         ranked = rank(values)
-        if len(ranked.values) == len(values):  # no two texts became one value
-            return reader.kind, values, ranked
+        if len(ranked.values) == len(values) or len(ranked.values) == pc.count_distinct(text).as_py():
+            return reader.kind, values, ranked  # no two different texts became one value
     return None
 
 

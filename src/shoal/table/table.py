@@ -13,7 +13,7 @@ from shoal.errors import ColumnError
 from shoal.kernels.translation import Codes
 from shoal.table import frames
 from shoal.table.column import Column
-from shoal.table.encoding import Encoded
+from shoal.table.raw import Encoded
 from shoal.table.role import Role
 
 

@@ -11,14 +11,15 @@ import pyarrow.csv as pacsv
 from shoal.errors import ReadError
 from shoal.progress import Hook, Progress
 from shoal.table.column import Column, as_text
-from shoal.table.encoding import Encoded, Entries, InternedText, RawColumn
 from shoal.table.formats.dialect import SAMPLE, Dialect, detect, wrong_encoding
 from shoal.table.formats.format import FORMATS, Format, Reading, check_options
 from shoal.table.formats.header import Header
 from shoal.table.formats.lines import text_refusal, write_lines
 from shoal.table.formats.options import Options, Written
 from shoal.table.inference import MARKERS, infer
+from shoal.table.interned import InternedText
 from shoal.table.kind import Kind
+from shoal.table.raw import Encoded, Entries, RawColumn
 from shoal.table.table import Table
 
 BLOCK = 1 << 19  # bytes read at a time: a block and its codes stay in the cache

@@ -10,8 +10,8 @@ from shoal.errors import ReadError, did_you_mean, listed
 from shoal.progress import Hook
 from shoal.registry import Registry
 from shoal.table.column import Column
-from shoal.table.encoding import Encoded
 from shoal.table.formats.options import Options, Written
+from shoal.table.raw import Encoded
 from shoal.table.table import Source, Table
 
 FORMATS: Registry["Format"] = Registry("file format", "shoal.table.formats")

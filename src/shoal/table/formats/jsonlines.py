@@ -11,13 +11,15 @@ import pyarrow.json as pajson
 from shoal.errors import ColumnError, ReadError
 from shoal.progress import Hook, Progress
 from shoal.table.column import Column, as_text
-from shoal.table.encoding import Encoded, Entries, InternedText, encode
+from shoal.table.encoding import encode
 from shoal.table.formats.format import FORMATS, Format, Reading, check_options
 from shoal.table.formats.lines import text_refusal, write_lines
 from shoal.table.formats.options import Options, Written
 from shoal.table.inference import DATE_READERS, infer
+from shoal.table.interned import InternedText
 from shoal.table.kind import Kind, kind_of
 from shoal.table.names import check_names
+from shoal.table.raw import Encoded, Entries
 from shoal.table.table import Table
 
 EXACT = 2**53  # from here on not every integer is a double

@@ -1,0 +1,87 @@
+"""Raw columns: codes in whatever order the source has, before the entries behind them are read and ranked."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from shoal.kernels.translation import Codes, narrowest, translate_into
+from shoal.table.column import Column
+from shoal.table.kind import Kind
+from shoal.table.ranking import Ranked, rank
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Encoded:
+    """A column and the code of each of its cells."""
+
+    column: Column
+    codes: Codes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entries:
+    """A raw dictionary, read: the value of each entry, null where the entry means that a value is missing.
+
+    ``ranked``: the values without the nulls, ranked, where that has been done already.
+    """
+
+    kind: Kind
+    values: pa.Array
+    suppressed: NDArray[np.bool_]
+    ranked: Ranked | None = None
+
+    @classmethod
+    def read(cls, kind: Kind, values: pa.Array, marker: str | None = None) -> "Entries":
+        """Take entries as they are; text that equals ``marker`` means suppressed."""
+        if marker is None or kind is not Kind.TEXT:
+            return cls(kind, values, np.zeros(len(values), bool))
+        return cls(kind, values, pc.equal(values, marker).fill_null(False).to_numpy(zero_copy_only=False))
+
+
+class RawColumn:
+    """The raw codes of a column, in parts that are let go as they are translated."""
+
+    def __init__(self, parts: list[Codes], used: NDArray[np.bool_]) -> None:
+        self._parts = parts
+        self._used = used
+
+    def encoded(self, name: str, entries: Entries) -> Encoded:
+        """Rank the entries that cells use and translate the raw codes. Can be done once."""
+        used = self._used[1:]
+        valid = entries.values.is_valid().to_numpy(zero_copy_only=False)
+        shown = used & valid & ~entries.suppressed
+        missing = bool(self._used[0] or (used & ~valid & ~entries.suppressed).any())
+        suppressed = bool((used & entries.suppressed).any())
+        ranked = _ranked(entries, shown)
+        column = Column(name, entries.kind, ranked.values, missing=missing, suppressed=suppressed)
+        table = np.full(len(self._used), column.missing_code or 0, np.uint32)
+        table[1:][shown] = ranked.ids
+        table[1:][entries.suppressed] = column.suppressed_code or 0
+        return Encoded(column, self._translated(table, column.size))
+
+    def _translated(self, table: NDArray[np.uint32], size: int) -> Codes:
+        codes = np.empty(sum(map(len, self._parts)), narrowest(size))
+        at = 0
+        for part in _emptying(self._parts):
+            translate_into(part, table, codes[at : at + len(part)])
+            at += len(part)
+        return codes
+
+
+def _emptying(parts: list[Codes]) -> Iterator[Codes]:
+    parts.reverse()
+    while parts:
+        yield parts.pop()
+
+
+def _ranked(entries: Entries, shown: NDArray[np.bool_]) -> Ranked:
+    if entries.ranked is not None and len(entries.ranked.ids) == np.count_nonzero(shown):
+        return entries.ranked
+    values = entries.values if shown.all() else entries.values.filter(pa.array(shown))
+    if entries.kind is Kind.CATEGORY:  # declared order
+        return Ranked(values, np.arange(len(values), dtype=np.uint32))
+    return rank(values)
