@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from shoal.table.kind import Kind
 from shoal.table.ranking import Ranked, rank
@@ -104,8 +105,7 @@ def infer(entries: Entries, *, readers: tuple[Reader, ...] = ALL_READERS, decima
     ('integer', 'integer', 'text', 'date', 'text')
     """
     text = entries.values
-    markers = pc.is_in(text, pa.array(MARKERS, text.type)).to_numpy(zero_copy_only=False)
-    known = ~markers & ~entries.suppressed & text.is_valid().to_numpy(zero_copy_only=False)
+    known = ~is_marker(text) & ~entries.suppressed & text.is_valid().to_numpy(zero_copy_only=False)
     candidates = text if known.all() else text.filter(pa.array(known))
     read = _first_reading(_with_point(candidates, decimal), readers)
     if read is None:
@@ -117,6 +117,14 @@ def infer(entries: Entries, *, readers: tuple[Reader, ...] = ALL_READERS, decima
     places[known] = np.arange(len(values))
     with_missing = pa.concat_arrays([values, pa.nulls(1, values.type)])
     return Entries(kind, with_missing.take(pa.array(places)), entries.suppressed, ranked)
+
+
+def is_marker(text: pa.Array) -> NDArray[np.bool_]:
+    """Tell which texts mean "missing" among numbers; long ones are not even looked up."""
+    marked = np.zeros(len(text), bool)
+    short = np.flatnonzero(pc.less_equal(pc.binary_length(text), max(map(len, MARKERS))).fill_null(False))
+    marked[short] = pc.is_in(text.take(pa.array(short)), pa.array(MARKERS, text.type)).to_numpy(zero_copy_only=False)
+    return marked
 
 
 def _with_point(text: pa.Array, decimal: str) -> pa.Array:
