@@ -164,6 +164,13 @@ def test_next_months_extract(tmp_path):
         policy.hierarchies(policy.apply(shoal.read({"id": [9], "age": [50], "dx": ["I10"]})))
 
 
+def test_reading_as_the_policy_says(tmp_path):
+    (tmp_path / "a.csv").write_text("id|age|dx\n1|34|?\n")
+    policy = Policy.parse("version = 1\ndata.read = { separator = '|', markers = ['?'] }\ncolumns.age = 'quasi'")
+    table = policy.read(tmp_path / "a.csv")
+    assert (table.quasi, table["dx"].missing) == (("age",), True)
+
+
 def test_quasi_identifiers_without_a_hierarchy_get_one():
     policy = Policy.parse("version = 1\ncolumns.age = 'quasi'")
     assert policy.hierarchies(shoal.read(TABLE))["age"].labels(1).to_pylist() == ["30-34", "70-74"]

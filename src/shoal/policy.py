@@ -23,8 +23,10 @@ from shoal.errors import ColumnError, PolicyError, ReadError
 from shoal.hierarchy.automatic import Automatic
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.hierarchy.spec import KINDS, Spec, bind
+from shoal.progress import Hook
 from shoal.table.formats.options import Options
 from shoal.table.missing import Missing
+from shoal.table.reading import read
 from shoal.table.role import Role
 from shoal.table.table import Table
 from shoal.validation import Checked, validated
@@ -181,6 +183,11 @@ class Policy(Checked):
             return table.assign(**roles)
         except ColumnError as error:
             raise PolicyError(f"The policy does not fit the table. {error.message}", hint=error.hint) from None
+
+    def read(self, source: Any, *, progress: Hook | None = None) -> Table:
+        """Read a file or a frame the way the policy says, and apply it."""
+        options = self.data.read.model_dump(exclude_unset=True)
+        return self.apply(read(source, progress=progress, **options))
 
     def unlisted(self, table: Table) -> tuple[str, ...]:
         """Return the columns of a table that the policy says nothing about."""

@@ -34,8 +34,8 @@ class InternedText:
     def of(cls, cells: pa.ChunkedArray) -> "InternedText":
         """Intern a whole column."""
         interned = cls()
-        for block in blocks(cells.cast(pa.string())):
-            interned.add(block)
+        for block in blocks(cells):
+            interned.add(block.cast(pa.string()))
         return interned
 
     def add(self, block: pa.StringArray) -> None:

@@ -32,6 +32,8 @@ def write(  # noqa: PLR0913 - keyword-only options
     target = Path(path)
     chosen = format_of(target, format)
     check(table, chosen)
+    if separator is None and target.suffix.lower() in {".tsv", ".tab"}:
+        separator = "\t"
     with replacing(target, force=force) as beside:
         chosen.write(table, beside, Written(separator, excel_safe), progress or silent)
     return target
@@ -71,7 +73,7 @@ def replacing(target: Path, *, force: bool = False) -> Iterator[Path]:
         raise WriteError(f"'{target}' is already there.", hint="Give another name, or say force=True (--force).")
     if not target.parent.is_dir():
         raise WriteError(f"There is no folder '{target.parent}' to write into.")
-    beside = target.with_name(f".{secrets.token_hex(6)}.partial{''.join(target.suffixes[-1:])}")
+    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
     try:
         yield beside
         with beside.open("rb+") as file:

@@ -48,7 +48,7 @@ class Csv(Format):
 
     def write(self, table: Table, path: Path, how: Written, progress: Hook) -> None:
         """Render each dictionary entry once, then put the records together from these pieces."""
-        separator = how.separator or ("\t" if path.name.lower().endswith((".tsv", ".tab")) else ",")
+        separator = how.separator or ","
         pieces = [_pieces(column, separator, how) for column in table.columns]
         pieces[-1] = pc.binary_join_element_wise(pieces[-1], "\n", "")
         names = _quoted(pa.array(table.names, pa.string()), separator).to_pylist()
