@@ -44,7 +44,7 @@ class ColumnError(ShoalError):
         <BLANKLINE>
         Hint: Did you mean 'age'?
         """
-        available = list(available)
+        available, name = list(available), str(name)
         hint = did_you_mean(name, available) or f"There are {len(available)} columns: {listed(available)}."
         return cls(f"There is no column '{name}'.", hint=hint)
 
@@ -74,6 +74,15 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     originals = {name.lower(): name for name in known}
     close = get_close_matches(word.lower(), originals, n=1)
     return f"Did you mean '{originals[close[0]]}'?" if close else None
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "row"), counted(2000, "row")
+    ('1 row', '2,000 rows')
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def listed(names: Iterable[str], most: int = 12) -> str:

@@ -11,7 +11,9 @@ model = "k-anonymity"
 k = 11
 """
 
+import re
 import tomllib
+from dataclasses import replace
 from functools import reduce
 from operator import or_
 from pathlib import Path
@@ -19,13 +21,13 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, PrivateAttr, field_validator, model_validator
 
-from shoal.errors import ColumnError, PolicyError, ReadError
+from shoal.errors import ColumnError, PolicyError, ReadError, did_you_mean
 from shoal.hierarchy.automatic import Automatic
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.hierarchy.spec import KINDS, Spec, bind
 from shoal.progress import Hook
-from shoal.table.formats.options import Options
 from shoal.table.missing import Missing
+from shoal.table.options import Options
 from shoal.table.reading import read
 from shoal.table.role import Role
 from shoal.table.table import Table
@@ -51,11 +53,15 @@ class ColumnPolicy(Checked):
     role: Role = Field(description="direct, quasi, sensitive or insensitive")
     hierarchy: AnyHierarchy | None = Field(default=None, description="the ladder of ever coarser values")
 
-    @field_validator("role")
+    @field_validator("role", mode="before")
     @classmethod
-    def _plain(cls, role: Role) -> Role:
-        if role.single:
+    def _plain(cls, role: Any) -> Any:
+        plain = [known for known in Role if not known.single]
+        if role in set(Role) - set(plain):
             raise ValueError(f'the {role} is named under [data]: {role} = "…"')
+        if role not in plain:
+            hint = did_you_mean(str(role), plain)
+            raise ValueError(f"must be one of {', '.join(plain)}" + (f". {hint}" if hint else ""))
         return role
 
 
@@ -148,7 +154,7 @@ class Policy(Checked):
         """Read a policy file; files that it names are looked for beside it."""
         path = Path(path)
         try:
-            text = path.read_text(encoding="utf-8")
+            text = path.read_text(encoding="utf-8-sig")
         except FileNotFoundError:
             raise ReadError(f"There is no policy file '{path}'.", hint="shoal init DATA writes one.") from None
         except (OSError, UnicodeDecodeError):
@@ -163,7 +169,11 @@ class Policy(Checked):
         try:
             given = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
-            raise PolicyError(f"{where} is not valid TOML: {error}.") from None
+            place = re.search(r"\(at ([^)]*)\)", str(error))
+        else:
+            place = None
+        if place:
+            raise PolicyError(f"{where} is not valid TOML at {place[1]}.", hint="Is a name there twice?")
         return validated(cls, given, where=where, error=PolicyError)
 
     def apply(self, table: Table) -> Table:
@@ -179,8 +189,10 @@ class Policy(Checked):
             name = getattr(self.data, role)
             if name is not None:
                 roles[role] = [name]
+        if not isinstance(table, Table):
+            raise PolicyError("A policy applies to a table.", hint="Read it first: shoal.read(frame).")
         try:
-            return table.assign(**roles)
+            return replace(table, roles={}).assign(**roles)
         except ColumnError as error:
             raise PolicyError(f"The policy does not fit the table. {error.message}", hint=error.hint) from None
 

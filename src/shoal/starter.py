@@ -1,6 +1,8 @@
 """The starter: a commented policy for a table, for its owner to decide upon."""
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from shoal import toml
 from shoal.hierarchy.automatic import propose
@@ -10,7 +12,8 @@ from shoal.table.role import Role
 from shoal.table.table import Table
 
 _NAMES_A_PERSON = re.compile(
-    r"(^|_)(first|last|sur|full|family)?_?name$|e-?mail|phone|telephone|fax|address|street|\bssn\b|^mrn$|passport|iban",
+    r"(^|_)(first|last|sur|full|family|vor|nach|familien|geburts)?_?name$|e-?mail|phone|telefon|fax|address|adresse"
+    r"|street|strasse|straße|\bssn\b|^mrn$|\bnhs\b|passport|iban|fallnummer|versichertennummer",
     re.IGNORECASE,
 )
 _HOUSEHOLD = re.compile(r"^(household|family|haushalt)_?(id|nr|no|number)?$", re.IGNORECASE)
@@ -28,8 +31,8 @@ def role_of(column: Column, records: int) -> Role:
     return Role.DIRECT if unique_text or _NAMES_A_PERSON.search(column.name) else Role.QUASI
 
 
-def starter(table: Table, name: str) -> str:
-    """Return a commented policy for a table that was read from ``name``.
+def starter(table: Table, name: str, options: Mapping[str, Any] | None = None) -> str:
+    """Return a commented policy for a table that was read from ``name`` with these options.
 
     >>> import shoal
     >>> text = starter(shoal.read({"email": ["a@b", "c@d"], "age": [34, 71]}), "patients.csv")
@@ -47,6 +50,7 @@ def starter(table: Table, name: str) -> str:
         if subject
         else '# subject = "patient_id"  # no column looks like it',
         household=f"household = {toml.value(household)}" if household else '# household = "household_id"',
+        read=f"read = {toml.value(options)}\n" if options else "",
         lines="\n".join(_line(column, table.records, width) for column in columns),
     )
 
@@ -70,7 +74,7 @@ version = 1
 {household}
 # When does a missing value match another? "own": missing equals missing. "never": it matches nothing (strictest).
 missing = "own"
-
+{read}
 [columns]
 # The role of each column:
 #   direct       names a person on its own (name, e-mail, record number); never released

@@ -3,6 +3,7 @@
 Pydantic's messages quote the input. Input may be data, so only its place and the rule it breaks are told.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar, get_args
 
@@ -16,7 +17,7 @@ M = TypeVar("M", bound=BaseModel)
 class Checked(BaseModel):
     """The base of all that users write: frozen, and no word in it that is not known."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
 def validated(model: type[M], given: Mapping[str, Any], *, where: str, error: type[ShoalError]) -> M:
@@ -24,7 +25,7 @@ def validated(model: type[M], given: Mapping[str, Any], *, where: str, error: ty
     try:
         return TypeAdapter(model).validate_python(given)
     except ValidationError as failure:
-        problems = [_problem(model, found) for found in failure.errors(include_url=False, include_input=False)]
+        problems = [_problem(model, found) for found in failure.errors(include_url=False)]
     lines = "".join(f"\n  {text}" for text, _ in problems)
     hints = [hint for _, hint in problems if hint]
     raise error(f"{where} cannot be understood:{lines}", hint=" ".join(dict.fromkeys(hints)) or None)
@@ -32,7 +33,7 @@ def validated(model: type[M], given: Mapping[str, Any], *, where: str, error: ty
 
 def _problem(model: type[BaseModel], found: Any) -> tuple[str, str | None]:
     """Return a line for people, and a hint where a known word is close."""
-    place = [str(part) for part in found["loc"]]
+    place = _written_place(found["loc"])
     path = ".".join(place)
     if found["type"] == "extra_forbidden":
         known = _fields_at(model, found["loc"][:-1])
@@ -41,8 +42,35 @@ def _problem(model: type[BaseModel], found: Any) -> tuple[str, str | None]:
         known = [word.strip(" '") for word in found["ctx"]["expected_tags"].split(",")]
         wrong = str(found["ctx"]["tag"])
         return f"{path}.kind: there is no kind '{wrong}'", did_you_mean(wrong, known) or f"Known are {listed(known)}."
-    message = found["msg"].removeprefix("Value error, ")
+    if found["type"] in {"enum", "literal_error"}:
+        known = re.findall(r"'([^']*)'", found["ctx"]["expected"]) or [found["ctx"]["expected"]]
+        choice = known[0] if len(known) == 1 else f"one of {', '.join(known)}"
+        return f"{path}: must be {choice}", did_you_mean(str(found["input"]), known)
+    message = _PLAIN.get(found["type"]) or found["msg"].removeprefix("Value error, ")
     return f"{path}: {message[:1].lower()}{message[1:]}", None
+
+
+# What pydantic says in words of its own.
+_PLAIN = {
+    "missing": "must be there",
+    "union_tag_not_found": 'the kind must be said: { kind = "…" }',
+    "model_type": "must be a table: { … }",
+    "model_attributes_type": "must be a table: { … }",
+    "tuple_type": "must be a list",
+}
+
+
+def _written_place(place: Sequence[str | int]) -> list[str]:
+    """Return the place as it stands in the file: without the kinds that pydantic puts in, and without values."""
+    written: list[str] = []
+    for part in map(str, place):
+        if written and written[-1] == "hierarchy":
+            written.append("")  # the kind, which the file has elsewhere
+            continue
+        written.append(part)
+        if part == "values":
+            break
+    return [part for part in written if part]
 
 
 def _fields_at(model: Any, place: Sequence[str | int]) -> list[str]:

@@ -97,6 +97,53 @@ def test_reading_options(tmp_path):
     assert "some missing" in done.stdout
 
 
+def test_reading_options_are_written_into_the_policy(tmp_path):
+    (tmp_path / "a.csv").write_text("code|x\n12|?\n")
+    options = ("--separator", "|", "--markers", "?", "--text", "code")
+    done = run("init", "a.csv", "-o", "p.toml", *options, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    table = Policy.load(tmp_path / "p.toml").read(tmp_path / "a.csv")
+    assert table.to_arrow().to_pydict() == {"code": ["12"], "x": [None]}
+
+
+def test_the_data_are_never_overwritten(tmp_path):
+    (tmp_path / "a.csv").write_text("a\n1\n")
+    done = run("init", "a.csv", "-o", "a.csv", "--force", cwd=tmp_path)
+    assert (done.returncode, (tmp_path / "a.csv").read_text()) == (2, "a\n1\n")
+
+
+def test_consoles_without_unicode(tmp_path):
+    done = run("demo", "here", "--patients", 60, cwd=tmp_path, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_demo_where_a_file_is(tmp_path):
+    (tmp_path / "here").write_text("x")
+    done = run("demo", "here", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (2, "Error: 'here' is a file, not a folder.\n")
+
+
+def test_stopping(tmp_path):
+    code = (
+        "import shoal.cli, shoal.table.reading as r\n"
+        "def stopped(*a, **k): raise KeyboardInterrupt\n"
+        "r.read = stopped\n"
+        "shoal.cli.main()"
+    )
+    (tmp_path / "a.csv").write_text("a\n1\n")
+    done = subprocess.run(
+        [sys.executable, "-c", code, "init", "a.csv"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (2, "Error: Stopped. Nothing half-done was left behind.\n")
+
+
+def test_as_a_module(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "shoal", "--version"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.startswith("shoal ")
+
+
 def test_notes_go_to_stderr(tmp_path):
     (tmp_path / "a.csv").write_text("a,b\n1,x\nNA,y\n")
     done = run("init", "a.csv", "-o", "-", cwd=tmp_path)

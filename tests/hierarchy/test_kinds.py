@@ -48,7 +48,7 @@ EXAMPLES = {
     ),
     "order": (st.just(Order(sizes=[2, 6])), st.integers(0, 30) | st.none()),
     "prefix": (
-        st.sampled_from([Prefix(keep=[5, 3, 1]), Prefix(code="atc"), Prefix(keep=[2], mask="")]),
+        st.sampled_from([Prefix(keep=[5, 3, 1]), Prefix(keep=[2], mask="")]),
         st.text(string.ascii_uppercase + ".", min_size=1, max_size=7) | st.none(),
     ),
     "suppression": (st.just(Suppression()), st.booleans() | st.none()),
@@ -167,11 +167,23 @@ def test_text_that_is_no_date():
 
 
 def test_prefixes():
-    assert labels(Prefix(keep=[3, 2]), ["01067", "01099"], 1) == ["010**", "010**"]
+    assert labels(Prefix(keep=[3, 2], length=5), ["01067", "01099"], 1) == ["010**", "010**"]
+    assert labels(Prefix(keep=[3, 2]), ["01067", "01099"], 1) == ["010*", "010*"]
+    assert labels(Prefix(code="plz"), [1067, 10627], 1) == ["010**", "106**"]
     assert labels(Prefix(keep=[3], mask=""), ["01067", "01099"], 1) == ["010", "010"]
-    assert labels(Prefix(code="atc"), ["A10BA02", "A10BB01"], 1) == ["A10BA**", "A10BB**"]
-    assert labels(Prefix(code="postcode-uk"), ["SW1A 1AA", "M1 1AE", "EC1A1BB"], 1) == ["SW1A", "M1", "EC1A"]
-    assert labels(Prefix(code="postcode-uk"), ["SW1A 1AA", "M1 1AE", "EC1A1BB"], 2) == ["SW", "M", "EC"]
+    assert labels(Prefix(code="atc"), ["A10BA02", "A10BB01"], 1) == ["A10BA*", "A10BB*"]
+    postcodes = ["SW1A 1AA", "M1 1AE", "EC1A1BB", "M11AE"]
+    assert labels(Prefix(code="postcode-uk"), postcodes, 1) == ["SW1A", "M1", "EC1A", "M1"]
+    assert labels(Prefix(code="postcode-uk"), postcodes, 2) == ["SW", "M", "EC", "M"]
+
+
+@pytest.mark.parametrize(
+    "spec", [Prefix(code="plz"), Prefix(code="atc"), Prefix(code="postcode-uk"), Prefix(keep=[1], length=5)]
+)
+def test_values_that_are_no_such_code(spec):
+    with pytest.raises(HierarchyError, match="1 of the 1 values"):
+        labels(spec, ["hello!"], 1)
+    assert labels(spec.model_copy(update={"unknown": "suppress"}), ["hello!"], 0) == ["*"]
 
 
 def test_prefixes_of_codes_of_different_lengths():
@@ -214,7 +226,7 @@ def test_icd10_as_people_write_it():
 
 
 def test_icd10_unknown_codes():
-    with pytest.raises(HierarchyError, match="1 of the 2 values of column 'a', in 1 records, are no ICD-10 codes"):
+    with pytest.raises(HierarchyError, match="1 of the 2 values of column 'a', in 1 record, are no ICD-10 codes"):
         labels(Icd10(), ["I10", "high blood pressure"], 1)
     assert labels(Icd10(unknown="suppress"), ["I10", "high blood pressure"], 0) == ["I10", "*"]
 
@@ -289,10 +301,53 @@ def test_no_hierarchy_file(tmp_path):
 
 
 def test_explicit_hierarchies_know_more_than_the_data():
-    spec = Explicit(values={"1": ["low"], "2": ["low"], "3": ["high"], "NA": ["?"]})
+    spec = Explicit(values={"1": ["low"], "2": ["low"], "3": ["high"]})
     hierarchy = bind(spec, shoal.read({"a": [2, None]}), "a")
-    assert hierarchy.labels(1).to_pylist() == ["low", "?"]
+    assert hierarchy.labels(1).to_pylist() == ["low", None]
     assert hierarchy.levels[1].leaf_counts().tolist() == [2, 1, 1]
+
+
+def test_missing_is_never_taken_for_a_value():
+    """NA is Namibia, and missing is missing."""
+    spec = Explicit(values={"DE": ["Europe", "*"], "NA": ["Africa", "*"], "": ["?", "*"]})
+    hierarchy = bind(spec, shoal.read({"a": ["DE", "NA", None]}), "a")
+    assert [hierarchy.labels(level).to_pylist() for level in range(3)] == [
+        ["DE", "NA", None],
+        ["Europe", "Africa", None],
+        ["*", "*", "*"],
+    ]
+    assert hierarchy.height == 2
+
+
+def test_numbers_are_matched_exactly():
+    spec = Explicit(values={"9007199254740992": ["a"], "9007199254740993": ["b"], "39": ["c"]})
+    assert labels(spec, [9007199254740993], 1) == ["b"]
+    assert labels(spec, [39.0], 1) == ["c"]
+
+
+def test_frequencies_count_persons():
+    table = shoal.read({"id": [1, 1, 1, 2, 3], "job": ["pilot"] * 3 + ["nurse"] * 2}).assign(subject="id")
+    assert bind(Frequency(keep=[1]), table, "job").labels(1).to_pylist() == ["nurse", "other"]
+
+
+def test_decades_end_where_the_earliest_year_is():
+    spec = Date(units=["decade"], earliest=1955, latest=2022)
+    days = [dt.date(1950, 1, 1), dt.date(1957, 1, 1), dt.date(1961, 1, 1), dt.date(2021, 1, 1), dt.date(2030, 1, 1)]
+    assert labels(spec, days, 1) == ["before 1955", "1955-1959", "1960-1969", "2020-2022", "after 2022"]
+
+
+def test_dates_written_as_integers():
+    assert labels(Date(format="%Y%m%d"), [20240229], 1) == ["2024-02-29"]
+    with pytest.raises(ValidationError):
+        Date(format="%d.%m.%y")
+
+
+def test_intervals_of_enormous_numbers():
+    assert labels(Interval(widths=[1e300]), [1.5e300, -1.0], 1)[0].startswith("[1000")
+    with pytest.raises(HierarchyError, match="too narrow"):
+        labels(Interval(widths=[1e-300]), [1e300, 1.5], 1)
+    with pytest.raises(ValidationError):
+        Interval(widths=[float("inf")])
 
 
 def test_unknown_values_are_suppressed_on_every_level():
@@ -313,13 +368,13 @@ def test_unknown_values_are_suppressed_on_every_level():
         ("born", ["17.05.1958", "01.02.1990"], '{ kind = "date", format = "%d.%m.%Y" }'),
         ("born", ["05/17/1958", "01/02/1990"], '{ kind = "date", format = "%m/%d/%Y" }'),
         ("year", [1990, 1991], '{ kind = "date" }'),
-        ("zip", [1067, 99999, 10115], '{ kind = "prefix", keep = [3, 2, 1] }'),
-        ("zip", ["01067", "99999"], '{ kind = "prefix", keep = [3, 2, 1] }'),
+        ("zip", [1067, 99999, 10115], '{ kind = "prefix", keep = [3, 2, 1], length = 5 }'),
+        ("zip", ["01067", "99999"], '{ kind = "prefix", keep = [3, 2, 1], length = 5 }'),
         ("dx", ["E11.9", "I10"], '{ kind = "icd10" }'),
         ("drug", ["A10BA02", "C09AA05"], '{ kind = "prefix", code = "atc" }'),
         ("sex", ["f", "m"], '{ kind = "suppression" }'),
         ("flag", [True, False], '{ kind = "suppression" }'),
-        ("score", [0, 1, 2, 3, 4, 5], '{ kind = "order", sizes = [2, 4] }'),
+        ("score", [0, 1, 2, 3, 4, 5], '{ kind = "interval", widths = [2, 4] }'),
         ("bmi", [17.5, 25.1, 44.0], '{ kind = "interval", widths = [2, 10, 20] }'),
         ("job", list("abcdefghijkl"), '{ kind = "frequency", keep = [10, 5, 2] }'),
         ("nothing", pa.nulls(2), '{ kind = "suppression" }'),

@@ -39,7 +39,9 @@ def test_utf16_with_either_mark(tmp_path):
         assert values(shoal.read(path)) == EXPECTED
 
 
-@pytest.mark.parametrize(("encoding", "name"), [("cp1252", "Müller „Jo“ €"), ("latin-1", "Müller \x81")])
+@pytest.mark.parametrize(
+    ("encoding", "name"), [("cp1252", "Müller „Jo“ €"), ("cp1252", "Müller"), ("latin-1", "Müller \x81")]
+)
 def test_single_byte_encodings(tmp_path, encoding, name):
     table = read_text(tmp_path, f"a;b\n{name};1\n", encoding)
     assert values(table)["a"] == [name]
@@ -101,6 +103,10 @@ def test_no_newline_at_the_end(tmp_path):
         (["9007199254740993", "1.5"], Kind.TEXT),
         (["0.1234567890123456789"], Kind.TEXT),
         (["0.30000000000000004", "0.1"], Kind.NUMBER),
+        (["0.10000000000000001", "0.5"], Kind.NUMBER),
+        (["12345678901.234567", "0.5"], Kind.TEXT),
+        (["9007199254740993.0", "0.5"], Kind.TEXT),
+        (["1e-400", "0.5"], Kind.TEXT),
         (["250.0", "250.00"], Kind.TEXT),
         (["+5", "6"], Kind.TEXT),
         (["1,000", "2"], Kind.TEXT),
@@ -178,6 +184,18 @@ def test_compressed(tmp_path):
     path = tmp_path / "a.csv.gz"
     path.write_bytes(gzip.compress(b"a,b\n1,x\n"))
     assert values(shoal.read(path)) == {"a": [1], "b": ["x"]}
+
+
+def test_points_that_may_separate_thousands(tmp_path):
+    table = read_text(tmp_path, "n;c\n1.000;5,5\n2.500;6,25\n")
+    assert values(table) == {"n": ["1.000", "2.500"], "c": [5.5, 6.25]}
+    assert "may separate thousands" in " ".join(table.source.notes)
+
+
+def test_a_column_is_quoted_on_purpose_wherever_it_begins(tmp_path):
+    """The first quoted cell comes long after the sample."""
+    table = read_text(tmp_path, "a,b\n" + ",x\n" * 60_000 + '"1",x\n"2",y\n')
+    assert table["a"].kind is Kind.TEXT
 
 
 def test_decimal_comma_is_found_per_column(tmp_path):

@@ -56,6 +56,30 @@ def test_text_is_ordered_by_code_points_whatever_its_length():
     assert column.values.to_pylist() == words
 
 
+def test_dictionaries_with_odd_entries():
+    numbers = pa.array([1.0, float("nan"), -0.0, 0.0]).dictionary_encode()
+    column = encode("a", pa.chunked_array([numbers])).column
+    assert (column.values.to_pylist(), column.missing) == ([0.0, 1.0], True)
+    twice = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2]), pa.array(["b", "a", "b"]), ordered=True)
+    encoded = encode("a", pa.chunked_array([twice]))
+    assert (encoded.codes.tolist(), encoded.column.values.to_pylist()) == ([0, 1, 0], ["b", "a"])
+    chunks = [pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array([word, None])) for word in "ba"]
+    assert encode("a", pa.chunked_array(chunks)).codes.tolist() == [1, 2, 0, 2]
+
+
+def test_both_zeros_are_one_value_whatever_comes_first():
+    for cells in ([-0.0, 0.0], [0.0, -0.0]):
+        values = encode("a", pa.chunked_array([cells])).column.values.to_pylist()
+        assert [str(value) for value in values] == ["0.0"]
+
+
+@pytest.mark.parametrize("arrow", [pa.float16(), pa.decimal32(5, 2), pa.decimal64(12, 2)], ids=str)
+def test_rare_types(arrow):
+    cells = pa.array([1.5, 2.5]) if arrow == pa.float16() else pa.array(["1.50", "2.50"])
+    cells = cells.cast(arrow)
+    assert encode("a", pa.chunked_array([cells])).codes.tolist() == [0, 1]
+
+
 def test_labels():
     cells = pa.chunked_array([[dt.datetime(2020, 1, 1, 5), dt.datetime(2020, 1, 1, 5, 0, 0, 120), None]])
     labels = encode("a", cells).column.labels().to_pylist()

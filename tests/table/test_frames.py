@@ -55,6 +55,23 @@ def test_a_row_index_never_gets_in():
     assert list(shoal.read(frame).to_frame().index) == [0, 1, 2]
 
 
+def test_an_index_with_a_name_is_data():
+    frame = pd.DataFrame({"age": [1, 2]}, index=pd.Index(["p1", "p2"], name="patient_id"))
+    assert shoal.read(frame).names == ("patient_id", "age")
+
+
+def test_an_index_that_arrow_carries_is_left_out():
+    table = pa.Table.from_pandas(pd.DataFrame({"age": [1, 2]}, index=[7, 9]))
+    assert shoal.read(table).names == ("age",)
+
+
+def test_integers_with_gaps_stay_integers():
+    frame = pd.DataFrame({"a": pd.array([2**53 + 1, None], "Int64"), "b": pd.array([True, None], "boolean")})
+    out = shoal.read(frame).to_frame()
+    assert (str(out["a"].dtype), str(out["b"].dtype)) == ("Int64", "boolean")
+    assert out["a"][0] == 2**53 + 1
+
+
 def test_a_shuffled_index_changes_nothing():
     frame = pd.DataFrame({"a": ["x", "y", "x"], "b": [1, 2, 1]})
     shuffled = frame.set_axis([2, 0, 1], axis=0)

@@ -75,6 +75,13 @@ AWKWARD = {
     "spaces": pa.array([" ", "  a "]),
     "escapes": pa.array(["_x0041_", "b"]),
     "only the empty text": pa.array(["", ""]),
+    "categories like numbers": pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array(["2", "1"]), ordered=True),
+    "categories like dates": pa.DictionaryArray.from_arrays(
+        pa.array([0, 1]), pa.array(["2020-01-01", "2019-01-01"]), ordered=True
+    ),
+    "ordered numbers": pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array([2, 1]), ordered=True),
+    "a name, with a comma": pa.array(["1", "2"]),
+    "seventeen digits": pa.array([0.30000000000000004, 1.5]),
     "small integers": pa.array([1, None], pa.int8()),
     "single precision": pa.array([1.5, None], pa.float32()),
 }
@@ -151,16 +158,57 @@ def test_ordered_categories_keep_their_order(tmp_path):
     assert table["grade"].values.to_pylist() == ["mild", "severe"]
     for suffix in (".parquet", ".feather"):
         shoal.write(table, tmp_path / f"t{suffix}")
-        assert shoal.read(tmp_path / f"t{suffix}")["grade"].kind == "category"
+        column = shoal.read(tmp_path / f"t{suffix}")["grade"]
+        assert (column.kind, column.values.to_pylist()) == ("category", ["mild", "severe"])
+
+
+@ALL
+def test_records_without_any_value(tmp_path, suffix):
+    """A last record that is all missing must not get lost."""
+    table = shoal.read({"a": [None, 1, None], "b": [None, "x", None]})
+    try:
+        before, after = both(table, tmp_path / f"t{suffix}")
+    except WriteError as error:
+        assert suffix == ".xlsx"
+        assert "last record is empty" in error.message
+    else:
+        assert after == before
+
+
+@ALL
+def test_suppressed_cells_come_back_as_such(tmp_path, suffix):
+    table = shoal.read({"a": ["1", "*", None], "b": ["x", "*", "y"], "c": ["z", "z", "z"]}, suppressed="*")
+    shoal.write(table, tmp_path / f"t{suffix}")
+    again = shoal.read(tmp_path / f"t{suffix}", suppressed="*")
+    assert again.to_arrow().to_pydict() == table.to_arrow().to_pydict()
+    assert [column.suppressed for column in again.columns] == [True, True, False]
+
+
+@pytest.mark.parametrize("name", ["t.csv.gz", "t.xls", "t.ods", "t.xlsb"])
+def test_what_can_only_be_read(tmp_path, name):
+    with pytest.raises(WriteError, match="can only be read"):
+        shoal.write(shoal.read({"a": [1]}), tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_replaced_file_keeps_its_mode_and_its_link(tmp_path):
+    real, link = tmp_path / "real.csv", tmp_path / "link.csv"
+    real.write_text("old")
+    real.chmod(0o600)
+    link.symlink_to(real)
+    shoal.write(shoal.read({"a": [1]}), link, force=True)
+    assert link.is_symlink()
+    assert real.read_text() == "a\n1\n"
+    assert real.stat().st_mode & 0o777 == 0o600
 
 
 def test_excel_safe_csv(tmp_path):
     """Formula-like text is made harmless on request only; numbers stay numbers."""
-    table = shoal.read({"a": ["=1+1", "@x", "+4", "-5 dollars", "fine"], "b": [-1, 2, 3, 4, 5]})
+    table = shoal.read({"=a": ["=1+1", "@x", "+4", "-5 dollars", "fine"], "b": [-1, 2, 3, 4, 5]})
     shoal.write(table, tmp_path / "plain.csv")
     shoal.write(table, tmp_path / "safe.csv", excel_safe=True)
-    assert (tmp_path / "plain.csv").read_text() == "a,b\n=1+1,-1\n@x,2\n+4,3\n-5 dollars,4\nfine,5\n"
-    assert (tmp_path / "safe.csv").read_text() == "a,b\n'=1+1,-1\n'@x,2\n'+4,3\n'-5 dollars,4\nfine,5\n"
+    assert (tmp_path / "plain.csv").read_text() == "=a,b\n=1+1,-1\n@x,2\n+4,3\n-5 dollars,4\nfine,5\n"
+    assert (tmp_path / "safe.csv").read_text() == "'=a,b\n'=1+1,-1\n'@x,2\n'+4,3\n'-5 dollars,4\nfine,5\n"
 
 
 def test_formulas_stay_text_in_excel(tmp_path):

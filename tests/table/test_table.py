@@ -29,7 +29,7 @@ def test_conflicting_roles():
         table.assign(quasi="a", sensitive="a")
     with pytest.raises(ColumnError, match="Only one column can be the subject"):
         table.assign(subject=["a", "b"])
-    with pytest.raises(TypeError, match="'quazi' is no role"):
+    with pytest.raises(ColumnError, match="There is no role 'quazi'"):
         table.assign(quazi="a")
 
 
@@ -86,8 +86,7 @@ def test_profiles_are_sets_of_rows(kernels, rows):
     sets = [frozenset(held) for held in persons.values()]
     assert found == {held: sets.count(held) for held in sets}
     assert len(profiles) == len(found)
-    for place, who in enumerate(table["who"].values.to_pylist()):
-        profile = profiles.ids[place]
+    for (*_, who), profile in zip(rows, table.engine.expand(profiles, np.arange(len(profiles))), strict=True):
         members = profiles.members[profiles.starts[profile] : profiles.starts[profile + 1]]
         assert {decoded[m] for m in members} == persons[who]
 
@@ -102,6 +101,31 @@ def test_an_empty_subject_is_refused():
     table = shoal.read({"id": [1, None, None], "x": [1, 2, 3]}).assign(subject="id")
     with pytest.raises(ColumnError, match="'id' is empty in 2 records"):
         table.profiles()
+
+
+def test_a_suppressed_subject_is_refused():
+    table = shoal.read({"id": ["1", "*", "*"], "x": [1, 2, 3]}, suppressed="*").assign(subject="id")
+    with pytest.raises(ColumnError, match="'id' is empty in 2 records"):
+        table.profiles()
+
+
+def test_the_subject_can_be_another_column():
+    table = shoal.read({"a": [1], "b": [2]}).assign(subject="a").assign(subject="b")
+    assert (table.subject, dict(table.roles)) == ("b", {"b": Role.SUBJECT})
+
+
+def test_a_table_cannot_be_changed():
+    table = shoal.read({"a": [1, 2]})
+    with pytest.raises(ValueError, match="read-only"):
+        table.codes("a")[0] = 1
+    with pytest.raises(TypeError):
+        table.roles["a"] = Role.DIRECT
+
+
+def test_counts_of_records_and_of_persons():
+    table = shoal.read({"id": [1, 1, 1, 2], "x": ["a", "a", "b", None]}).assign(subject="id")
+    assert table.counts("x").tolist() == [2, 1, 1]
+    assert table.persons("x").tolist() == [1, 1, 1]
 
 
 def test_a_person_with_very_many_rows():

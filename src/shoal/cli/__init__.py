@@ -10,24 +10,25 @@ from shoal.errors import ShoalError
 
 def main() -> None:
     """Run the command line: 0 means done and met, 1 not met, 2 could not run."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a console that lacks a character shows a question mark
     try:
         app()
     except ShoalError as error:
-        _say(f"Error: {error}")
-        sys.exit(2)
-    except KeyboardInterrupt:
-        _say("Stopped. Nothing half-done was left behind.")
-        sys.exit(2)
+        _fail(f"Error: {error}")
+    except OSError as error:
+        _fail(f"Error: {error.strerror or 'the system refused'}.")
     except Exception as error:
         if os.environ.get("SHOAL_DEBUG"):
             raise
         place = traceback.extract_tb(error.__traceback__)[-1]
-        _say(
+        _fail(
             f"Error: shoal failed unexpectedly ({type(error).__name__} in {place.name}, line {place.lineno}).\n\n"
             "Hint: SHOAL_DEBUG=1 shows where; mind that it may show values of your data, too."
         )
-        sys.exit(2)
 
 
-def _say(message: str) -> None:
+def _fail(message: str) -> None:
     sys.stderr.write(f"{message}\n")
+    sys.exit(2)

@@ -1,11 +1,14 @@
 """The application that the commands belong to."""
 
-from typing import Annotated
+from collections.abc import Callable
+from functools import wraps
+from typing import Annotated, Any
 
 import typer
 
 from shoal import __version__
 from shoal.cli import demo, init, schema
+from shoal.errors import Cancelled
 
 app = typer.Typer(
     name="shoal",
@@ -14,6 +17,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
@@ -32,6 +36,18 @@ def _common(
     del version
 
 
-app.command("demo")(demo.demo)
-app.command("init")(init.init)
-app.command("schema")(schema.schema)
+def _stoppable(command: Callable[..., None]) -> Callable[..., None]:
+    """Turn Ctrl-C into an error of ours: what was begun has been cleaned up by then."""
+
+    @wraps(command)
+    def run(*arguments: Any, **options: Any) -> None:
+        try:
+            command(*arguments, **options)
+        except KeyboardInterrupt:
+            raise Cancelled("Stopped. Nothing half-done was left behind.") from None
+
+    return run
+
+
+for _name, _command in (("demo", demo.demo), ("init", init.init), ("schema", schema.schema)):
+    app.command(_name)(_stoppable(_command))

@@ -8,6 +8,7 @@ import typer
 
 from shoal.cli import source as given
 from shoal.cli.output import document, remark
+from shoal.errors import WriteError
 
 if TYPE_CHECKING:
     from shoal.table.table import Table
@@ -23,8 +24,10 @@ def init(  # noqa: PLR0913, PLR0917 - options of a command
     decimal: given.Decimal = None,
     encoding: given.Encoding = None,
     header: given.Header = None,
+    skip: given.Skip = None,
     unnamed: given.Unnamed = None,
     markers: given.Markers = None,
+    suppressed: given.Suppressed = None,
     text: given.Text = None,
     sheet: given.Sheet = None,
     json: given.Json = False,
@@ -35,20 +38,25 @@ def init(  # noqa: PLR0913, PLR0917 - options of a command
     from shoal.starter import starter
     from shoal.table.writing import replacing
 
-    table = given.load(
-        data,
-        format=format,
+    options = given.options(
         separator=separator,
         decimal=decimal,
         encoding=encoding,
         header=header,
+        skip=skip,
         unnamed=unnamed,
         markers=given.names(markers),
+        suppressed=suppressed,
         text=given.names(text),
         sheet=sheet,
     )
-    policy = starter(table, data.name)
-    Policy.parse(policy)
+    if output.exists() and output.samefile(data):
+        raise WriteError("The policy would overwrite the data.", hint="Give another name with -o.")
+    table = given.load(data, format, options)
+    policy = starter(table, data.name, options)
+    if str(output) == "-" and json:
+        document("init", {**_result(table, Policy.parse(policy), output), "text": policy})
+        return
     if str(output) == "-":
         sys.stdout.write(policy)
         return
@@ -63,12 +71,13 @@ def init(  # noqa: PLR0913, PLR0917 - options of a command
 
 
 def _result(table: "Table", policy: Any, output: Path) -> dict[str, Any]:
+    roles = policy.apply(table).roles
     columns = {
         column.name: {
             "kind": column.kind,
             "values": len(column.values),
             "missing": column.missing,
-            "role": policy.columns[column.name].role if column.name in policy.columns else "subject",
+            "role": roles[column.name],
         }
         for column in table.columns
     }

@@ -17,6 +17,8 @@ Decimal = Annotated[str | None, typer.Option(help="What stands before decimals: 
 Encoding = Annotated[str | None, typer.Option(help="The encoding, such as cp1252. Found out if not given.")]
 Header = Annotated[bool | None, typer.Option("--header/--no-header", help="Whether the first row holds the names.")]
 Unnamed = Annotated[str | None, typer.Option(help="What to do with nameless columns: refuse, drop or number.")]
+Skip = Annotated[int | None, typer.Option(help="Lines above the header to leave out.")]
+Suppressed = Annotated[str | None, typer.Option(help="The text that means blanked on purpose, such as *.")]
 Markers = Annotated[str | None, typer.Option(help="Texts that mean missing everywhere, comma-separated: NA,?")]
 Text = Annotated[str | None, typer.Option(help="Columns to keep as text, comma-separated.")]
 Sheet = Annotated[str | None, typer.Option(help="The sheet of a workbook.")]
@@ -29,15 +31,20 @@ def names(given: str | None) -> list[str] | None:
     return None if given is None else [name.strip() for name in given.split(",") if name.strip()]
 
 
-def load(path: Path, **options: Any) -> "Table":
-    """Read a file with the options that were given, and tell what a reader should know."""
+def options(**given: Any) -> dict[str, Any]:
+    """Return the reading options that were given."""
+    said = {name: value for name, value in given.items() if value is not None}
+    if said.get("separator") in {"\\t", "tab"}:
+        said["separator"] = "\t"
+    return said
+
+
+def load(path: Path, format: str | None, options: dict[str, Any]) -> "Table":  # noqa: A002
+    """Read a file, and tell what a reader should know."""
     from shoal.table.reading import read
 
-    given = {name: value for name, value in options.items() if value is not None}
-    if given.get("separator") in {"\\t", "tab"}:
-        given["separator"] = "\t"
     with progress_bar() as hook:
-        table = read(path, progress=hook, **given)
+        table = read(path, format=format, progress=hook, **options)
     for note in table.source.notes:
         remark(f"Note: {note}")
     return table

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.demo import Hospital, hospital
+from shoal.errors import WriteError
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.grouping import group_rows
 from shoal.kernels.translation import Codes
@@ -44,6 +45,8 @@ def tour(folder: Path, console: "Console", *, patients: int, seed: int, force: b
 def _make_up(folder: Path, console: "Console", *, patients: int, seed: int, force: bool) -> None:
     _heading(console, 1, "A hospital is made up")
     made = hospital(patients=patients, seed=seed)
+    if folder.exists() and not folder.is_dir():
+        raise WriteError(f"'{folder}' is a file, not a folder.")
     folder.mkdir(parents=True, exist_ok=True)
     for name, attribute in FILES.items():
         _write(made, attribute, folder / name, force=force)

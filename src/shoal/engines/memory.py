@@ -1,6 +1,6 @@
 """The engine for tables that fit into memory: one array of codes for each column."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -19,34 +19,40 @@ class MemoryEngine:
         self._codes = dict(codes)
         self._sizes = dict(sizes)
         self._rows = rows
+        for held in self._codes.values():
+            held.flags.writeable = False
 
     @property
     def rows(self) -> int:
         """How many records there are."""
         return self._rows
 
-    def codes(self, column: str) -> Codes:
-        """Return the code of each record, in input order."""
-        return self._codes[column]
+    def chunks(self, columns: Sequence[str], size: int) -> Iterator[tuple[Codes, ...]]:
+        """Yield the codes of some columns, so many records at a time, in input order."""
+        for start in range(0, self._rows, size):
+            yield tuple(self._codes[name][start : start + size] for name in columns)
 
     def distinct(self, columns: Sequence[str]) -> DistinctRows:
         """Return the different rows under these columns."""
         codes = [self._codes[name] for name in columns]
         groups = group_rows(codes, [self._sizes[name] for name in columns], self._rows)
-        return DistinctRows(tuple(columns), tuple(column[groups.first] for column in codes), groups.counts, groups.ids)
+        shown = tuple(column[groups.first] for column in codes)
+        return DistinctRows(tuple(columns), shown, groups.counts, groups.ids)
 
     def profiles(self, columns: Sequence[str], subject: str) -> Profiles:
         """Return the persons' profiles under these columns."""
         rows = self.distinct(columns)
-        pairs = group_rows([self._codes[subject], rows.ids], [self._sizes[subject], len(rows)], self._rows)
-        person, row = self._codes[subject][pairs.first], rows.ids[pairs.first]
-        starts = np.searchsorted(person, np.arange(self._sizes[subject] + 1))
-        same = _equal_sets(starts, row)
-        return Profiles(rows, same.counts, *_sets_of(same.first, starts, row), same.ids)
+        persons, place = self._codes[subject], rows.origin
+        pairs = group_rows([persons, place], [self._sizes[subject], len(rows)], self._rows)
+        starts = np.searchsorted(persons[pairs.first], np.arange(self._sizes[subject] + 1))
+        held = place[pairs.first]
+        same = _equal_sets(starts, held)
+        return Profiles(rows, same.counts, *_sets_of(same.first, starts, held), same.ids[persons])
 
-    def expand(self, rows: DistinctRows, values: NDArray[Any]) -> NDArray[Any]:
-        """Turn one value per distinct row into one per record, in input order."""
-        return values[rows.ids]
+    def expand(self, small: DistinctRows | Profiles, values: NDArray[Any]) -> NDArray[Any]:
+        """Turn one value per distinct row, or per profile, into one per record, in input order."""
+        expanded: NDArray[Any] = values[small.origin]
+        return expanded
 
 
 def _equal_sets(starts: NDArray[np.int64], members: NDArray[np.uint32]) -> Groups:

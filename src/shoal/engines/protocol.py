@@ -4,7 +4,7 @@ Everything else in shoal works on these small tables, so a billion rows on a clu
 meet here.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -19,13 +19,13 @@ class DistinctRows:
     """The different rows of a table under some columns, in ascending order of their codes.
 
     ``codes[j][d]``: the code of distinct row d in column j. ``counts[d]``: how many records share it.
-    ``ids[i]``: the distinct row of record i, in input order.
+    ``origin``: what the engine needs to get back to single records; nobody else looks at it.
     """
 
     columns: tuple[str, ...]
     codes: tuple[Codes, ...]
     counts: NDArray[np.int64]
-    ids: NDArray[np.uint32]
+    origin: Any = None
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -36,29 +36,29 @@ class Profiles:
     """Persons with the same set of distinct rows, collapsed to one profile with a count.
 
     ``counts[p]``: how many persons have profile p. Its distinct rows are
-    ``members[starts[p] : starts[p + 1]]``, ascending. ``ids[s]``: the profile of the person with subject code s.
+    ``members[starts[p] : starts[p + 1]]``, ascending. ``origin``: as with distinct rows.
     """
 
     rows: DistinctRows
     counts: NDArray[np.int64]
     starts: NDArray[np.int64]
     members: NDArray[np.uint32]
-    ids: NDArray[np.uint32]
+    origin: Any = None
 
     def __len__(self) -> int:
         return len(self.counts)
 
 
 class Engine(Protocol):
-    """Holds the rows of a table as codes and counts them."""
+    """Holds the rows of a table as codes, counts them, and hands them out in pieces."""
 
     @property
     def rows(self) -> int:
         """How many records there are."""
         ...
 
-    def codes(self, column: str) -> Codes:
-        """Return the code of each record, in input order."""
+    def chunks(self, columns: Sequence[str], size: int) -> Iterator[tuple[Codes, ...]]:
+        """Yield the codes of some columns, so many records at a time, in input order."""
         ...
 
     def distinct(self, columns: Sequence[str]) -> DistinctRows:
@@ -69,6 +69,6 @@ class Engine(Protocol):
         """Return the persons' profiles under these columns."""
         ...
 
-    def expand(self, rows: DistinctRows, values: NDArray[Any]) -> NDArray[Any]:
-        """Turn one value per distinct row into one per record, in input order."""
+    def expand(self, small: DistinctRows | Profiles, values: NDArray[Any]) -> NDArray[Any]:
+        """Turn one value per distinct row, or per profile, into one per record, in input order."""
         ...

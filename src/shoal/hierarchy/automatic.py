@@ -53,7 +53,7 @@ def propose(column: Column) -> Spec:
     >>> import pyarrow as pa
     >>> column = Column("plz", Kind.TEXT, pa.array(["01067", "10115"]))
     >>> propose(column).toml()
-    '{ kind = "prefix", keep = [3, 2, 1] }'
+    '{ kind = "prefix", keep = [3, 2, 1], length = 5 }'
     """
     if column.kind in {Kind.DATE, Kind.DATETIME}:
         return Date()
@@ -61,30 +61,33 @@ def propose(column: Column) -> Spec:
         return Suppression()
     if column.kind.numeric:
         return _for_numbers(column)
-    if column.kind in {Kind.CATEGORY, Kind.TIME}:
-        return _for_grades(len(column.values))
+    if column.kind is Kind.CATEGORY:
+        return _for_grades(as_text(column.values).to_pylist())
+    if column.kind is Kind.TIME:
+        return Suppression()
     return _for_text(column)
 
 
 def _for_numbers(column: Column) -> Spec:
     low, high = float(column.values[0].as_py()), float(column.values[-1].as_py())
     if _POSTCODE.search(column.name) and column.kind is Kind.INTEGER:
-        return Prefix(keep=_shortening(len(str(column.values[-1].as_py()))))
+        length = len(str(column.values[-1].as_py()))
+        return Prefix(keep=_shortening(length), length=length)
     if _AGE.search(column.name) and low >= 0 and high <= 130:
         return Interval(widths=[5, 10, 20], top=90)
     if column.kind is Kind.INTEGER and _YEAR.search(column.name) and low >= 1000 and high <= 9999:
         return Date()
-    if (column.kind is Kind.INTEGER and len(column.values) <= 12) or len(column.values) <= 2:
-        return _for_grades(len(column.values))
-    if not math.isfinite(high - low):
+    if len(column.values) <= 2 or not math.isfinite(high - low):
         return Suppression()
+    if column.kind is Kind.INTEGER and high - low <= 20:
+        return Interval(widths=[2, 4] if high - low > 4 else [2])
     return Interval(widths=_widths(high - low))
 
 
-def _for_grades(number: int) -> Spec:
-    """Put neighbours together, two and then four."""
-    sizes = [size for size in (2, 4) if size < number]
-    return Order(sizes=sizes) if sizes else Suppression()
+def _for_grades(grades: list[str]) -> Spec:
+    """Put neighbours together, two and then four; the order is written down, so that it is the same next time."""
+    sizes = [size for size in (2, 4) if size < len(grades)]
+    return Order(sizes=sizes, order=grades) if sizes else Suppression()
 
 
 def _widths(span: float) -> list[float]:
@@ -110,7 +113,7 @@ def _for_text(column: Column) -> Spec:
         return Icd10()
     length = len(values[0]) if len({len(value) for value in values}) == 1 else None
     if length and length > 2 and (_POSTCODE.search(column.name) or all(map(_CODE.fullmatch, values))):
-        return Prefix(keep=_shortening(length))
+        return Prefix(keep=_shortening(length), length=length)
     return _for_categories(len(values))
 
 

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Literal, Self, TypeAlias
 
 import numpy as np
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from shoal.errors import HierarchyError
 from shoal.hierarchy.hierarchy import Hierarchy, ladder
 from shoal.hierarchy.spec import KINDS, Spec, refuse_unknown
-from shoal.table.column import Column
+from shoal.table.column import Column, as_text
 from shoal.table.kind import Kind
 
 Unit: TypeAlias = Literal["day", "month", "quarter", "year", "decade"]
@@ -53,6 +54,8 @@ class Date(Spec):
     def _check(self) -> Self:
         if self.units != sorted(self.units, key=UNITS.index) or len(set(self.units)) < len(self.units):
             raise ValueError(f"units must go from fine to coarse: {', '.join(UNITS)}")
+        if self.format is not None and "%Y" not in self.format:
+            raise ValueError("format must hold %Y, the year with four digits")
         return self
 
     def build(self, column: Column, counts: NDArray[np.int64], folder: Path) -> Hierarchy:
@@ -61,7 +64,7 @@ class Date(Spec):
         days = self._days(column)
         unknown = [day is None for day in days]
         if self.unknown == "refuse":
-            refuse_unknown(column, counts, unknown, "are no dates")
+            refuse_unknown(column, counts, unknown, "are no dates", 'Say how they are written: format = "%d.%m.%Y"')
         known = [day or (0, 0, 0) for day in days]
         rungs = [[self._label(day, unit) for day in known] for unit in self._units(column)]
         return ladder(column, rungs, unknown)
@@ -69,17 +72,18 @@ class Date(Spec):
     def _units(self, column: Column) -> list[Unit]:
         if self.units:
             return self.units
-        first = {Kind.DATE: "month", Kind.INTEGER: "decade"}.get(column.kind, "day")
-        return [unit for unit in UNITS if UNITS.index(unit) >= UNITS.index(first)]
+        years = column.kind is Kind.INTEGER and self.format is None
+        first = "decade" if years else "month" if column.kind is Kind.DATE else "day"
+        return list(UNITS[UNITS.index(first) :])
 
     def _days(self, column: Column) -> list[Day | None]:
-        values = column.values.to_pylist()
         if column.kind in {Kind.DATE, Kind.DATETIME}:
-            return [(value.year, value.month, value.day) for value in values]
-        if column.kind in {Kind.TEXT, Kind.CATEGORY}:
-            return [read_day(str(value), self.format) for value in values]
+            parts = (pc.year(column.values), pc.month(column.values), pc.day(column.values))
+            return list(zip(*(part.to_pylist() for part in parts), strict=True))
+        if column.kind in {Kind.TEXT, Kind.CATEGORY} or (column.kind is Kind.INTEGER and self.format):
+            return [read_day(text, self.format) for text in as_text(column.values).to_pylist()]
         if column.kind is Kind.INTEGER:
-            return [(value, 0, 0) if 1000 <= value <= 9999 else None for value in values]
+            return [(value, 0, 0) if 1000 <= value <= 9999 else None for value in column.values.to_pylist()]
         raise HierarchyError(f"Column '{column.name}' holds {column.kind}, not dates.")
 
     def _label(self, day: Day, unit: Unit) -> str:
@@ -87,7 +91,13 @@ class Date(Spec):
             return f"before {self.earliest}"
         if self.latest is not None and day[0] > self.latest:
             return f"after {self.latest}"
-        return _LABELS[unit](day)
+        return self._decade(day[0]) if unit == "decade" else _LABELS[unit](day)
+
+    def _decade(self, year: int) -> str:
+        """Return the years of a decade that are not before the earliest or after the latest."""
+        first, last = year // 10 * 10, year // 10 * 10 + 9
+        first, last = max(first, self.earliest or first), min(last, self.latest or last)
+        return f"{first:04}" if first == last else f"{first:04}-{last:04}"
 
 
 def read_day(text: str, pattern: str | None) -> Day | None:
@@ -125,10 +135,9 @@ def _year(day: Day) -> str:
     return f"{day[0]:04}"
 
 
-_LABELS: dict[Unit, Callable[[Day], str]] = {
+_LABELS: dict[str, Callable[[Day], str]] = {
     "day": lambda day: f"{day[0]:04}-{day[1]:02}-{day[2]:02}" if day[2] else _month(day),
     "month": _month,
     "quarter": _quarter,
     "year": _year,
-    "decade": lambda day: f"{day[0] // 10 * 10}-{day[0] // 10 * 10 + 9}",
 }

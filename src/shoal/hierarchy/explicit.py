@@ -1,6 +1,7 @@
 """Explicit hierarchies: written down value by value, in a file or in the policy."""
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Literal, Self
 
@@ -10,11 +11,10 @@ from pydantic import Field, model_validator
 
 from shoal.errors import HierarchyError, ReadError
 from shoal.hierarchy.hierarchy import Hierarchy, Labels, assemble
-from shoal.hierarchy.labels import check_intervals
+from shoal.hierarchy.labels import check_intervals, read_number
 from shoal.hierarchy.spec import KINDS, Spec, refuse_unknown
 from shoal.table.column import SUPPRESSED, Column, as_text
-from shoal.table.formats.dialect import decode, detect_encoding, detect_separator, split
-from shoal.table.inference import MARKERS
+from shoal.table.formats.dialect import decode, detect_encodings, detect_separator, split
 
 
 @KINDS.register("explicit")
@@ -61,12 +61,12 @@ class Explicit(Spec):
         codes, added = _placed(column, leaves)
         unknown = codes < 0
         if self.unknown == "refuse":
-            refuse_unknown(column, counts, unknown, "are not in its hierarchy")
+            refuse_unknown(column, counts, unknown, "are not in its hierarchy", "Add them to it")
         if unknown.any() and SUPPRESSED not in added:
             added.append(SUPPRESSED)
         if unknown.any():
             codes[unknown] = len(leaves) + added.index(SUPPRESSED)
-        return assemble(column, codes, [[*rung, *added] for rung in rungs])
+        return assemble(column, codes, [[*rung, *_beside(rung, added)] for rung in rungs])
 
     def _rows(self, folder: Path) -> list[Sequence[str]]:
         if self.file is None:
@@ -74,14 +74,19 @@ class Explicit(Spec):
         return read_file(folder / self.file, self.separator)
 
 
+def _beside(rung: Labels, added: Sequence[str | None]) -> Sequence[str | None]:
+    """Return the labels of leaves that the file does not hold: what they are, until all is suppressed."""
+    return [SUPPRESSED] * len(added) if set(rung) == {SUPPRESSED} else added
+
+
 def read_file(path: Path, separator: str | None) -> list[Sequence[str]]:
     """Read a hierarchy file: a row for each value, a column for each level."""
     if not path.is_file():
         raise ReadError(f"There is no hierarchy file '{path}'.")
     data = path.read_bytes()
-    text = decode(data, detect_encoding(data), whole=True)
+    text = decode(data, detect_encodings(data)[0], whole=True)
     separator = separator or detect_separator(text, whole=True)
-    rows = [tuple(field for field, _ in row) for row in split(text, separator, whole=True)]
+    rows = split(text, separator, whole=True, most=len(data))
     _check_rows(path, rows)
     return list(dict.fromkeys(rows))
 
@@ -109,26 +114,24 @@ def _placed(column: Column, leaves: list[str]) -> tuple[NDArray[np.int64], list[
     places = {leaf: place for place, leaf in enumerate(leaves)}
     numbers = _numbers(leaves) if column.kind.numeric else {}
     codes = [
-        places.get(text, numbers.get(float(value), -1) if numbers else -1)
-        for text, value in zip(as_text(column.values).to_pylist(), column.values.to_pylist(), strict=True)
+        places[text] if text in places else numbers.get(read_number(text), -1)
+        for text in as_text(column.values).to_pylist()
     ]
     added: list[str | None] = []
     if column.missing:
-        known = next((places[marker] for marker in MARKERS if marker in places), None)
-        codes.append(len(leaves) if known is None else known)
-        added += [] if known is not None else [None]
+        codes.append(len(leaves))
+        added.append(None)
     if column.suppressed:
         codes.append(len(leaves) + len(added))
         added.append(SUPPRESSED)
     return np.array(codes, np.int64), added
 
 
-def _numbers(leaves: Sequence[str]) -> Mapping[float, int]:
+def _numbers(leaves: Sequence[str]) -> Mapping[Decimal | None, int]:
     """Return the places of leaves by their numeric value: 39 and 39.0 are the same number."""
-    numbers: dict[float, int] = {}
+    numbers: dict[Decimal | None, int] = {}
     for place, leaf in enumerate(leaves):
-        try:
-            numbers.setdefault(float(leaf), place)
-        except ValueError:
-            continue
+        number = read_number(leaf)
+        if number is not None:
+            numbers.setdefault(number, place)
     return numbers

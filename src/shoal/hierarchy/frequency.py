@@ -16,8 +16,8 @@ from shoal.table.column import Column, as_text
 class Frequency(Spec):
     """The most frequent categories, and "other".
 
-    ``keep``: how many categories each level keeps, ever fewer. Categories that are equally frequent stay or go
-    together. ``other``: the label of the rest.
+    ``keep``: how many categories each level keeps at most, ever fewer; categories that are equally frequent stay or go
+    together. ``other``: the label of the rest. Persons are counted, not rows, where a subject is known.
 
     >>> import shoal
     >>> from shoal.hierarchy.spec import bind
@@ -29,6 +29,7 @@ class Frequency(Spec):
     kind: Literal["frequency"] = "frequency"
     keep: list[int] = Field(min_length=1)
     other: str = "other"
+    of_persons = True
     summary = 'frequent categories, the rest as "other"'
 
     @model_validator(mode="after")

@@ -48,7 +48,7 @@ class Icd10(Spec):
         ladders = [steps(value, self.edition) for value in as_text(column.values).to_pylist()]
         unknown = [found is None for found in ladders]
         if self.unknown == "refuse":
-            refuse_unknown(column, counts, unknown, "are no ICD-10 codes")
+            refuse_unknown(column, counts, unknown, "are no ICD-10 codes", "Mend them")
         return ladder(column, list(zip(*(found or _NOTHING for found in ladders), strict=True)), unknown)
 
 

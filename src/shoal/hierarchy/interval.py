@@ -1,10 +1,12 @@
 """Intervals of numbers, with top and bottom coding."""
 
-from decimal import Decimal
+from collections.abc import Iterable, Mapping
+from decimal import Decimal, localcontext
 from pathlib import Path
-from typing import Literal, Self
+from typing import Annotated, Literal, Self, TypeAlias
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
@@ -13,6 +15,9 @@ from shoal.hierarchy.hierarchy import Hierarchy, Labels, ladder
 from shoal.hierarchy.spec import KINDS, Spec
 from shoal.table.column import Column
 from shoal.table.kind import Kind
+
+Number = Annotated[float, Field(allow_inf_nan=False)]
+Ends: TypeAlias = tuple[Decimal | None, Decimal | None]  # None: no end on this side
 
 
 @KINDS.register("interval")
@@ -32,11 +37,11 @@ class Interval(Spec):
     """
 
     kind: Literal["interval"] = "interval"
-    widths: list[float] = Field(default_factory=list)
-    anchor: float = 0
-    cuts: list[list[float]] = Field(default_factory=list)
-    bottom: float | None = None
-    top: float | None = None
+    widths: list[Number] = Field(default_factory=list)
+    anchor: Number = 0
+    cuts: list[list[Number]] = Field(default_factory=list)
+    bottom: Number | None = None
+    top: Number | None = None
     summary = "numbers in intervals of growing width, with 90+ where wanted"
 
     @model_validator(mode="after")
@@ -66,30 +71,46 @@ class Interval(Spec):
                 f"Column '{column.name}' holds {column.kind}, but intervals are of numbers.",
                 hint='Use another kind of hierarchy, such as "auto".',
             )
-        numbers = [Decimal(str(value)) for value in column.values.to_pylist()]
-        finite = [number for number in numbers if number.is_finite()]
-        if len(finite) < len(numbers):
+        values = column.values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        if not np.isfinite(values).all():
             raise HierarchyError(f"Column '{column.name}' holds infinite numbers, which are in no interval.")
         whole = column.kind is Kind.INTEGER
-        edges = self.cuts or self.widths
-        return ladder(column, [self._labels(numbers, edge, whole=whole) for edge in edges])
+        if self.cuts:
+            return ladder(column, [self._by_cuts(values, cuts, whole=whole) for cuts in self.cuts])
+        return ladder(column, [self._by_width(column, values, width, whole=whole) for width in self.widths])
 
-    def _labels(self, numbers: list[Decimal], edge: list[float] | float, *, whole: bool) -> Labels:
-        return [_label(*self._interval(number, edge), whole=whole) for number in numbers]
+    def _by_cuts(self, values: NDArray[np.float64], cuts: list[float], *, whole: bool) -> Labels:
+        places = np.searchsorted(cuts, values, side="right")
+        edges = [None, *map(_exact, cuts), None]
+        ends = {place: (edges[place], edges[place + 1]) for place in set(places.tolist())}
+        return self._labelled(values, places.tolist(), ends, whole=whole)
 
-    def _interval(self, number: Decimal, edge: list[float] | float) -> tuple[Decimal | None, Decimal | None]:
-        """Return the ends of the interval of a number; None: no end. Decimal, for 0.3 is in [0.3, 0.4)."""
-        low, high = _between(number, edge) if isinstance(edge, list) else _step(number, edge, self.anchor)
+    def _by_width(self, column: Column, values: NDArray[np.float64], width: float, *, whole: bool) -> Labels:
+        """Count steps from the anchor in floating point, then mend what rounding has put beside its interval."""
+        places = _steps(column, values, width, self.anchor)
+        ends = {
+            place: (_edge(place, width, self.anchor), _edge(place + 1, width, self.anchor)) for place in set(places)
+        }
+        return self._labelled(values, places, ends, whole=whole)
+
+    def _labelled(
+        self, values: NDArray[np.float64], places: Iterable[int], ends: Mapping[int, Ends], *, whole: bool
+    ) -> Labels:
+        """Label each value with its interval, cut off at bottom and top."""
+        labels = {place: _label(*self._clipped(*interval), whole=whole) for place, interval in ends.items()}
+        below = _label(None, _exact(self.bottom), whole=whole) if self.bottom is not None else ""
+        above = _label(_exact(self.top), None, whole=whole) if self.top is not None else ""
+        bottom, top = -np.inf if self.bottom is None else self.bottom, np.inf if self.top is None else self.top
+        return [
+            below if value < bottom else above if value >= top else labels[place]
+            for value, place in zip(values.tolist(), places, strict=True)
+        ]
+
+    def _clipped(self, low: Decimal | None, high: Decimal | None) -> Ends:
         if self.bottom is not None:
-            bottom = _exact(self.bottom)
-            if number < bottom:
-                return None, bottom
-            low = bottom if low is None else max(low, bottom)
+            low = _exact(self.bottom) if low is None else max(low, _exact(self.bottom))
         if self.top is not None:
-            top = _exact(self.top)
-            if number >= top:
-                return top, None
-            high = top if high is None else min(high, top)
+            high = _exact(self.top) if high is None else min(high, _exact(self.top))
         return low, high
 
 
@@ -97,29 +118,37 @@ def _exact(number: float) -> Decimal:
     return Decimal(str(number))
 
 
-def _step(number: Decimal, width: float, anchor: float) -> tuple[Decimal | None, Decimal | None]:
-    step, start = _exact(width), _exact(anchor)
-    low = start + (number - start) // step * step
-    if low > number:  # // rounds towards zero
-        low -= step
-    return low, low + step
+def _edge(place: int, width: float, anchor: float) -> Decimal:
+    with localcontext(prec=400):  # as many digits as the largest double has
+        return _exact(anchor) + place * _exact(width)
 
 
-def _between(number: Decimal, cuts: list[float]) -> tuple[Decimal | None, Decimal | None]:
-    points = [_exact(cut) for cut in cuts]
-    below = [point for point in points if point <= number]
-    above = [point for point in points if point > number]
-    return (below[-1] if below else None), (above[0] if above else None)
+def _steps(column: Column, values: NDArray[np.float64], width: float, anchor: float) -> list[int]:
+    """Return in which interval each value lies, counted from the anchor.
+
+    A value and an edge are compared as doubles: both are what their decimals are rounded to, so 0.3 is in [0.3, 0.4)
+    although 0.3 / 0.1 is less than 3.
+    """
+    if column.kind is Kind.INTEGER and float(width).is_integer() and float(anchor).is_integer():
+        return [(value - int(anchor)) // int(width) for value in column.values.to_pylist()]
+    with np.errstate(over="ignore"):
+        rough = np.floor((values - anchor) / width)
+    if not np.isfinite(rough).all():
+        raise HierarchyError(f"Intervals of width {width:g} are too narrow for column '{column.name}'.")
+    places = [int(place) for place in rough.tolist()]
+    edges = {place: float(_edge(place, width, anchor)) for near in set(places) for place in (near, near + 1)}
+    return [
+        place - 1 if value < edges[place] else place + 1 if value >= edges[place + 1] else place
+        for value, place in zip(values.tolist(), places, strict=True)
+    ]
 
 
 def _label(low: Decimal | None, high: Decimal | None, *, whole: bool) -> str:
-    if low is None and high is None:
-        return "any"
     if low is None:
         return f"<{_plain(high)}"
     if high is None:
         return f"{_plain(low)}+" if whole and low >= 0 else f">={_plain(low)}"
-    if whole and low >= 0 and low == int(low) and high is not None and high == int(high):
+    if whole and low >= 0 and low == int(low) and high == int(high):
         last = int(high) - 1
         return str(last) if last == low else f"{_plain(low)}-{last}"
     return f"[{_plain(low)}, {_plain(high)})"

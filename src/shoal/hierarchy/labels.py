@@ -65,7 +65,7 @@ def check_intervals(name: str, level: int, leaves: Sequence[str], labels: Sequen
     """Refuse labels that lie: intervals that do not contain their values, or that overlap."""
     ranges = {label: found for label in labels if label is not None and (found := read_range(label)) is not None}
     wrong = sum(
-        label in ranges and (number := _number(leaf)) is not None and number not in ranges[label]
+        label in ranges and (number := read_number(leaf)) is not None and number not in ranges[label]
         for leaf, label in zip(leaves, labels, strict=True)
         if label is not None
     )
@@ -86,7 +86,8 @@ def check_intervals(name: str, level: int, leaves: Sequence[str], labels: Sequen
         )
 
 
-def _number(text: str) -> Decimal | None:
+def read_number(text: str) -> Decimal | None:
+    """Read a number exactly; None if it is none, or no finite one."""
     try:
         number = Decimal(text)
     except InvalidOperation:

@@ -57,7 +57,7 @@ class Order(Spec):
         places = {value: place for place, value in enumerate(ordered)}
         unknown = [value not in places for value in values]
         if self.unknown == "refuse":
-            refuse_unknown(column, counts, unknown, "are not in the given order")
+            refuse_unknown(column, counts, unknown, "are not in the given order", "Add them to it")
         return ladder(column, [_grouped(values, places, ordered, size) for size in self.sizes], unknown)
 
 

@@ -1,6 +1,7 @@
 """Prefixes: codes and postcodes that say less the fewer characters are kept."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, Self
 
@@ -9,21 +10,22 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from shoal.hierarchy.hierarchy import Hierarchy, Labels, ladder
-from shoal.hierarchy.spec import KINDS, Spec
+from shoal.hierarchy.spec import KINDS, Spec, refuse_unknown
 from shoal.table.column import Column, as_text
+from shoal.table.kind import Kind
 
-# How many characters the levels of well-known codes keep.
-CODES: dict[str, tuple[int, ...]] = {
-    "atc": (5, 4, 3, 1),  # A10BA02 → A10BA → A10B → A10 → A
-    "icd": (5, 3, 1),
-    "zip": (3, 1),  # USA
-    "plz": (3, 2, 1),  # Germany
-    "postcode4": (3, 2, 1),  # Belgium, the Netherlands, Austria, Switzerland
-    "postcode-ca": (3, 1),
-    "nuts": (4, 3, 2),
+# Well-known codes: how many characters each level keeps, how long a code is, what it looks like.
+CODES: dict[str, tuple[tuple[int, ...], int | None, str]] = {
+    "atc": ((5, 4, 3, 1), None, r"[A-Z](\d\d([A-Z]([A-Z](\d\d)?)?)?)?"),  # A10BA02 → A10BA → A10B → A10 → A
+    "zip": ((3, 1), 5, r"\d{5}"),  # USA
+    "plz": ((3, 2, 1), 5, r"\d{5}"),  # Germany
+    "postcode4": ((3, 2, 1), 4, r"\d{4}"),  # Belgium, the Netherlands, Austria, Switzerland
+    "postcode-ca": ((3, 1), None, r"[A-Z]\d[A-Z]( ?\d[A-Z]\d)?"),
+    "nuts": ((4, 3, 2), None, r"[A-Z]{2}[A-Z0-9]{0,3}"),
 }
-# British postcodes have parts of different lengths: area, district, sector, unit.
-_BRITISH = re.compile(r"(([A-Z]{1,2})\d[A-Z\d]?) ?\d?[A-Z]{0,2}")
+# British postcodes have parts of different lengths: SW1A 1AA is sector SW1A 1, district SW1A, area SW.
+_BRITISH = re.compile(r"(([A-Z]{1,2})\d[A-Z\d]?) ?\d[A-Z]{2}")
+_NAMES = sorted({*CODES, "postcode-uk"})
 
 
 @KINDS.register("prefix")
@@ -31,41 +33,52 @@ class Prefix(Spec):
     """The first characters of a code.
 
     ``keep``: how many characters each level keeps, ever fewer; or ``code``: the name of a well-known code.
-    ``mask``: what stands for the characters that are left out: once for each where all values are equally long,
-    otherwise once; "" for nothing.
+    ``mask``: what stands for the characters that are left out: once for each of them if ``length`` says how long a code
+    is, otherwise once for all; "" for nothing. Integers are filled up with zeros to that length.
+    ``unknown``: what to do with values of another length, or that are no such code: "refuse" or "suppress".
 
     >>> import shoal
     >>> from shoal.hierarchy.spec import bind
     >>> table = shoal.read({"plz": ["01067", "01069", "10115"]})
-    >>> bind(Prefix(keep=[3, 1]), table, "plz").labels(1).to_pylist()
+    >>> bind(Prefix(keep=[3, 1], length=5), table, "plz").labels(1).to_pylist()
     ['010**', '010**', '101**']
     """
 
     kind: Literal["prefix"] = "prefix"
     keep: list[int] = Field(default_factory=list)
     code: str | None = None
+    length: int | None = Field(default=None, ge=1)
     mask: str = "*"
+    unknown: Literal["refuse", "suppress"] = "refuse"
     summary = "codes and postcodes, cut to ever fewer characters"
 
     @model_validator(mode="after")
     def _check(self) -> Self:
         if bool(self.keep) == (self.code is not None):
             raise ValueError("give either keep or code")
-        if self.code is not None and self.code not in {*CODES, "postcode-uk"}:
-            raise ValueError(f"code must be one of {', '.join(sorted({*CODES, 'postcode-uk'}))}")
+        if self.code is not None and self.code not in _NAMES:
+            raise ValueError(f"code must be one of {', '.join(_NAMES)}")
+        if self.code is not None and self.length is not None:
+            raise ValueError("a code has its own length")
         if any(length < 1 for length in self.keep) or self.keep != sorted(set(self.keep), reverse=True):
             raise ValueError("keep must descend and be at least 1")
         return self
 
     def build(self, column: Column, counts: NDArray[np.int64], folder: Path) -> Hierarchy:
         """Bind to a column; numbers are taken as they are written."""
-        del counts, folder
+        del folder
+        keep, length, pattern = CODES.get(self.code or "", (tuple(self.keep), self.length, None))
         values = as_text(column.values).to_pylist()
+        if column.kind is Kind.INTEGER and length:
+            values = [value.zfill(length) for value in values]
+        fits = _fitting(self.code, pattern, length)
+        unknown = [not fits(value) for value in values]
+        if self.unknown == "refuse":
+            what = f"are no {self.code} codes" if self.code else f"are not {length} characters long"
+            refuse_unknown(column, counts, unknown, what, "Mend them")
         if self.code == "postcode-uk":
-            return ladder(column, _british(values))
-        length = len(values[0]) if values and len({len(value) for value in values}) == 1 else None
-        lengths = CODES[self.code] if self.code else self.keep
-        return ladder(column, [[self._cut(value, keep, length) for value in values] for keep in lengths])
+            return ladder(column, _british(values), unknown)
+        return ladder(column, [[self._cut(value, kept, length) for value in values] for kept in keep], unknown)
 
     def _cut(self, value: str, keep: int, length: int | None) -> str:
         """Cut a value; one that is shorter than what is kept stays whole, for it says no more."""
@@ -74,10 +87,16 @@ class Prefix(Spec):
         return value[:keep] + self.mask * (1 if length is None else max(length - keep, 0))
 
 
+def _fitting(code: str | None, pattern: str | None, length: int | None) -> Callable[[str], object]:
+    """Return the test that a value must pass."""
+    if code == "postcode-uk":
+        return lambda value: _BRITISH.fullmatch(value.strip().upper())
+    if pattern is not None:
+        return re.compile(pattern, re.IGNORECASE).fullmatch
+    return lambda value: length is None or len(value) == length
+
+
 def _british(values: list[str]) -> list[Labels]:
-    """Return district and area of British postcodes: SW1A 1AA → SW1A → SW."""
+    """Return district and area of British postcodes."""
     matches = [_BRITISH.fullmatch(value.strip().upper()) for value in values]
-    return [
-        [match.group(group) if match else value for match, value in zip(matches, values, strict=True)]
-        for group in (1, 2)
-    ]
+    return [[match.group(group) if match else "" for match in matches] for group in (1, 2)]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal import toml
-from shoal.errors import HierarchyError
+from shoal.errors import HierarchyError, counted
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.registry import Registry
 from shoal.table.column import Column
@@ -24,6 +24,7 @@ class Spec(Checked):
 
     kind: str
     summary: ClassVar[str]
+    of_persons: ClassVar[bool] = False  # whether counts are of persons, not of records
 
     @abstractmethod
     def build(self, column: Column, counts: NDArray[np.int64], folder: Path) -> Hierarchy:
@@ -43,20 +44,19 @@ def bind(spec: Spec, table: Table, name: str, folder: Path | None = None) -> Hie
     >>> bind(Interval(widths=[10]), table, "age").labels(1).to_pylist()
     ['30-39', '30-39', '70-79']
     """
-    column = table[name]
-    counts = np.bincount(table.codes(name), minlength=column.size)
-    return spec.build(column, counts, folder or Path())
+    counts = table.persons(name) if spec.of_persons else table.counts(name)
+    return spec.build(table[name], counts, folder or Path())
 
 
 def refuse_unknown(
-    column: Column, counts: NDArray[np.int64], unknown: Sequence[bool] | NDArray[np.bool_], what: str
+    column: Column, counts: NDArray[np.int64], unknown: Sequence[bool] | NDArray[np.bool_], what: str, mend: str
 ) -> None:
     """Raise if there are values that a hierarchy does not know: how many, and what to do; never which."""
     lost = np.zeros(column.size, bool)
     lost[: len(unknown)] = unknown
     if lost.any():
-        values, rows = int(np.count_nonzero(lost)), int(counts[lost].sum())
+        values, records = int(np.count_nonzero(lost)), counted(int(counts[lost].sum()), "record")
         raise HierarchyError(
-            f"{values:,} of the {column.size:,} values of column '{column.name}', in {rows:,} records, {what}.",
-            hint='Add them to the hierarchy, or say unknown = "suppress": they are then shown as * on every level.',
+            f"{values:,} of the {column.size:,} values of column '{column.name}', in {records}, {what}.",
+            hint=f'{mend}, or say unknown = "suppress": they are then shown as * on every level.',
         )

@@ -261,12 +261,16 @@ API void shoal_pack(const void *const *columns, const int32_t *widths, const uin
 
 /* ---- grouping ----------------------------------------------------------------------------------------- */
 
-/* Keys below `space` become dense ids in ascending order of the key. `table` holds `space` zeros. */
+/* Keys below `space` become dense ids in ascending order of the key. `table` holds `space` zeros. Returns the number
+ * of ids, or -1 if a key is not below `space`. */
 API int64_t shoal_group_direct(const uint64_t *keys, int64_t rows, uint32_t *table, int64_t space,
                                uint32_t *ids)
 {
     uint32_t count = 0;
-    for (int64_t i = 0; i < rows; i++) table[keys[i]] = 1;
+    for (int64_t i = 0; i < rows; i++) {
+        if (keys[i] >= (uint64_t)space) return -1;
+        table[keys[i]] = 1;
+    }
     for (int64_t key = 0; key < space; key++)
         if (table[key]) table[key] = count++;
     for (int64_t i = 0; i < rows; i++) ids[i] = table[keys[i]];
@@ -278,4 +282,52 @@ API void shoal_tally(const uint32_t *ids, int64_t rows, int64_t *counts, int64_t
 {
     for (int64_t i = 0; i < rows; i++)
         if (counts[ids[i]]++ == 0) first[ids[i]] = i;
+}
+
+/* ---- quoting in text tables --------------------------------------------------------------------------- */
+
+enum { START, BARE, QUOTED, CLOSED, BROKEN };                 /* where in a field a byte is */
+enum { SEEN_BARE = 1, SEEN_QUOTED = 2, SEEN_FORCED = 4 };     /* what a column has shown; forced: quotes were needed */
+enum { MODE, COLUMN, ROW, OPENED, FORCED };                   /* the scan's state between blocks */
+
+/* Follows quotes through a block. seen[0 … columns) is about the first row, seen[columns … 2·columns) about the others.
+ * Ends in mode BROKEN, with the row, if text follows a closing quote. */
+API void shoal_scan_quotes(const uint8_t *bytes, int64_t length, uint8_t separator, int64_t *state, uint8_t *seen,
+                           int64_t columns)
+{
+    int64_t mode = state[MODE], column = state[COLUMN], row = state[ROW], forced = state[FORCED];
+    for (int64_t at = 0; at < length && mode != BROKEN; at++) {
+        const uint8_t byte = bytes[at];
+        const int line_end = byte == '\n' || byte == '\r';
+        if (mode == QUOTED) {
+            if (byte == '"') mode = CLOSED;
+            else if (byte == separator || line_end) forced = 1;
+            continue;
+        }
+        if (mode == CLOSED && byte == '"') {
+            mode = QUOTED;
+            forced = 1;
+            continue;
+        }
+        if (byte == separator || line_end) {
+            const int empty_line = line_end && mode == START && column == 0;
+            if (column < columns && mode != START)
+                seen[(row ? columns : 0) + column] |= mode == BARE ? SEEN_BARE : forced ? SEEN_FORCED : SEEN_QUOTED;
+            column = line_end ? 0 : column + 1;
+            if (line_end && !empty_line) row++;
+            mode = START;
+            continue;
+        }
+        if (mode == CLOSED) mode = BROKEN;
+        else if (mode == START && byte == '"') {
+            mode = QUOTED;
+            forced = 0;
+            state[OPENED] = row;
+        } else
+            mode = BARE;
+    }
+    state[MODE] = mode;
+    state[COLUMN] = column;
+    state[ROW] = row;
+    state[FORCED] = forced;
 }

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from shoal.kernels import library
 from shoal.kernels.interning import intern_keys
 from shoal.kernels.packing import KEY_SPACE, pack
-from shoal.kernels.translation import Codes, translate_into
+from shoal.kernels.translation import Codes, translate
 
 # Up to this many possible keys (or twice as many as there are rows) a table addressed by the key beats hashing.
 DIRECT_SPACE = 1 << 20
@@ -39,8 +39,12 @@ def group(keys: NDArray[np.uint64], space: int = KEY_SPACE) -> Groups:
     >>> groups.ids.tolist(), groups.counts.tolist(), groups.first.tolist()
     ([1, 0, 1, 1], [1, 3], [1, 0])
     """
-    native = library.core()
+    if keys.dtype != np.uint64:
+        raise TypeError(f"keys are unsigned integers of 64 bits, not {keys.dtype}")
+    native, keys = library.core(), np.ascontiguousarray(keys)
     if native is None:
+        if len(keys) and int(keys.max()) >= space:
+            raise IndexError("a key lies outside the space of keys")
         return _group_numpy(keys)
     dense = _dense_direct(native, keys, space) if _is_direct(space, len(keys)) else _dense_hashed(keys)
     return _tally(native, *dense)
@@ -91,6 +95,8 @@ def _group_numpy(keys: NDArray[np.uint64]) -> Groups:
 def _dense_direct(native: ctypes.CDLL, keys: NDArray[np.uint64], space: int) -> tuple[NDArray[np.uint32], int]:
     table, ids = np.zeros(space, np.uint32), np.empty(len(keys), np.uint32)
     count = native.shoal_group_direct(keys.ctypes.data, len(keys), table.ctypes.data, space, ids.ctypes.data)
+    if count < 0:
+        raise IndexError("a key lies outside the space of keys")
     return ids, int(count)
 
 
@@ -99,7 +105,7 @@ def _dense_hashed(keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], int]:
     rank = np.zeros(len(distinct) + 1, np.uint32)
     rank[np.argsort(distinct) + 1] = np.arange(len(distinct), dtype=np.uint32)
     ids = np.empty(len(keys), np.uint32)
-    translate_into(codes, rank, ids)
+    translate(codes, rank, ids)
     return ids, len(distinct)
 
 

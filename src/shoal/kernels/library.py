@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
+from shoal.errors import ShoalError
+
 Choice = Literal["auto", "c", "numpy"]
 
 _HERE = Path(__file__).parent
@@ -31,6 +33,7 @@ _SIGNATURES: dict[str, tuple[type | None, list[type]]] = {
     "shoal_pack": (None, [_ptr, _ptr, _ptr, _i32, _i64, _ptr]),
     "shoal_group_direct": (_i64, [_ptr, _i64, _ptr, _i64, _ptr]),
     "shoal_tally": (None, [_ptr, _i64, _ptr, _ptr]),
+    "shoal_scan_quotes": (None, [_ptr, _i64, ctypes.c_uint8, _ptr, _ptr, _i64]),
 }
 
 
@@ -67,14 +70,14 @@ class _Selection:
 
     def library(self) -> ctypes.CDLL | None:
         if self.choice not in {"auto", "c", "numpy"}:
-            raise RuntimeError("SHOAL_KERNELS must be 'c', 'numpy' or 'auto'")
+            raise ShoalError("SHOAL_KERNELS must be c, numpy or auto.")
         if self.choice == "numpy":
             return None
         if not self._loaded:
             self._library = load(_library_path(), _HERE / "core.c")
             self._loaded = True
         if self._library is None and self.choice == "c":
-            raise RuntimeError("SHOAL_KERNELS=c, but shoal's C core is not installed here")
+            raise ShoalError("SHOAL_KERNELS=c, but shoal's C core is not installed here.")
         return self._library
 
 
@@ -89,11 +92,6 @@ _selection = _Selection(os.environ.get("SHOAL_KERNELS", "auto"))
 def core() -> ctypes.CDLL | None:
     """Return the C core, or None where the numpy twins are to be used."""
     return _selection.library()
-
-
-def in_use() -> Literal["c", "numpy"]:
-    """Say which kernels answer."""
-    return "numpy" if core() is None else "c"
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.kernels import library
-from shoal.kernels.translation import Codes
+from shoal.kernels.translation import Codes, checked
 
 KEY_SPACE = 1 << 64
 
@@ -26,12 +26,12 @@ def pack(columns: Sequence[Codes], sizes: Sequence[int], start: NDArray[np.uint6
     rows = len(columns[0]) if columns else 0
     keys = np.zeros(rows, np.uint64) if start is None else start.copy()
     native = library.core()
+    held = [checked(codes) for codes in columns]
     if native is None:
-        for codes, size in zip(columns, sizes, strict=True):
+        for codes, size in zip(held, sizes, strict=True):
             keys *= np.uint64(size)
             keys += codes
         return keys
-    held = [np.ascontiguousarray(codes) for codes in columns]
     pointers = np.array([codes.ctypes.data for codes in held], np.uintp)
     widths = np.array([codes.itemsize for codes in held], np.int32)
     radices = np.array(sizes, np.uint64)

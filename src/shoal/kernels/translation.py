@@ -25,29 +25,30 @@ def narrowest(size: int) -> np.dtype[np.unsignedinteger[Any]]:
     raise OverflowError(f"{size} codes do not fit into 32 bits")
 
 
-def translate(codes: Codes, table: NDArray[Any], *, size: int) -> Codes:
-    """Return ``table[codes]`` in the narrowest type for ``size`` different codes.
+def checked(codes: Codes) -> Codes:
+    """Return codes as the C core takes them: contiguous, unsigned, of 8, 16 or 32 bits. Refuse anything else."""
+    if codes.dtype.kind != "u" or codes.itemsize > 4 or codes.ndim != 1:
+        raise TypeError(f"codes are unsigned integers of 8, 16 or 32 bits, not {codes.dtype}")
+    return np.ascontiguousarray(codes)
 
-    Every code must be below ``len(table)`` and every entry of the table below ``size``.
+
+def translate(codes: Codes, table: NDArray[Any], out: Codes) -> None:
+    """Write ``table[codes]`` into ``out``, which may be of another width. The caller knows that every code fits.
 
     >>> import numpy as np
-    >>> translate(np.array([0, 2, 2, 1], np.uint8), np.array([5, 6, 300]), size=301)
-    array([  5, 300, 300,   6], dtype=uint16)
+    >>> out = np.empty(4, np.uint16)
+    >>> translate(np.array([0, 2, 2, 1], np.uint8), np.array([5, 6, 300]), out)
+    >>> out.tolist()
+    [5, 300, 300, 6]
     """
-    if len(codes) and int(codes.max()) >= len(table):
-        raise IndexError("a code lies outside the translation table")
-    out = np.empty(len(codes), narrowest(size))
-    translate_into(codes, table, out)
-    return out
-
-
-def translate_into(codes: Codes, table: NDArray[Any], out: Codes) -> None:
-    """Write ``table[codes]`` into ``out``, which may be of another width. The caller knows that every code fits."""
+    codes = checked(codes)
+    if len(out) != len(codes) or not out.flags.c_contiguous or out.dtype.kind != "u" or out.itemsize > 4:
+        raise TypeError("the translation needs as many codes out as in, side by side")
     native = library.core()
     if native is None:
         out[:] = table[codes]
         return
-    codes, entries = np.ascontiguousarray(codes), np.ascontiguousarray(table, np.uint32)
+    entries = np.ascontiguousarray(table, np.uint32)
     native.shoal_translate(
         codes.ctypes.data, codes.itemsize, len(codes), entries.ctypes.data, out.ctypes.data, out.itemsize
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.table.kind import Kind
+from shoal.table.kind import Kind, kind_of
 
 SUPPRESSED = "*"
 
@@ -38,6 +38,11 @@ class Column:
     def suppressed_code(self) -> int | None:
         """The code of a cell that was blanked on purpose."""
         return len(self.values) + self.missing if self.suppressed else None
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the values are text, be they ordered or not."""
+        return kind_of(self.values.type, self.name) is Kind.TEXT
 
     def labels(self) -> pa.StringArray:
         """Return how each code is written: the value as text, null for missing, ``*`` for suppressed."""

@@ -14,21 +14,28 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.kernels.translation import narrowest
+from shoal.table.column import as_text
+from shoal.table.inference import Reader, infer
 from shoal.table.interned import InternedText
 from shoal.table.kind import Kind, kind_of
+from shoal.table.options import Options
 from shoal.table.ranking import rank_many
 from shoal.table.raw import Encoded, Entries, RawColumn
 
+PLAIN = Options()
 
-def encode(name: str, cells: pa.ChunkedArray, *, suppressed: str | None = None) -> Encoded:
-    """Encode a whole column; text cells that equal ``suppressed`` were blanked on purpose.
 
-        >>> import pyarrow as pa
-    import pyarrow.compute as pc
-        >>> encoded = encode("age", pa.chunked_array([[40, None, 31, 40]]))
-        >>> encoded.codes.tolist(), encoded.column.values.to_pylist(), encoded.column.missing_code
-        ([1, 2, 0, 1], [31, 40], 2)
+def encode(name: str, cells: pa.ChunkedArray, options: Options = PLAIN, readers: tuple[Reader, ...] = ()) -> Encoded:
+    """Encode a whole column; what its text means is found out by the readers that are given.
+
+    >>> import pyarrow as pa
+    >>> encoded = encode("age", pa.chunked_array([[40, None, 31, 40]]))
+    >>> encoded.codes.tolist(), encoded.column.values.to_pylist(), encoded.column.missing_code
+    ([1, 2, 0, 1], [31, 40], 2)
     """
+    cells = _supported(cells)
+    if name in options.text:
+        cells, readers = pa.chunked_array([as_text(chunk) for chunk in cells.chunks], pa.string()), ()
     kind = kind_of(cells.type, name)
     if pa.types.is_dictionary(cells.type):
         raw, values = _raw_dictionary(cells)
@@ -36,7 +43,22 @@ def encode(name: str, cells: pa.ChunkedArray, *, suppressed: str | None = None) 
         raw, values = InternedText.of(cells).taken()
     else:
         raw, values = _raw_plain(cells)
-    return raw.encoded(name, Entries.read(kind, values, suppressed))
+    entries = Entries.read(kind, values, options.suppressed, options.markers)
+    return raw.encoded(name, infer(entries, readers=readers) if readers and kind is Kind.TEXT else entries)
+
+
+def _supported(cells: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Widen types that Arrow itself can do little with."""
+    arrow = cells.type
+    if pa.types.is_float16(arrow):
+        return cells.cast(pa.float32())
+    if pa.types.is_decimal32(arrow) or pa.types.is_decimal64(arrow):
+        return cells.cast(pa.decimal128(arrow.precision, arrow.scale))
+    if pa.types.is_date64(arrow):
+        return cells.cast(pa.date32(), safe=False)
+    if pa.types.is_dictionary(arrow) and pa.types.is_string_view(arrow.value_type):
+        return cells.cast(pa.dictionary(arrow.index_type, pa.string(), arrow.ordered))
+    return cells
 
 
 def _raw_plain(cells: pa.ChunkedArray) -> tuple[RawColumn, pa.Array]:
@@ -62,12 +84,22 @@ def _present(array: pa.Array) -> NDArray[np.bool_]:
 
 def _raw_dictionary(cells: pa.ChunkedArray) -> tuple[RawColumn, pa.Array]:
     """Take the dictionary that the column comes with; its unused entries will be dropped."""
-    array = _joined(cells.unify_dictionaries())
+    array = _one_dictionary(cells)
     size = len(array.dictionary) + 1
     codes = (array.indices.cast(pa.int64()).fill_null(-1).to_numpy() + 1).astype(narrowest(size))
     used = np.zeros(size, bool)
     used[codes] = True
     return RawColumn([codes], used), array.dictionary
+
+
+def _one_dictionary(cells: pa.ChunkedArray) -> pa.DictionaryArray:
+    """Join chunks that may have different dictionaries, also such as hold nulls."""
+    if cells.num_chunks == 1:
+        return cells.chunk(0)
+    words = [chunk.dictionary for chunk in cells.chunks] or [pa.array([], cells.type.value_type)]
+    declared = pa.concat_arrays(words).drop_null().unique()
+    decoded = [pc.index_in(chunk.dictionary_decode(), declared) for chunk in cells.chunks]
+    return pa.DictionaryArray.from_arrays(pa.concat_arrays([pa.array([], pa.int32()), *decoded]), declared)
 
 
 def _joined(cells: pa.ChunkedArray) -> pa.Array:

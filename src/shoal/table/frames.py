@@ -1,49 +1,66 @@
 """Dataframes at the door: any that narwhals knows goes in, and the same kind comes out."""
 
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
 from shoal.errors import ColumnError, ReadError, did_you_mean, listed
-from shoal.table.names import check_names
+from shoal.table.names import check_names, without_index
 
 LIBRARIES = ("pandas", "polars", "pyarrow", "modin", "duckdb")
-
-_UNREADABLE = (pa.ArrowException, TypeError, ValueError, OverflowError)
 
 
 def to_arrow(frame: Any) -> tuple[pa.Table, str]:
     """Return the rows of a frame as an Arrow table, and the name of the library to hand back.
 
-    A row index is no data: it is left behind, for in a release it would lead back to the source.
+    A row index without a name is no data: it is left behind, for in a release it would lead back to the source.
     """
     if isinstance(frame, dict):
         return _from_dict(frame), "pyarrow"
-    wrapped = _wrapped(frame)
+    wrapped = _wrapped(_with_named_index(frame))
     library = wrapped.implementation.value
     if hasattr(wrapped, "collect"):
-        wrapped = wrapped.collect("pyarrow")
+        wrapped = _tried(lambda: wrapped.collect("pyarrow"))
+        if wrapped is None:
+            raise ReadError("The query behind the frame fails.", hint="Collect it yourself to see why.")
     check_names(wrapped.columns)
-    try:
-        table = wrapped.to_arrow()
-    except _UNREADABLE:
-        raise _culprit(wrapped) from None
-    return table.replace_schema_metadata(None), library if library in LIBRARIES else "pyarrow"
+    table = _tried(wrapped.to_arrow)
+    if table is None:
+        raise _culprit(wrapped)
+    table = table.select(without_index(table.column_names)).replace_schema_metadata(None)
+    return table, library if library in LIBRARIES else "pyarrow"
+
+
+def _tried(action: Callable[[], Any]) -> Any | None:
+    """Return what an action returns, or None if it fails: the error is dropped, for it may quote values."""
+    with suppress(Exception):
+        return action()
+    return None
+
+
+def _with_named_index(frame: Any) -> Any:
+    """Make an index that has names a part of the data; pandas users keep identifiers there."""
+    names = getattr(getattr(frame, "index", None), "names", None)
+    if not names or any(name is None for name in names) or not hasattr(frame, "reset_index"):
+        return frame
+    return frame.reset_index()
 
 
 def _wrapped(frame: Any) -> Any:
     import narwhals as nw
-    from narwhals.exceptions import NarwhalsError
 
     if not hasattr(frame, "collect"):
         check_names(_names(frame))
-    try:
-        return nw.maybe_reset_index(nw.from_native(frame))
-    except (TypeError, NarwhalsError):
+    wrapped = _tried(lambda: nw.maybe_reset_index(nw.from_native(frame)))
+    if wrapped is None:
         raise ReadError(
             f"An object of type {type(frame).__name__} is no table.",
             hint="Give a file name or a dataframe (pandas, Polars, PyArrow, DuckDB, …).",
-        ) from None
+        )
+    return wrapped
 
 
 def _names(frame: Any) -> list[Any]:
@@ -53,12 +70,10 @@ def _names(frame: Any) -> list[Any]:
 
 def _from_dict(columns: dict[Any, Any]) -> pa.Table:
     check_names(list(columns))
-    arrays = {}
-    for name, cells in columns.items():
-        try:
-            arrays[name] = pa.array(cells)
-        except _UNREADABLE:
-            raise _unreadable(name) from None
+    arrays: dict[str, Any] = {name: _tried(partial(pa.array, cells)) for name, cells in columns.items()}
+    for name, array in arrays.items():
+        if array is None:
+            raise _unreadable(name)
     if len({len(array) for array in arrays.values()}) > 1:
         raise ReadError("The columns have different lengths.")
     return pa.table(arrays)
@@ -67,9 +82,7 @@ def _from_dict(columns: dict[Any, Any]) -> pa.Table:
 def _culprit(frame: Any) -> ColumnError:
     """Find the column that cannot be converted, and say so without its values."""
     for name in frame.columns:
-        try:
-            frame.select(name).to_arrow()
-        except _UNREADABLE:
+        if _tried(frame.select(name).to_arrow) is None:
             return _unreadable(name)
     return ColumnError("The frame cannot be converted to Arrow.")
 
@@ -94,5 +107,24 @@ def to_frame(table: pa.Table, library: str) -> Any:
         import duckdb
 
         return duckdb.from_arrow(table)
+    if library == "pandas":
+        return _to_pandas(table)
     backend: Any = library
     return nw.from_arrow(table, backend=backend).to_native()
+
+
+def _to_pandas(table: pa.Table) -> Any:
+    """Return a pandas frame in which integers and booleans with gaps stay what they are."""
+    import pandas as pd
+
+    frame = table.to_pandas()
+    nullable = {getattr(pa, name.lower())(): getattr(pd, f"{name}Dtype")() for name in _INTEGERS}
+    nullable[pa.bool_()] = pd.BooleanDtype()
+    for name in table.column_names:
+        column = table.column(name)
+        if column.null_count and column.type in nullable:
+            frame[name] = column.to_pandas(types_mapper=nullable.get)
+    return frame
+
+
+_INTEGERS = ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64")

@@ -7,6 +7,7 @@ a word, ``250.0`` and ``250.00`` stay two codes, and integers beyond 64 bits kee
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +22,7 @@ from shoal.table.raw import Entries
 MARKERS = ("", "NA", "N/A", "n/a", "na", "#N/A", "NaN", "nan", "NULL", "null", "None", ".", "?", "-")
 
 _SAMPLE = 64
-_DAY = r"\d{4}-\d{2}-\d{2}"
+_DAY = r"(?:000[1-9]|00[1-9]\d|0[1-9]\d\d|[1-9]\d{3})-\d{2}-\d{2}"
 _CLOCK = r"\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?"
 
 
@@ -56,19 +57,28 @@ def _read_number(text: pa.Array) -> pa.Array | None:
 
 
 def _loses_digits(text: pa.Array, numbers: pa.Array) -> bool:
-    """Tell whether a text has more digits than a double holds: 17 with a fraction, integers up to 2⁵³."""
-    long = text.filter(pc.greater(pc.binary_length(text), 18)).to_pylist()
-    large = text.filter(pc.greater_equal(pc.abs(numbers), 2**53)).to_pylist()
-    return any(_digits(value) > 17 for value in long) or any(value.lstrip("-").isdigit() for value in large)
+    """Tell whether a text has digits that a double does not hold, or is so small that nothing is left of it.
+
+    Fifteen digits always survive. A longer text must be how the double is written, in its shortest form or with as many
+    digits as the text has.
+    """
+    longer = pc.greater(pc.binary_length(text), 16)
+    if pc.any(longer).as_py():
+        longer = pc.and_(longer, pc.not_equal(text, numbers.cast(pa.string()).cast(text.type)))
+    doubtful = pc.or_(longer, pc.or_(pc.greater_equal(pc.abs(numbers), 2**53), pc.equal(numbers, 0)))
+    pairs = zip(text.filter(doubtful).to_pylist(), numbers.filter(doubtful).to_pylist(), strict=True)
+    return not all(_is_written(number, written) for written, number in pairs)
 
 
-def _digits(number: str) -> int:
-    mantissa = number.lower().partition("e")[0]
-    return len(mantissa.replace(".", "").lstrip("-0"))
+def _is_written(number: float, text: str) -> bool:
+    exact = Decimal(text)
+    if number == 0 or exact == Decimal(repr(number)):
+        return exact == Decimal(repr(number))
+    return "." in text and exact == Decimal(f"{number:.{len(exact.as_tuple().digits) - 1}e}")
 
 
 def _read_datetime(text: pa.Array) -> pa.Array | None:
-    zoned = pc.match_substring_regex(text, r"(Z|[+-]\d{2}:?\d{2})$")
+    zoned = pc.ends_with(text, "Z")
     if pc.any(zoned).as_py() and not pc.all(zoned).as_py():
         return None
     fine = pc.any(pc.match_substring_regex(text, r"\.\d{7,}")).as_py()
@@ -84,7 +94,7 @@ def _read_time(text: pa.Array) -> pa.Array | None:
 
 DATE_READERS = (
     Reader(Kind.DATE, rf"^{_DAY}$", _cast(pa.date32())),
-    Reader(Kind.DATETIME, rf"^{_DAY}[T ]{_CLOCK}(Z|[+-]\d{{2}}:?\d{{2}})?$", _read_datetime),
+    Reader(Kind.DATETIME, rf"^{_DAY}[T ]{_CLOCK}Z?$", _read_datetime),
     Reader(Kind.TIME, r"^\d{2}:\d{2}:\d{2}(\.\d{1,6})?$", _read_time),
 )
 ALL_READERS = (

@@ -1,9 +1,21 @@
 """Names of columns: each must have one, and no two the same."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from shoal.errors import ReadError
+
+_PANDAS_INDEX = re.compile(r"__index_level_\d+__")
+
+
+def without_index(names: Sequence[str]) -> list[str]:
+    """Leave out the row index that pandas stores beside the data under a name of its own.
+
+    >>> without_index(["age", "__index_level_0__"])
+    ['age']
+    """
+    return [name for name in names if not _PANDAS_INDEX.fullmatch(name)]
 
 
 def check_names(names: Sequence[Any]) -> None:

@@ -43,6 +43,12 @@ def rank(values: pa.Array) -> Ranked:
     return Ranked(sorted_values if new.all() else sorted_values.filter(pa.array(new)), ids)
 
 
+def as_declared(values: pa.Array) -> Ranked:
+    """Rank values in the order in which they stand; a value that stands there twice counts once."""
+    encoded = values.dictionary_encode()
+    return Ranked(encoded.dictionary, encoded.indices.to_numpy().astype(np.uint32))
+
+
 def _ascending(values: pa.Array) -> NDArray[np.int64]:
     """Return the order that sorts values of a fixed width."""
     if pa.types.is_decimal(values.type):

@@ -1,6 +1,6 @@
 """Raw columns: codes in whatever order the source has, before the entries behind them are read and ranked."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,10 +8,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.kernels.translation import Codes, narrowest, translate_into
+from shoal.kernels.translation import Codes, narrowest, translate
 from shoal.table.column import Column
 from shoal.table.kind import Kind
-from shoal.table.ranking import Ranked, rank
+from shoal.table.ranking import Ranked, as_declared, rank
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,11 +35,19 @@ class Entries:
     ranked: Ranked | None = None
 
     @classmethod
-    def read(cls, kind: Kind, values: pa.Array, marker: str | None = None) -> "Entries":
-        """Take entries as they are; text that equals ``marker`` means suppressed."""
-        if marker is None or kind is not Kind.TEXT:
-            return cls(kind, values, np.zeros(len(values), bool))
-        return cls(kind, values, pc.equal(values, marker).fill_null(False).to_numpy(zero_copy_only=False))
+    def read(
+        cls, kind: Kind, values: pa.Array, suppressed: str | None = None, missing: Sequence[str] = ()
+    ) -> "Entries":
+        """Take entries as they are, but for text that means suppressed, and texts that mean missing."""
+        if pa.types.is_floating(values.type):
+            values = pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values)
+        marked = np.zeros(len(values), bool)
+        if kind is Kind.TEXT and suppressed is not None:
+            marked = pc.equal(values, suppressed).fill_null(False).to_numpy(zero_copy_only=False)
+        if kind is Kind.TEXT and missing:
+            empty = pc.is_in(values, pa.array(missing, values.type))
+            values = pc.if_else(empty, pa.scalar(None, values.type), values)
+        return cls(kind, values, marked)
 
 
 class RawColumn:
@@ -67,7 +75,7 @@ class RawColumn:
         codes = np.empty(sum(map(len, self._parts)), narrowest(size))
         at = 0
         for part in _emptying(self._parts):
-            translate_into(part, table, codes[at : at + len(part)])
+            translate(part, table, codes[at : at + len(part)])
             at += len(part)
         return codes
 
@@ -82,6 +90,4 @@ def _ranked(entries: Entries, shown: NDArray[np.bool_]) -> Ranked:
     if entries.ranked is not None and len(entries.ranked.ids) == np.count_nonzero(shown):
         return entries.ranked
     values = entries.values if shown.all() else entries.values.filter(pa.array(shown))
-    if entries.kind is Kind.CATEGORY:  # declared order
-        return Ranked(values, np.arange(len(values), dtype=np.uint32))
-    return rank(values)
+    return as_declared(values) if entries.kind is Kind.CATEGORY else rank(values)

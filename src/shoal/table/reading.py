@@ -7,8 +7,8 @@ from shoal.errors import ReadError, did_you_mean
 from shoal.progress import Hook, silent
 from shoal.table import frames
 from shoal.table.encoding import encode
-from shoal.table.formats.format import format_of
-from shoal.table.formats.options import Options
+from shoal.table.formats.format import check_options, format_of
+from shoal.table.options import Options
 from shoal.table.table import Source, Table
 from shoal.validation import validated
 
@@ -17,7 +17,7 @@ def read(source: Any, *, format: str | None = None, progress: Hook | None = None
     """Read a file or a dataframe into a table.
 
     ``source``: a path (CSV, TSV, Parquet, Feather, Excel, JSON lines) or any frame that narwhals knows.
-    ``options``: see :class:`shoal.table.formats.options.Options`, such as ``separator=";"`` or ``text=["code"]``.
+    ``options``: see :class:`shoal.table.options.Options`, such as ``separator=";"`` or ``text=["code"]``.
 
     >>> import shoal
     >>> shoal.read({"sex": ["f", "m", None]})
@@ -32,12 +32,14 @@ def read(source: Any, *, format: str | None = None, progress: Hook | None = None
         path = Path(source)
         _check_file(path)
         table = format_of(path, format).read(path, chosen, hook)
-        for name in chosen.text:
-            table[name]  # raises if there is none
-        return table
-    arrow, library = frames.to_arrow(source)
-    encoded = [encode(name, arrow.column(name), suppressed=chosen.suppressed) for name in arrow.column_names]
-    return Table.of(encoded, arrow.num_rows, Source("frame", library))
+    else:
+        check_options(chosen, "frame", ())
+        arrow, library = frames.to_arrow(source)
+        encoded = [encode(name, arrow.column(name), chosen) for name in arrow.column_names]
+        table = Table.of(encoded, arrow.num_rows, Source("frame", library))
+    for name in chosen.text:
+        table[name]  # raises if there is none
+    return table
 
 
 def _check_file(path: Path) -> None:

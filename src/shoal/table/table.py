@@ -2,14 +2,16 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from shoal.engines.memory import MemoryEngine
 from shoal.engines.protocol import DistinctRows, Engine, Profiles
-from shoal.errors import ColumnError
+from shoal.errors import ColumnError, counted, did_you_mean, listed
 from shoal.kernels.translation import Codes
 from shoal.table import frames
 from shoal.table.column import Column
@@ -77,9 +79,27 @@ class Table:
                 return column
         raise ColumnError.unknown(name, self.names)
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "roles", MappingProxyType(dict(self.roles)))
+
     def codes(self, name: str) -> Codes:
-        """Return the codes of a column, one for each record."""
-        return self.engine.codes(self[name].name)
+        """Return the codes of a column, one for each record; not to be written to."""
+        whole = [codes for (codes,) in self.engine.chunks([self[name].name], max(self.records, 1))]
+        return whole[0] if len(whole) == 1 else np.concatenate([np.empty(0, np.uint8), *whole])
+
+    def counts(self, name: str) -> NDArray[np.int64]:
+        """Return how many records have each code of a column."""
+        rows = self.engine.distinct([self[name].name])
+        counts = np.zeros(self[name].size, np.int64)
+        counts[rows.codes[0]] = rows.counts
+        return counts
+
+    def persons(self, name: str) -> NDArray[np.int64]:
+        """Return how many persons have each code of a column; without a subject every record is a person."""
+        if self.subject is None:
+            return self.counts(name)
+        rows = self.engine.distinct([self[name].name, self.subject])
+        return np.bincount(rows.codes[0], minlength=self[name].size)
 
     def with_role(self, role: Role) -> tuple[str, ...]:
         """Return the columns that have a role, in table order."""
@@ -115,12 +135,12 @@ class Table:
                 _check_fitting(self, self[name], role)
                 if wanted.setdefault(name, role) is not role:
                     raise ColumnError(f"Column '{name}' is given two roles: {wanted[name]} and {role}.")
-        merged = {**self.roles, **wanted}
-        for role in Role:
-            holders = [name for name, held in merged.items() if held is role]
-            if role.single and len(holders) > 1:
+        for role in filter(lambda role: role.single, Role):
+            holders = [name for name, held in wanted.items() if held is role]
+            if len(holders) > 1:
                 raise ColumnError(f"Only one column can be the {role}; given were {len(holders)}.")
-        return replace(self, roles=merged)
+        kept = {name: held for name, held in self.roles.items() if not (held.single and held in wanted.values())}
+        return replace(self, roles={**kept, **wanted})
 
     def distinct(self, columns: Iterable[str] | None = None) -> DistinctRows:
         """Return the different rows under some columns (all, if none are given), with counts."""
@@ -134,11 +154,11 @@ class Table:
         if self.subject is None:
             return _records_as_persons(self.distinct(columns))
         names = tuple(name for name in self._checked(columns) if name != self.subject)
-        if self[self.subject].missing:
-            code = self[self.subject].missing_code
-            count = int(np.count_nonzero(self.codes(self.subject) == code))
+        column = self[self.subject]
+        if column.missing or column.suppressed:
+            count = int(np.count_nonzero(self.codes(self.subject) >= len(column.values)))
             raise ColumnError(
-                f"The subject column '{self.subject}' is empty in {count} records: it is not known whose they are.",
+                f"The subject column '{self.subject}' is empty in {counted(count, 'record')}: it is not known whose.",
                 hint="Give these records an identifier, or remove them before you go on.",
             )
         return self.engine.profiles(names, self.subject)
@@ -148,14 +168,18 @@ class Table:
 
     def batches(self, size: int = 1 << 16) -> Iterator[pa.RecordBatch]:
         """Yield the records as Arrow batches, in input order."""
-        cells = [(column.cells(), self.codes(column.name)) for column in self.columns]
-        for start in range(0, max(self.records, 1), size):
-            arrays = [written.take(pa.array(codes[start : start + size])) for written, codes in cells]
+        cells = [column.cells() for column in self.columns]
+        for chunk in self.engine.chunks(self.names, size):
+            arrays = [written.take(pa.array(codes)) for written, codes in zip(cells, chunk, strict=True)]
             yield pa.RecordBatch.from_arrays(arrays, names=list(self.names))
 
     def to_arrow(self) -> pa.Table:
         """Return the records as an Arrow table."""
-        return pa.Table.from_batches(list(self.batches()))
+        return pa.Table.from_batches(list(self.batches()), self.schema())
+
+    def schema(self) -> pa.Schema:
+        """Return the Arrow types of the columns."""
+        return pa.schema([(column.name, column.cells().type) for column in self.columns])
 
     def to_frame(self, kind: str | None = None) -> Any:
         """Return the records as a dataframe: of the library they came from, or of the one named.
@@ -186,10 +210,9 @@ def _as_names(names: str | Iterable[str] | None) -> tuple[str, ...]:
 
 
 def _role(word: str) -> Role:
-    try:
-        return Role(word)
-    except ValueError:
-        raise TypeError(f"'{word}' is no role; roles are {', '.join(Role)}") from None
+    if word not in set(Role):
+        raise ColumnError(f"There is no role '{word}'.", hint=did_you_mean(word, Role) or f"Roles are {listed(Role)}.")
+    return Role(word)
 
 
 def _check_fitting(table: Table, column: Column, role: Role) -> None:
@@ -205,4 +228,4 @@ def _check_fitting(table: Table, column: Column, role: Role) -> None:
 
 def _records_as_persons(rows: DistinctRows) -> Profiles:
     every = np.arange(len(rows), dtype=np.uint32)
-    return Profiles(rows, rows.counts, np.arange(len(rows) + 1), every, rows.ids)
+    return Profiles(rows, rows.counts, np.arange(len(rows) + 1), every, rows.origin)

@@ -2,15 +2,16 @@
 
 import os
 import secrets
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from shoal.errors import WriteError
+from shoal.errors import WriteError, listed
 from shoal.progress import Hook, silent
 from shoal.table.column import SUPPRESSED, Column, as_text
 from shoal.table.formats.format import Format, format_of
-from shoal.table.formats.options import Written
+from shoal.table.options import Written, check_separator
 from shoal.table.table import Table
 
 
@@ -29,14 +30,29 @@ def write(  # noqa: PLR0913 - keyword-only options
     What the format cannot hold is refused before anything is written. ``force``: replace an existing file.
     ``excel_safe``: in CSV, put an apostrophe before text that a spreadsheet would run as a formula.
     """
+    if not isinstance(table, Table):
+        raise WriteError("Only tables can be written.", hint="Read the frame first: shoal.read(frame).")
     target = Path(path)
     chosen = format_of(target, format)
+    if format is None and not target.name.lower().endswith(chosen.writes):
+        raise WriteError(f"Files like '{target.name}' can only be read.", hint=f"Write {listed(chosen.writes)}.")
     check(table, chosen)
     if separator is None and target.suffix.lower() in {".tsv", ".tab"}:
         separator = "\t"
+    _check_separator(separator)
     with replacing(target, force=force) as beside:
         chosen.write(table, beside, Written(separator, excel_safe), progress or silent)
     return target
+
+
+def _check_separator(separator: str | None) -> None:
+    try:
+        check_separator(separator or ",")
+    except ValueError as error:
+        message = str(error)
+    else:
+        return
+    raise WriteError(f"The file cannot be written: {message}.")
 
 
 def check(table: Table, chosen: Format) -> None:
@@ -67,6 +83,7 @@ def replacing(target: Path, *, force: bool = False) -> Iterator[Path]:
 
     Whoever looks at the target sees the old file or the whole new one. If anything fails, nothing is left.
     """
+    target = target.resolve() if target.is_symlink() else target
     if target.is_dir():
         raise WriteError(f"'{target}' is a folder.")
     if target.exists() and not force:
@@ -78,6 +95,8 @@ def replacing(target: Path, *, force: bool = False) -> Iterator[Path]:
         yield beside
         with beside.open("rb+") as file:
             os.fsync(file.fileno())
+        if target.exists():
+            shutil.copymode(target, beside)  # who could not read the old file cannot read the new one
         beside.replace(target)
     except OSError as error:
         raise WriteError(f"'{target}' cannot be written: {error.strerror}.") from None

@@ -1,5 +1,6 @@
 """CSV and its relatives: text with separators, in whatever encoding and dialect it comes."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,52 +9,52 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
-from shoal.errors import ReadError
+from shoal.errors import ReadError, counted
+from shoal.kernels.quoting import scan_quotes
 from shoal.progress import Hook, Progress
-from shoal.table.column import Column, as_text
-from shoal.table.formats.dialect import SAMPLE, Dialect, detect, wrong_encoding
+from shoal.table.column import SUPPRESSED, Column, as_text
+from shoal.table.formats.dialect import Dialect, detect, utf8_blocks, wrong_encoding
 from shoal.table.formats.format import FORMATS, Format, Reading, check_options
 from shoal.table.formats.header import Header
 from shoal.table.formats.lines import text_refusal, write_lines
-from shoal.table.formats.options import Options, Written
 from shoal.table.inference import MARKERS, infer
 from shoal.table.interned import InternedText
 from shoal.table.kind import Kind
-from shoal.table.raw import Encoded, Entries, RawColumn
+from shoal.table.options import Options, Written
+from shoal.table.raw import Entries, RawColumn
 from shoal.table.table import Table
 
 BLOCK = 1 << 19  # bytes read at a time: a block and its codes stay in the cache
 _FORMULA = r"^[=+\-@\t\r]"
+_THOUSANDS = r"^-?\d{1,3}(\.\d{3})+$"
 
 
 class Csv(Format):
     """Text with separators."""
 
     name = "csv"
-    suffixes = (".csv", ".tsv", ".tab", ".txt", ".csv.gz", ".tsv.gz")
+    suffixes = (".csv", ".tsv", ".tab", ".txt", ".csv.gz", ".tsv.gz", ".tab.gz", ".txt.gz")
+    writes = (".csv", ".tsv", ".tab", ".txt")
 
     def read(self, path: Path, options: Options, progress: Hook) -> Table:
-        """Read the file in one pass: blocks of text become codes and are let go."""
-        check_options(options, self.name, ("separator", "decimal", "encoding", "header", "markers"))
-        dialect = detect(path, options.encoding, options.separator)
-        if not dialect.rows:
-            raise ReadError(f"The file '{path.name}' is empty.")
-        try:
-            return _Reader(path, dialect, options, progress).table()
-        except _EncodingError:
-            if options.encoding is not None or _is_surely_utf8(dialect):
-                raise wrong_encoding(dialect.encoding) from None
-        fallback = detect(path, "cp1252" if _decodes(path, "cp1252") else "latin-1", options.separator)
-        return _Reader(path, fallback, options, progress).table()
+        """Read the file; should bytes turn up that are no characters, read it again in the next likely encoding."""
+        check_options(options, self.name, ("separator", "decimal", "encoding", "header", "skip", "unnamed"))
+        dialect = detect(path, encoding=options.encoding, separator=options.separator, skip=options.skip)
+        for encoding in dialect.encodings:
+            try:
+                return _Reader(path, dialect, encoding, options, progress).table()
+            except _EncodingError:
+                continue
+        raise wrong_encoding(dialect.encodings[0])
 
     def write(self, table: Table, path: Path, how: Written, progress: Hook) -> None:
         """Render each dictionary entry once, then put the records together from these pieces."""
         separator = how.separator or ","
         pieces = [_pieces(column, separator, how) for column in table.columns]
         pieces[-1] = pc.binary_join_element_wise(pieces[-1], "\n", "")
-        names = _quoted(pa.array(table.names, pa.string()), separator).to_pylist()
+        names = _harmless(pa.array(table.names, pa.string()), how)
         with path.open("wb") as file:
-            file.write(f"{separator.join(names)}\n".encode())
+            file.write(f"{separator.join(_quoted(names, separator).to_pylist())}\n".encode())
             write_lines(file, table, pieces, separator, progress)
 
     def refusal(self, column: Column) -> str | None:
@@ -68,35 +69,22 @@ class _EncodingError(Exception):
     """Bytes that are no characters turned up behind the sample."""
 
 
-def _is_surely_utf8(dialect: Dialect) -> bool:
-    """Tell whether the sample has characters beyond ASCII, which by chance are never valid UTF-8."""
-    return any(not text.isascii() for row in dialect.rows for text, _ in row)
-
-
-def _decodes(path: Path, encoding: str) -> bool:
-    try:
-        with path.open(encoding=encoding, newline="") as file:
-            while file.read(SAMPLE):
-                pass
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
 class _Reader:
-    """One pass over one file."""
+    """One file, read in one encoding: blocks of text become codes and are let go."""
 
-    def __init__(self, path: Path, dialect: Dialect, options: Options, progress: Hook) -> None:
+    def __init__(self, path: Path, dialect: Dialect, encoding: str, options: Options, progress: Hook) -> None:
         self._path = path
         self._dialect = dialect
+        self._encoding = encoding
         self._options = options
         self._progress = progress
         self._ragged: list[tuple[int, int]] = []
         self._threads = True
-        self._header = Header.of([text for text, _ in dialect.rows[0]], options)
-        self._quoted = dialect.quoted_columns()
+        self._header = Header.of(dialect.first_row, options)
+        self._notes = list(self._header.notes)
 
     def table(self) -> Table:
+        quoted = self._quoted_columns()
         columns = [InternedText() for _ in self._header.names]
         rows = 0
         for batch in self._batches():
@@ -105,36 +93,71 @@ class _Reader:
             rows += batch.num_rows
             self._progress(Progress("reading", rows, self._expected_rows()))
         self._check_ragged()
-        notes: list[str] = []
+        self._note_encoding()
         taken = [column.taken() for column in columns]
-        encoded = [self._finished(i, raw, values, notes) for i, (raw, values) in enumerate(taken)]
-        return Reading(encoded, rows, self._details(), tuple(notes)).table("csv")
+        read = self._understood([values for _, values in taken], quoted)
+        encoded = [raw.encoded(name, entries) for name, (raw, _), entries in self._parts(taken, read)]
+        details = {"encoding": self._encoding, "separator": self._dialect.separator}
+        return Reading(encoded, rows, details, tuple(self._notes)).table("csv")
+
+    def _parts(
+        self, taken: list[tuple[RawColumn, Any]], read: list[Entries]
+    ) -> Iterator[tuple[str, tuple[RawColumn, Any], Entries]]:
+        return zip(self._header.names, taken, read, strict=True)
 
     def _expected_rows(self) -> int:
         return int(self._path.stat().st_size / self._dialect.bytes_per_row)
 
-    def _details(self) -> dict[str, str]:
-        return {"encoding": self._dialect.encoding, "separator": self._dialect.separator}
+    def _note_encoding(self) -> None:
+        if self._options.encoding is None and not self._encoding.startswith("utf"):
+            self._notes.append(f"The file is not in UTF-8; it was read as {self._encoding}.")
+
+    def _quoted_columns(self) -> frozenset[int]:
+        """Check the quotes of the whole file, if it has any, and return the columns that are quoted on purpose."""
+        if not any(b'"' in block for block in self._text()):
+            return frozenset()
+        found = scan_quotes(self._text(), self._dialect.separator.encode(), len(self._dialect.first_row))
+        for row, problem in ((found.unclosed, "is never closed"), (found.broken, "is followed by text")):
+            if row is not None:
+                raise ReadError(
+                    f"In row {row + 1:,} of '{self._path.name}' a quote that {_OPENS[problem]} {problem}.",
+                    hint='A quote inside of quoted text must be doubled: "say ""hi""".',
+                )
+        return found.columns if self._options.header is not False else frozenset()
+
+    def _text(self) -> Iterator[bytes]:
+        failed = False
+        try:
+            yield from utf8_blocks(self._path, self._encoding)
+        except UnicodeError:
+            failed = True
+        if failed:
+            raise _EncodingError
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
+        if self._dialect.single_row and self._options.header is not False:
+            return
+        trouble: str | None = None
         try:
             with pacsv.open_csv(str(self._path), **self._arrow_options()) as reader:
                 yield from reader
         except pa.ArrowInvalid as error:
-            if "UTF8" in str(error) or "UTF-8" in str(error):
-                raise _EncodingError from None
-            raise self._broken(str(error)) from None
+            trouble = str(error)
         except UnicodeError:
-            raise _EncodingError from None
+            trouble = "UTF"
+        if trouble is not None and "UTF" in trouble:
+            raise _EncodingError
+        if trouble is not None:
+            raise self._broken(trouble)
 
     def _arrow_options(self) -> dict[str, Any]:
-        width = len(self._dialect.rows[0])
-        names = [f"f{place}" for place in range(width)]
+        width = len(self._dialect.first_row)
         return {
             "read_options": pacsv.ReadOptions(
                 block_size=BLOCK,
                 use_threads=self._threads,
-                encoding=self._dialect.encoding,
+                encoding=self._encoding,
+                skip_rows=self._dialect.skip,
                 autogenerate_column_names=True,
                 skip_rows_after_names=int(self._options.header is not False),
             ),
@@ -145,10 +168,10 @@ class _Reader:
                 invalid_row_handler=self._note_ragged,
             ),
             "convert_options": pacsv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.string()),
+                column_types={f"f{place}": pa.string() for place in range(width)},
                 strings_can_be_null=True,
                 quoted_strings_can_be_null=False,
-                null_values=["", *self._options.markers],
+                null_values=[""],
             ),
         }
 
@@ -165,55 +188,89 @@ class _Reader:
                 break
         number, width = self._ragged[0]
         raise ReadError(
-            f"{count:,} rows of '{self._path.name}' do not have {len(self._dialect.rows[0])} fields, as "
-            f"the first row has. The first is row {number:,}, with {width}.",
+            f"{counted(count, 'row')} of '{self._path.name}' do not have {len(self._dialect.first_row)} fields, as the "
+            f"first row has. The first is row {number:,}, with {width}.",
             hint=f"The separator is taken to be {self._dialect.separator!r}; say so if it is another. A text that "
-            "holds the separator must be quoted.",
+            "holds the separator must be quoted. Lines above the header can be skipped (skip=1, --skip 1).",
         )
 
     def _broken(self, message: str) -> ReadError:
         if "straddling" in message:
-            return ReadError(
-                f"'{self._path.name}' has a record longer than {BLOCK >> 10} kB, or a quote that is never closed."
-            )
+            return ReadError(f"'{self._path.name}' has a record of more than {BLOCK >> 10} kB.")
         return ReadError(
             f"'{self._path.name}' is no readable text table.",
             hint="Open it in an editor and check that its rows are lines with a separator between the fields.",
         )
 
-    def _finished(self, index: int, raw: RawColumn, values: pa.LargeStringArray, notes: list[str]) -> Encoded:
-        name = self._header.names[index]
-        entries = Entries.read(Kind.TEXT, values, self._options.suppressed)
-        if name in self._options.text or self._header.places[index] in self._quoted:
-            return raw.encoded(name, entries)
-        read = infer(entries, decimal=self._options.decimal or ".")
-        if read.kind is Kind.TEXT and self._options.decimal is None and self._dialect.separator != ",":
-            read = infer(entries, decimal=",")
-            if read.kind is not Kind.TEXT:
-                notes.append(f"Column '{name}' is written with decimal commas.")
-        notes += _on_markers(name, read)
-        return raw.encoded(name, read)
+    def _understood(self, texts: list[pa.LargeStringArray], quoted: frozenset[int]) -> list[Entries]:
+        """Find out what the entries of each column mean."""
+        read = []
+        for name, place, values in zip(self._header.names, self._header.places, texts, strict=True):
+            entries = Entries.read(Kind.TEXT, values, self._options.suppressed, self._options.markers)
+            kept = name in self._options.text or place in quoted
+            read.append(entries if kept else self._inferred(entries))
+        commas = [
+            self._options.decimal is None and _has_commas(text, got) for text, got in zip(texts, read, strict=True)
+        ]
+        for place, name in enumerate(self._header.names):
+            if any(commas) and not commas[place] and _has_thousands(texts[place], read[place]):
+                read[place] = Entries.read(Kind.TEXT, texts[place], self._options.suppressed, self._options.markers)
+                self._notes.append(f"Column '{name}' was kept as text: its points may separate thousands.")
+            elif commas[place]:
+                self._notes.append(f"Column '{name}' is written with decimal commas.")
+            self._notes += _on_markers(name, texts[place], read[place])
+        return read
+
+    def _inferred(self, entries: Entries) -> Entries:
+        if self._options.decimal is not None:
+            return infer(entries, decimal=self._options.decimal)
+        read = infer(entries)
+        return infer(entries, decimal=",") if read.kind is Kind.TEXT and self._dialect.separator != "," else read
 
 
-def _on_markers(name: str, read: Entries) -> list[str]:
+_OPENS = {"is never closed": "opens", "is followed by text": "closes"}
+
+
+def _has_commas(text: pa.Array, read: Entries) -> bool:
+    return read.kind is Kind.NUMBER and bool(pc.any(pc.match_substring(text, ",")).as_py())
+
+
+def _has_thousands(text: pa.Array, read: Entries) -> bool:
+    """Tell whether all points of a column of numbers could separate thousands."""
+    if read.kind is not Kind.NUMBER:
+        return False
+    pointed = text.filter(pc.match_substring(text, "."))
+    return bool(pc.all(pc.match_substring_regex(pointed, _THOUSANDS)).as_py())
+
+
+def _on_markers(name: str, text: pa.Array, read: Entries) -> list[str]:
     """Say what became of cells such as NA: missing among numbers, text among text."""
-    if read.kind is not Kind.TEXT:
-        found = read.values.null_count > 0
-        return [f"Column '{name}' ({read.kind}) has cells such as NA or . that were read as missing."] * found
-    found = pc.any(pc.is_in(read.values, pa.array(MARKERS[1:], read.values.type))).as_py()
-    return [f"Column '{name}' (text) has cells such as NA or ? that were kept as text; see the option markers."] * bool(
-        found
-    )
+    found = pc.any(pc.is_in(text, pa.array(MARKERS[1:], text.type))).as_py()
+    if not found:
+        return []
+    if read.kind is Kind.TEXT and read.values.null_count == 0:
+        return [f"Column '{name}' (text) has cells such as NA or ? that were kept as text; see the option markers."]
+    return [f"Column '{name}' ({read.kind}) has cells such as NA or . that were read as missing."]
 
 
 def _pieces(column: Column, separator: str, how: Written) -> pa.Array:
     """Return what each code of a column is written as; missing is nothing at all."""
     text = as_text(column.values)
-    if how.excel_safe and column.kind in {Kind.TEXT, Kind.CATEGORY}:
-        text = pc.if_else(pc.match_substring_regex(text, _FORMULA), pc.binary_join_element_wise("'", text, ""), text)
-    looks_different = column.kind is Kind.TEXT and _would_be_inferred(column.values)
-    text = _always_quoted(text) if looks_different else _quoted(text, separator)
-    return pa.concat_arrays([text, pa.array([""] * column.missing + ["*"] * column.suppressed, pa.string())])
+    if column.is_text:
+        text = _harmless(text, how)
+    looks_different = column.is_text and _would_be_inferred(text)
+    star = pa.array([SUPPRESSED] * column.suppressed, pa.string())
+    shown = pa.concat_arrays([text, star])
+    shown = _always_quoted(shown) if looks_different else _quoted(shown, separator)
+    missing = pa.array([""] * column.missing, pa.string())
+    return pa.concat_arrays([shown[: len(text)], missing, shown[len(text) :]])
+
+
+def _harmless(text: pa.Array, how: Written) -> pa.Array:
+    """Put an apostrophe before what a spreadsheet would run, if that is wanted."""
+    if not how.excel_safe:
+        return text
+    return pc.if_else(pc.match_substring_regex(text, _FORMULA), pc.binary_join_element_wise("'", text, ""), text)
 
 
 def _would_be_inferred(values: pa.Array) -> bool:
@@ -224,7 +281,7 @@ def _would_be_inferred(values: pa.Array) -> bool:
 
 def _quoted(text: pa.Array, separator: str) -> pa.Array:
     """Quote what needs it: separators, quotes, line ends, and empty text, which is not missing."""
-    special = pc.match_substring_regex(text, rf'^$|[{separator}"\r\n]')
+    special = pc.match_substring_regex(text, rf'^$|["\r\n{re.escape(separator)}]')
     return pc.if_else(special, _always_quoted(text), text)
 
 

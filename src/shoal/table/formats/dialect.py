@@ -1,102 +1,128 @@
-"""The dialect of a text file: encoding, separator and quoting, found out from its beginning."""
+"""The dialect of a text file: encoding and separator, found out from its beginning."""
 
 import codecs
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
 
 import pyarrow as pa
 
 from shoal.errors import ReadError
 
 SAMPLE = 1 << 16
+LARGEST_SAMPLE = 1 << 26
 SEPARATORS = (",", ";", "\t", "|")
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
+_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _UNDEFINED_IN_CP1252 = set(b"\x81\x8d\x8f\x90\x9d")
-
-Field: TypeAlias = tuple[str, bool]  # the text, and whether it was quoted
+_SPREADSHEET_HINT = re.compile(r"sep=(.)\r?\n", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How a text file is written, and its first rows."""
+    """How a text file is written.
 
-    encoding: str
+    ``encodings``: the encoding, and others to try should bytes turn up that it does not know. ``first_row``: the fields
+    of the first row. ``skip``: lines before it. ``single_row``: whether the file ends with it, even without a line end.
+    """
+
+    encodings: tuple[str, ...]
     separator: str
-    rows: tuple[tuple[Field, ...], ...]
+    first_row: tuple[str, ...]
+    skip: int
+    single_row: bool
     bytes_per_row: float
 
-    def quoted_columns(self) -> set[int]:
-        """Return the columns that were quoted on purpose, which says that they are text.
 
-        Some programs quote text and leave numbers bare; others quote everything, which says nothing.
-        """
-        if all(quoted or not text for row in self.rows for text, quoted in row):
-            return set()
-        width = len(self.rows[0]) if self.rows else 0
-        return {place for place in range(width) if self._is_quoted(place)}
-
-    def _is_quoted(self, place: int) -> bool:
-        """Tell whether all cells of a column are quoted, and not only because they had to be."""
-        cells = [row[place] for row in self.rows[1:] if place < len(row) and any(row[place])]
-        optional = [text for text, _ in cells if not set(text) & {self.separator, '"', "\r", "\n"}]
-        return bool(optional) and all(quoted for _, quoted in cells)
-
-
-def detect(path: Path, encoding: str | None, separator: str | None) -> Dialect:
+def detect(path: Path, *, encoding: str | None, separator: str | None, skip: int) -> Dialect:
     """Look at the beginning of a file and find out how it is written."""
-    with pa.input_stream(str(path), compression="detect") as stream:
-        sample = stream.read(SAMPLE)
-    whole = len(sample) < SAMPLE
-    encoding = encoding or detect_encoding(sample)
-    text = decode(sample, encoding, whole=whole)
-    separator = separator or detect_separator(text, whole=whole)
-    if len(separator) != 1:
-        raise ReadError("The separator must be one character.", hint="For a tab, give the character itself: '\\t'.")
-    rows = split(text, separator, whole=whole)
-    size = len(sample) / max(len(rows), 1)
-    return Dialect(encoding, separator, tuple(rows), size)
+    size = SAMPLE
+    while True:
+        sample, whole = _beginning(path, size)
+        encodings = (encoding,) if encoding else detect_encodings(sample)
+        text = decode(sample, encodings[0], whole=whole)
+        start, lines, told = _start_of_rows(text, skip)
+        rows = split(text[start:], separator or told or detect_separator(text[start:], whole=whole), whole=whole)
+        if rows or whole or size >= LARGEST_SAMPLE:
+            break
+        size *= 8  # not even one row: it must be a very wide table
+    if not rows:
+        raise ReadError(f"The file '{path.name}' is empty, or its first row never ends.")
+    chosen = separator or told or detect_separator(text[start:], whole=whole)
+    single = whole and len(rows) == 1 and not text.endswith(("\n", "\r"))
+    return Dialect(encodings, chosen, rows[0], lines, single, len(sample) / len(rows))
 
 
-def detect_encoding(sample: bytes) -> str:
-    """Return the encoding of a text: by its mark, by its zero bytes, or by what can be decoded.
+def _beginning(path: Path, size: int) -> tuple[bytes, bool]:
+    for block in utf8_blocks(path, "utf-8", size=size, transcode=False):
+        return block, len(block) < size
+    return b"", True
 
-    >>> detect_encoding("Müller".encode()), detect_encoding("Müller".encode("latin-1"))
-    ('utf-8', 'latin-1')
+
+def utf8_blocks(path: Path, encoding: str, *, size: int = 1 << 20, transcode: bool = True) -> Iterator[bytes]:
+    """Yield the text of a file, which may be compressed, in blocks; in UTF-8 unless told to leave it as it is."""
+    decoder = codecs.getincrementaldecoder(encoding)() if transcode and encoding != "utf-8" else None
+    failed = False
+    try:
+        with pa.input_stream(str(path), compression="detect") as stream:
+            while block := stream.read(size):
+                yield block if decoder is None else decoder.decode(block).encode()
+    except OSError:
+        failed = True
+    if failed:
+        raise ReadError(f"'{path.name}' cannot be read: it is damaged, or not the compressed file its name says.")
+
+
+def _start_of_rows(text: str, skip: int) -> tuple[int, int, str | None]:
+    """Return where the first row begins, how many lines are before it, and the separator if one of them tells it."""
+    at, lines, told = 0, 0, None
+    for _ in range(skip):
+        end = re.compile(r"\r\n|\n|\r").search(text, at)
+        at, lines = (end.end(), lines + 1) if end else (len(text), lines)
+    if hint := _SPREADSHEET_HINT.match(text, at):  # spreadsheets understand a first line "sep=;"
+        at, lines, told = hint.end(), lines + 1, hint[1]
+    while blank := re.compile(r"\r\n|\n|\r").match(text, at):
+        at, lines = blank.end(), lines + 1
+    return at, lines, told
+
+
+def detect_encodings(sample: bytes) -> tuple[str, ...]:
+    """Return the encoding of a text, and what else it may be: by its mark, its zero bytes, or what can be decoded.
+
+    >>> detect_encodings("Müller".encode()), detect_encodings("Müller".encode("latin-1"))
+    (('utf-8',), ('cp1252', 'latin-1'))
     """
     for mark, encoding in _MARKS:
         if sample.startswith(mark):
-            return encoding
+            return (encoding,)
     zeros = sample[:1000].count(0)
     if zeros > len(sample[:1000]) // 4:
-        return "utf-16-le" if sample[1:2] == b"\0" else "utf-16-be"
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(sample)
-    except UnicodeDecodeError:
-        return detect_single_byte(sample)
-    return "utf-8"
-
-
-def detect_single_byte(sample: bytes) -> str:
-    """Tell Windows' CP1252 from Latin-1: only the former has characters between 0x80 and 0x9f."""
-    used = {byte for byte in sample if 0x80 <= byte <= 0x9F}
-    return "cp1252" if used and not used & _UNDEFINED_IN_CP1252 else "latin-1"
+        return ("utf-16-le",) if sample[1:2] == b"\0" else ("utf-16-be",)
+    if sample.isascii():
+        return "utf-8", "cp1252", "latin-1"
+    # Valid characters of several bytes do not arise by chance; strange bytes beside them are damage.
+    lenient = codecs.getincrementaldecoder("utf-8")("replace").decode(sample)
+    strange = lenient.count("\ufffd")
+    if strange < sum(not character.isascii() for character in lenient) - strange or strange == 0:
+        return ("utf-8",)
+    return ("latin-1",) if set(sample) & _UNDEFINED_IN_CP1252 else ("cp1252", "latin-1")
 
 
 def decode(sample: bytes, encoding: str, *, whole: bool) -> str:
     """Decode a sample, whose last character may be cut."""
+    place: int | None = None
     try:
-        text = codecs.getincrementaldecoder(encoding)().decode(sample, final=whole)
-    except LookupError:
-        raise ReadError(f"There is no encoding called '{encoding}'.", hint="Try utf-8, cp1252 or latin-1.") from None
-    except UnicodeDecodeError as error:
-        raise wrong_encoding(encoding, error.start) from None
-    return text.removeprefix("\ufeff")
+        known = codecs.lookup(encoding)
+        text = known.incrementaldecoder().decode(sample, final=whole)
+        if isinstance(text, str):
+            return text.removeprefix("\ufeff")
+    except (LookupError, TypeError):
+        pass
+    except UnicodeError as error:
+        place = getattr(error, "start", 0)
+    if place is not None:
+        raise wrong_encoding(encoding, place)
+    raise ReadError(f"There is no text encoding called '{encoding}'.", hint="Try utf-8, cp1252 or latin-1.")
 
 
 def wrong_encoding(encoding: str, place: int | None = None) -> ReadError:
@@ -116,35 +142,35 @@ def detect_separator(text: str, *, whole: bool) -> str:
     """
     best, fields = SEPARATORS[0], 1
     for candidate in SEPARATORS:
-        widths = [len(row) for row in split(text[: SAMPLE >> 2], candidate, whole=whole and len(text) <= SAMPLE >> 2)]
+        widths = [len(row) for row in split(text, candidate, whole=whole, most=100)]
         if widths and widths[0] > fields and widths.count(widths[0]) >= 0.9 * len(widths):
             best, fields = candidate, widths[0]
     return best
 
 
-def split(text: str, separator: str, *, whole: bool) -> list[tuple[Field, ...]]:
-    r"""Cut text into rows of fields; the last row of a sample may be incomplete and is left out.
+def split(text: str, separator: str, *, whole: bool, most: int = 1000) -> list[tuple[str, ...]]:
+    r"""Cut text into at most so many rows of fields; the last row of a sample may be incomplete and is left out.
 
     >>> split("a,'b'\n1,\n", ",", whole=True)
-    [(('a', False), ("'b'", False)), (('1', False), ('', False))]
+    [('a', "'b'"), ('1', '')]
     """
-    field = re.compile(rf'(?:"((?:[^"]|"")*)"|([^{re.escape(separator)}\r\n]*))({re.escape(separator)}|\r\n|\n|\r|$)')
-    rows: list[tuple[Field, ...]] = []
-    row: list[Field] = []
+    mark = re.escape(separator)
+    field = re.compile(rf'(?:"((?:[^"]|"")*)"|([^{mark}\r\n]*))({mark}|\r\n|\n|\r|$)')
+    rows: list[tuple[str, ...]] = []
+    row: list[str] = []
     at = 0
-    while at < len(text):
+    while at < len(text) and len(rows) < most:
         match = field.match(text, at)
-        if match is None:  # a quote that is never closed, or text behind a closing quote: the parser will tell
-            break
+        if match is None:  # a quote that is never closed, or text behind a closing quote: the scan will tell
+            return rows
         quoted, bare, end = match.groups()
-        row.append((bare, False) if quoted is None else (quoted.replace('""', '"'), True))
+        row.append(bare if quoted is None else quoted.replace('""', '"'))
         at = match.end()
-        if end != separator:
-            if len(row) > 1 or any(row[0]):  # an empty line holds no record
-                rows.append(tuple(row))
-            row = []
-        elif at == len(text):
-            row.append(("", False))
-    if row:
-        rows.append(tuple(row))
-    return rows if whole or not rows else rows[:-1]
+        if end == separator and at < len(text):
+            continue
+        if end == separator:
+            row.append("")
+        if (end or whole) and (len(row) > 1 or match.end() - match.start() > len(end)):  # an empty line is no record
+            rows.append(tuple(row))
+        row = []
+    return rows

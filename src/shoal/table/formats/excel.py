@@ -1,22 +1,22 @@
 """Excel workbooks: one sheet is one table."""
 
 import logging
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.errors import ReadError
+from shoal.errors import ReadError, counted, did_you_mean, listed
 from shoal.progress import Hook, Progress
-from shoal.table.column import Column, as_text
+from shoal.table.column import Column
 from shoal.table.encoding import encode
 from shoal.table.formats.format import FORMATS, Format, Reading, check_options
 from shoal.table.formats.header import Header
-from shoal.table.formats.options import Options, Written
-from shoal.table.kind import Kind
+from shoal.table.kind import Kind, kind_of
+from shoal.table.options import Options, Written
 from shoal.table.table import Table
 
 MAX_ROWS, MAX_COLUMNS, MAX_TEXT = 1_048_576, 16_384, 32_767
@@ -29,30 +29,25 @@ class Excel(Format):
 
     name = "excel"
     suffixes = (".xlsx", ".xls", ".xlsb", ".ods")
+    writes = (".xlsx",)
 
     def read(self, path: Path, options: Options, progress: Hook) -> Table:
         """Read the first sheet, or the one that is named. Whole numbers are integers, midnights are dates."""
-        check_options(options, self.name, ("sheet", "header"))
+        check_options(options, self.name, ("sheet", "header", "skip", "unnamed"))
         logging.getLogger("fastexcel").setLevel(logging.ERROR)  # it comments on empty columns
+        progress(Progress("reading", 0))
         book = _open(path)
         sheet = _sheet(book.sheet_names, options.sheet)
-        progress(Progress("reading", 0))
-        first = book.load_sheet(sheet, header_row=None, n_rows=1, dtypes="string").to_arrow()
-        header = Header.of([_text(column[0]) for column in first.columns] if first.num_rows else [], options)
-        body = book.load_sheet(
-            sheet, header_row=None, skip_rows=int(options.header is not False), schema_sample_rows=None
-        ).to_arrow()
+        above, first = _first_row(book, sheet, options.skip)
+        header = Header.of(first, options)
+        body = _load(book, sheet, skip_rows=above + (options.header is not False), schema_sample_rows=None)
         columns = [
-            encode(
-                name,
-                pa.chunked_array([_plain(body.column(place), name in options.text)]),
-                suppressed=options.suppressed,
-            )
+            encode(name, pa.chunked_array([_plain(body.column(place))]), options)
             for name, place in zip(header.names, header.places, strict=True)
         ]
         others = len(book.sheet_names) - 1
-        notes = (f"The workbook has {others} more sheets; '{sheet}' was read.",) if others else ()
-        return Reading(columns, body.num_rows, {"sheet": sheet}, notes).table(self.name)
+        notes = (f"The workbook has {counted(others, 'more sheet')}; '{sheet}' was read.",) if others else ()
+        return Reading(columns, body.num_rows, {"sheet": sheet}, (*header.notes, *notes)).table(self.name)
 
     def write(self, table: Table, path: Path, how: Written, progress: Hook) -> None:
         """Write one sheet, row by row and in constant memory, as the file format wants it."""
@@ -76,6 +71,8 @@ class Excel(Format):
 
     def table_refusal(self, table: Table) -> str | None:
         """Refuse what does not fit onto a sheet."""
+        if table.records and all(table.codes(column.name)[-1] == column.missing_code for column in table.columns):
+            return "its last record is empty, and a sheet ends with its last cell"
         if table.records >= MAX_ROWS:
             return f"a sheet holds {MAX_ROWS - 1:,} records, the table has {table.records:,}"
         if len(table.columns) > MAX_COLUMNS:
@@ -84,7 +81,7 @@ class Excel(Format):
 
     def refusal(self, column: Column) -> str | None:
         """Refuse what a cell cannot hold."""
-        for reason in _REFUSALS.get(column.kind, ()):
+        for reason in _REFUSALS.get(kind_of(column.values.type, column.name), ()):
             if len(column.values) and reason[0](column.values):
                 return reason[1]
         return None
@@ -96,28 +93,41 @@ FORMATS.register("excel")(Excel())
 def _open(path: Path) -> Any:
     import fastexcel
 
-    try:
+    with suppress(fastexcel.FastExcelError):
         return fastexcel.read_excel(path)
-    except fastexcel.FastExcelError:
-        raise ReadError(f"'{path.name}' is no workbook, or is damaged or locked with a password.") from None
+    raise ReadError(f"'{path.name}' is no workbook, or is damaged or locked with a password.")
 
 
 def _sheet(names: list[str], wanted: str | None) -> str:
     if wanted is None:
         return names[0]
     if wanted not in names:
-        raise ReadError(f"The workbook has no sheet '{wanted}'.", hint=f"It has {len(names)} sheets.")
+        raise ReadError(
+            f"The workbook has no sheet '{wanted}'.", hint=did_you_mean(wanted, names) or f"It has {listed(names)}."
+        )
     return wanted
 
 
-def _text(cell: pa.Scalar) -> str:
-    return cell.as_py() or ""
+def _load(book: Any, sheet: str, **options: Any) -> pa.RecordBatch:
+    import fastexcel
+
+    with suppress(fastexcel.FastExcelError):
+        return book.load_sheet(sheet, header_row=None, **options).to_arrow()
+    raise ReadError(f"The sheet '{sheet}' is empty, or holds no table.")
 
 
-def _plain(cells: pa.Array, as_text_wanted: bool) -> pa.Array:
+def _first_row(book: Any, sheet: str, skip: int) -> tuple[int, list[str]]:
+    """Return how many rows are above the first one that is not empty, and what it holds."""
+    for above in range(skip, skip + 100):
+        row = _load(book, sheet, skip_rows=above, n_rows=1, dtypes="string")
+        cells = [column[0].as_py() or "" for column in row.columns] if row.num_rows else []
+        if any(cells):
+            return above, cells
+    raise ReadError(f"The sheet '{sheet}' is empty.")
+
+
+def _plain(cells: pa.Array) -> pa.Array:
     """Undo what Excel cannot tell apart: it has no integers and no dates without a time."""
-    if as_text_wanted:
-        return as_text(_plain(cells, as_text_wanted=False))
     if pa.types.is_floating(cells.type):
         whole = pc.all(pc.equal(pc.floor(cells), cells)).as_py()
         small = pc.all(pc.less_equal(pc.abs(cells), 2**53)).as_py()
@@ -132,21 +142,26 @@ def _writer(book: Any, sheet: Any, column: Column) -> Any:
     """Return the function that writes a cell of this column; never one that guesses, or text becomes formulas."""
     if column.suppressed:
         return sheet.write_string
-    if column.kind is Kind.DATE:
+    kind = kind_of(column.values.type, column.name)  # categories are written as what they are
+    if kind is Kind.DATE:
         day = book.add_format({"num_format": "yyyy-mm-dd"})
         return lambda row, place, cell: sheet.write_datetime(row, place, cell, day)
-    if column.kind is Kind.DATETIME:
+    if kind is Kind.DATETIME:
         moment = book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss.000"})
         return lambda row, place, cell: sheet.write_datetime(row, place, cell, moment)
     return {
         Kind.BOOLEAN: sheet.write_boolean,
         Kind.INTEGER: sheet.write_number,
         Kind.NUMBER: sheet.write_number,
-    }.get(column.kind, sheet.write_string)
+    }.get(kind, sheet.write_string)
 
 
 def _any(condition: Any) -> bool:
     return bool(pc.any(condition).as_py())
+
+
+def _too_exact(values: pa.Array) -> bool:
+    return any(float(f"{number:.16G}") != number for number in values.cast(pa.float64()).to_pylist())
 
 
 def _too_fine(values: pa.Array) -> bool:
@@ -160,14 +175,15 @@ def _too_early(values: pa.Array) -> bool:
 _REFUSALS: dict[Kind, tuple[tuple[Any, str], ...]] = {
     Kind.TEXT: (
         (lambda v: _any(pc.greater(pc.utf8_length(v), MAX_TEXT)), f"a cell holds {MAX_TEXT:,} characters"),
-        (lambda v: _any(pc.match_substring_regex(v, _CONTROL)), "it holds control characters"),
+        (lambda v: _any(pc.match_substring_regex(v, _CONTROL)), "it holds control characters, or text like _x0041_"),
     ),
     Kind.INTEGER: (
-        (lambda v: bool(np.abs(v.to_numpy().astype(float)).max() > 2**53), "Excel keeps 15 digits of a number"),
+        (lambda v: v[-1].as_py() > 2**53 or v[0].as_py() < -(2**53), "Excel keeps integers up to 2^53 only"),
     ),
     Kind.NUMBER: (
-        (lambda v: pa.types.is_decimal(v.type), "Excel keeps 15 digits of a number"),
+        (lambda v: pa.types.is_decimal(v.type), "Excel has no decimals; convert it to numbers or text"),
         (lambda v: _any(pc.is_inf(v)), "it holds infinite numbers"),
+        (_too_exact, "it holds numbers of more than 16 digits, which workbooks round"),
     ),
     Kind.DATE: ((_too_early, "Excel's calendar begins in 1900"),),
     Kind.DATETIME: (

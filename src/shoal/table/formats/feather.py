@@ -1,15 +1,15 @@
 """Arrow files (Feather): columns with types, as they lie in memory."""
 
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
 from pyarrow import feather, ipc
 
-from shoal.errors import ReadError
 from shoal.progress import Hook
 from shoal.table.formats.format import FORMATS, Format, check_options
-from shoal.table.formats.options import Options, Written
-from shoal.table.formats.parquet import read_columns
+from shoal.table.formats.parquet import damaged, read_columns
+from shoal.table.options import Options, Written
 from shoal.table.table import Table
 
 
@@ -17,19 +17,16 @@ class Feather(Format):
     """Columns with types, as they lie in memory."""
 
     name = "feather"
-    suffixes = (".feather", ".arrow", ".ipc")
+    suffixes = writes = (".feather", ".arrow", ".ipc")
 
     def read(self, path: Path, options: Options, progress: Hook) -> Table:
         """Read and encode one column after the other."""
         check_options(options, self.name, ())
-        try:
+        with damaged(path, "Arrow"):
             with pa.memory_map(str(path)) as source:
                 schema = ipc.open_file(source).schema
-        except pa.ArrowException:
-            raise ReadError(f"'{path.name}' is no Arrow file, or is damaged.") from None
-        return read_columns(
-            schema, lambda name: feather.read_table(path, columns=[name]).column(0), options, progress
-        ).table(self.name)
+            column = partial(_column, path)
+            return read_columns(schema, column, options, progress).table(self.name)
 
     def write(self, table: Table, path: Path, how: Written, progress: Hook) -> None:
         """Write the columns."""
@@ -38,3 +35,7 @@ class Feather(Format):
 
 
 FORMATS.register("feather")(Feather())
+
+
+def _column(path: Path, name: str) -> pa.ChunkedArray:
+    return feather.read_table(path, columns=[name]).column(0)

@@ -10,7 +10,7 @@ from shoal.errors import ReadError, did_you_mean, listed
 from shoal.progress import Hook
 from shoal.registry import Registry
 from shoal.table.column import Column
-from shoal.table.formats.options import Options, Written
+from shoal.table.options import Options, Written
 from shoal.table.raw import Encoded
 from shoal.table.table import Source, Table
 
@@ -22,6 +22,7 @@ class Format(ABC):
 
     name: ClassVar[str]
     suffixes: ClassVar[tuple[str, ...]]
+    writes: ClassVar[tuple[str, ...]]  # the suffixes that can be written, too
 
     @abstractmethod
     def read(self, path: Path, options: Options, progress: Hook) -> Table:
@@ -76,5 +77,5 @@ class Reading:
 
 def check_options(options: Options, name: str, known: Sequence[str]) -> None:
     """Refuse options that a format does not know, so that none is silently ignored."""
-    for option in options.model_fields_set - {*known, "suppressed", "text", "unnamed"}:
+    for option in options.model_fields_set - {*known, "suppressed", "text", "markers"}:
         raise ReadError(f"The option '{option}' means nothing for files of format {name}.")

@@ -4,9 +4,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shoal.errors import ReadError
-from shoal.table.formats.options import Options
+from shoal.errors import ReadError, counted
 from shoal.table.names import check_names
+from shoal.table.options import Options
 
 _DATA = re.compile(r"-?\d+([.,]\d+)?|\d{4}-\d{2}-\d{2}.*|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
 
@@ -17,6 +17,7 @@ class Header:
 
     names: tuple[str, ...]
     places: tuple[int, ...]
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, first_row: Sequence[str], options: Options) -> "Header":
@@ -31,7 +32,9 @@ class Header:
         if options.unnamed == "number":
             names = [name if name.strip() else f"column_{place + 1}" for name, place in zip(names, places, strict=True)]
         check_names(names)
-        return cls(tuple(names), places)
+        dropped = len(first_row) - len(places)
+        notes = (f"{counted(dropped, 'nameless column')} left out.",) if dropped else ()
+        return cls(tuple(names), places, notes)
 
 
 def _check_header(first_row: Sequence[str]) -> None:

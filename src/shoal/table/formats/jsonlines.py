@@ -14,12 +14,11 @@ from shoal.table.column import Column, as_text
 from shoal.table.encoding import encode
 from shoal.table.formats.format import FORMATS, Format, Reading, check_options
 from shoal.table.formats.lines import text_refusal, write_lines
-from shoal.table.formats.options import Options, Written
 from shoal.table.inference import DATE_READERS, infer
-from shoal.table.interned import InternedText
 from shoal.table.kind import Kind, kind_of
 from shoal.table.names import check_names
-from shoal.table.raw import Encoded, Entries
+from shoal.table.options import Options, Written
+from shoal.table.raw import Entries
 from shoal.table.table import Table
 
 EXACT = 2**53  # from here on not every integer is a double
@@ -29,7 +28,7 @@ class JsonLines(Format):
     """One JSON object per line."""
 
     name = "jsonlines"
-    suffixes = (".jsonl", ".ndjson")
+    suffixes = writes = (".jsonl", ".ndjson")
 
     def read(self, path: Path, options: Options, progress: Hook) -> Table:
         """Read the lines; text that looks like dates throughout a column is read as dates."""
@@ -39,7 +38,9 @@ class JsonLines(Format):
         encoded = []
         for done, name in enumerate(table.column_names):
             progress(Progress("reading", done, table.num_columns))
-            encoded.append(_encoded(name, table.column(name), options))
+            cells = table.column(name)
+            _check_exact(name, cells)
+            encoded.append(encode(name, cells, options, DATE_READERS))
         return Reading(encoded, table.num_rows).table(self.name)
 
     def write(self, table: Table, path: Path, how: Written, progress: Hook) -> None:
@@ -54,7 +55,7 @@ class JsonLines(Format):
     def refusal(self, column: Column) -> str | None:
         """Refuse what would come back as something else."""
         values = column.values
-        if column.kind is Kind.TEXT and _reads_as_dates(values):
+        if column.is_text and _reads_as_dates(values):
             return "it is text that would be read back as dates"
         if pa.types.is_floating(values.type) and _any_large(values):
             return "it holds numbers of 2^53 or more, or infinite ones, which JSON readers round"
@@ -79,34 +80,31 @@ def _as_written(path: Path) -> pa.Table:
 
 def _read(path: Path, schema: pa.Schema | None) -> pa.Table:
     options = pajson.ParseOptions(explicit_schema=schema, newlines_in_values=True)
+    trouble = ""
     try:
-        return pajson.read_json(str(path), pajson.ReadOptions(block_size=1 << 24), options)
-    except pa.ArrowInvalid as error:
-        mixed = re.search(r"Column\(/(.+?)\) changed from (\w+) to (\w+)", str(error))
+        table = pajson.read_json(str(path), pajson.ReadOptions(block_size=1 << 24), options)
+        table.validate(full=True)  # Arrow takes bytes for text without asking whether they are UTF-8
+    except (pa.ArrowInvalid, OSError) as error:
+        trouble = str(error)
+    if not trouble:
+        return table
+    mixed = re.search(r"Column\(/(.+?)\) changed from (\w+) to (\w+)", trouble)
     if mixed:
         name, one, other = mixed.groups()
         raise ColumnError(
             f"Column '{name}' of '{path.name}' mixes kinds of values: {one} and {other}.",
             hint="Write all its values as text, or all as numbers.",
-        ) from None
+        )
     raise ReadError(
-        f"'{path.name}' cannot be read as JSON lines.", hint='Each line must be one object: {"age": 34, …}.'
-    ) from None
-
-
-def _encoded(name: str, cells: pa.ChunkedArray, options: Options) -> Encoded:
-    _check_exact(name, cells)
-    if kind_of(cells.type, name) is not Kind.TEXT or name in options.text:
-        return encode(name, cells, suppressed=options.suppressed)
-    raw, values = InternedText.of(cells).taken()
-    entries = Entries.read(Kind.TEXT, values, options.suppressed)
-    return raw.encoded(name, infer(entries, readers=DATE_READERS))
+        f"'{path.name}' cannot be read as JSON lines in UTF-8.",
+        hint='Each line must be one object, with each name once and numbers that fit a double: {"age": 34, …}.',
+    )
 
 
 def _check_exact(name: str, cells: pa.ChunkedArray) -> None:
     if pa.types.is_floating(cells.type) and _any_large(cells):
         raise ColumnError(
-            f"Column '{name}' holds integers so large that JSON readers round them.",
+            f"Column '{name}' holds numbers so large that JSON readers round them, or infinite ones.",
             hint="Write them as text, in quotes: their digits are then kept.",
         )
 
@@ -122,7 +120,8 @@ def _reads_as_dates(values: pa.Array) -> bool:
 
 def _pieces(column: Column, key: str) -> pa.Array:
     """Return ``"name": value`` for each code of a column."""
-    bare = column.kind.numeric or column.kind is Kind.BOOLEAN
+    kind = kind_of(column.values.type, column.name)
+    bare = (kind.numeric or kind is Kind.BOOLEAN) and not column.suppressed
     text = as_text(column.values)
     values = text if bare else _json_text(text)
     values = pa.concat_arrays([values, pa.array(["null"] * column.missing + ['"*"'] * column.suppressed, pa.string())])

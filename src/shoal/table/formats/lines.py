@@ -29,11 +29,11 @@ def text_refusal(column: Column) -> str | None:
 
 def write_lines(file: BinaryIO, table: Table, pieces: list[pa.Array], separator: str, progress: Hook) -> None:
     """Write a line for each record; ``pieces[j][code]`` is how a code of column j is written."""
-    codes = [table.codes(name) for name in table.names]
-    for start in range(0, table.records, ROWS):
-        rows = slice(start, start + ROWS)
-        cells = [piece.take(pa.array(column[rows])) for piece, column in zip(pieces, codes, strict=True)]
+    done = 0
+    for chunk in table.engine.chunks(table.names, ROWS):
+        cells = [piece.take(pa.array(codes)) for piece, codes in zip(pieces, chunk, strict=True)]
         joined = pc.binary_join_element_wise(*cells, separator)
         _, offsets, text = joined.buffers()
         file.write(memoryview(text)[: int(np.frombuffer(offsets, np.int32)[len(joined)])])
-        progress(Progress("writing", start, table.records))
+        done += len(joined)
+        progress(Progress("writing", done, table.records))

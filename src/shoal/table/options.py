@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from shoal.validation import Checked
 
@@ -11,13 +11,14 @@ from shoal.validation import Checked
 class Options(Checked):
     """How a file is to be read. What is not given is found out from the file."""
 
-    separator: str | None = Field(default=None, min_length=1, max_length=1, description="what stands between fields")
+    separator: str | None = Field(default=None, description="what stands between fields")
     decimal: Literal[".", ","] | None = Field(default=None, description="what stands before decimals")
     encoding: str | None = Field(default=None, description="the encoding of a text file, such as cp1252")
     header: bool | None = Field(
         default=None,
         description="whether the first row holds the names; if not said, it does, but may not look like data",
     )
+    skip: int = Field(default=0, ge=0, description="lines above the header to leave out")
     unnamed: Literal["refuse", "drop", "number"] = Field(
         default="refuse", description="what to do with nameless columns"
     )
@@ -25,6 +26,19 @@ class Options(Checked):
     suppressed: str | None = Field(default=None, description="the text that means blanked on purpose, such as *")
     text: tuple[str, ...] = Field(default=(), description="columns to keep as text, whatever they look like")
     sheet: str | None = Field(default=None, description="the sheet of a workbook")
+
+    @field_validator("separator")
+    @classmethod
+    def _can_separate(cls, separator: str | None) -> str | None:
+        if separator is not None:
+            check_separator(separator)
+        return separator
+
+
+def check_separator(separator: str) -> None:
+    """Refuse what cannot stand between fields."""
+    if len(separator) != 1 or not separator.isascii() or separator.isalnum() or separator in "\"'\r\n.-+_":
+        raise ValueError("the separator must be one character such as , ; | or a tab")
 
 
 @dataclass(frozen=True, slots=True)

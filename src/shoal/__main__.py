@@ -1,0 +1,5 @@
+"""``python -m shoal`` is ``shoal``."""
+
+from shoal.cli import main
+
+main()
