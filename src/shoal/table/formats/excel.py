@@ -132,6 +132,10 @@ def _plain(cells: pa.Array) -> pa.Array:
         whole = pc.all(pc.equal(pc.floor(cells), cells)).as_py()
         small = pc.all(pc.less_equal(pc.abs(cells), 2**53)).as_py()
         return cells.cast(pa.int64()) if whole and small else cells
+    if pa.types.is_timestamp(cells.type) and pc.all(pc.less(pc.year(cells), 1900)).as_py():
+        return cells.cast(pa.timestamp("us")).cast(
+            pa.time64("us")
+        )  # a time of day lies on the day before Excel's first
     if pa.types.is_timestamp(cells.type):
         midnight = pc.all(pc.equal(pc.floor_temporal(cells, unit="day"), cells)).as_py()
         return cells.cast(pa.date32()) if midnight else cells
