@@ -77,7 +77,7 @@ def test_ragged_rows_far_down(tmp_path):
 def test_unclosed_quote(tmp_path):
     path = file(tmp_path, f'a,b\n1,"{SECRET}\n' + "2,x\n" * 400_000)
     message = refusal(lambda: shoal.read(path), ReadError).message
-    assert message == "In row 2 of 'data.csv' a quote that opens is never closed."
+    assert message == "In row 2 of 'data.csv' a quote is opened and never closed."
 
 
 def test_a_few_rows_behind_an_unclosed_quote(tmp_path):
@@ -89,7 +89,7 @@ def test_a_few_rows_behind_an_unclosed_quote(tmp_path):
 def test_text_behind_a_closing_quote(tmp_path):
     path = file(tmp_path, f'a,b\n1,"x"{SECRET}\n')
     message = refusal(lambda: shoal.read(path), ReadError).message
-    assert message == "In row 2 of 'data.csv' a quote that closes is followed by text."
+    assert message == "In row 2 of 'data.csv' text follows a closing quote."
 
 
 def test_a_header_wider_than_the_sample(tmp_path):

@@ -21,7 +21,7 @@ from shoal.table.inference import MARKERS, infer
 from shoal.table.interned import InternedText
 from shoal.table.kind import Kind
 from shoal.table.options import Options, Written
-from shoal.table.raw import Entries, RawColumn
+from shoal.table.raw import Entries
 from shoal.table.table import Table
 
 BLOCK = 1 << 19  # bytes read at a time: a block and its codes stay in the cache
@@ -96,14 +96,11 @@ class _Reader:
         self._note_encoding()
         taken = [column.taken() for column in columns]
         read = self._understood([values for _, values in taken], quoted)
-        encoded = [raw.encoded(name, entries) for name, (raw, _), entries in self._parts(taken, read)]
+        encoded = [
+            raw.encoded(name, entries) for name, (raw, _), entries in zip(self._header.names, taken, read, strict=True)
+        ]
         details = {"encoding": self._encoding, "separator": self._dialect.separator}
         return Reading(encoded, rows, details, tuple(self._notes)).table("csv")
-
-    def _parts(
-        self, taken: list[tuple[RawColumn, Any]], read: list[Entries]
-    ) -> Iterator[tuple[str, tuple[RawColumn, Any], Entries]]:
-        return zip(self._header.names, taken, read, strict=True)
 
     def _expected_rows(self) -> int:
         return int(self._path.stat().st_size / self._dialect.bytes_per_row)
@@ -117,10 +114,13 @@ class _Reader:
         if not any(b'"' in block for block in self._text()):
             return frozenset()
         found = scan_quotes(self._text(), self._dialect.separator.encode(), len(self._dialect.first_row))
-        for row, problem in ((found.unclosed, "is never closed"), (found.broken, "is followed by text")):
+        for row, problem in (
+            (found.unclosed, "a quote is opened and never closed"),
+            (found.broken, "text follows a closing quote"),
+        ):
             if row is not None:
                 raise ReadError(
-                    f"In row {row + 1:,} of '{self._path.name}' a quote that {_OPENS[problem]} {problem}.",
+                    f"In row {row + 1:,} of '{self._path.name}' {problem}.",
                     hint='A quote inside of quoted text must be doubled: "say ""hi""".',
                 )
         return found.columns if self._options.header is not False else frozenset()
@@ -226,9 +226,6 @@ class _Reader:
             return infer(entries, decimal=self._options.decimal)
         read = infer(entries)
         return infer(entries, decimal=",") if read.kind is Kind.TEXT and self._dialect.separator != "," else read
-
-
-_OPENS = {"is never closed": "opens", "is followed by text": "closes"}
 
 
 def _has_commas(text: pa.Array, read: Entries) -> bool:

@@ -42,13 +42,13 @@ def detect(path: Path, *, encoding: str | None, separator: str | None, skip: int
         encodings = (encoding,) if encoding else detect_encodings(sample)
         text = decode(sample, encodings[0], whole=whole)
         start, lines, told = _start_of_rows(text, skip)
-        rows = split(text[start:], separator or told or detect_separator(text[start:], whole=whole), whole=whole)
+        chosen = separator or told or detect_separator(text[start:], whole=whole)
+        rows = split(text[start:], chosen, whole=whole)
         if rows or whole or size >= LARGEST_SAMPLE:
             break
         size *= 8  # not even one row: it must be a very wide table
     if not rows:
         raise ReadError(f"The file '{path.name}' is empty, or its first row never ends.")
-    chosen = separator or told or detect_separator(text[start:], whole=whole)
     single = whole and len(rows) == 1 and not text.endswith(("\n", "\r"))
     return Dialect(encodings, chosen, rows[0], lines, single, len(sample) / len(rows))
 
