@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
@@ -17,7 +18,7 @@ from shoal.table.formats.dialect import Dialect, detect, utf8_blocks, wrong_enco
 from shoal.table.formats.format import FORMATS, Format, Reading, check_options
 from shoal.table.formats.header import Header
 from shoal.table.formats.lines import text_refusal, write_lines
-from shoal.table.inference import MARKERS, infer
+from shoal.table.inference import infer, is_marker
 from shoal.table.interned import InternedText
 from shoal.table.kind import Kind
 from shoal.table.options import Options, Written
@@ -242,8 +243,7 @@ def _has_thousands(text: pa.Array, read: Entries) -> bool:
 
 def _on_markers(name: str, text: pa.Array, read: Entries) -> list[str]:
     """Say what became of cells such as NA: missing among numbers, text among text."""
-    found = pc.any(pc.is_in(text, pa.array(MARKERS[1:], text.type))).as_py()
-    if not found:
+    if not (is_marker(text) & (np.asarray(pc.binary_length(text)) > 0)).any():
         return []
     if read.kind is Kind.TEXT and read.values.null_count == 0:
         return [f"Column '{name}' (text) has cells such as NA or ? that were kept as text; see the option markers."]
