@@ -116,6 +116,12 @@ def test_all_mistakes_at_once():
     assert "qualty" in caught.value.message
 
 
+@pytest.mark.parametrize("text", ["a = " + "[" * 3000, "a = " + "1" * 5000, "x ="])
+def test_strange_toml(text):
+    with pytest.raises(PolicyError, match="not valid TOML|cannot be understood"):
+        Policy.parse(text)
+
+
 def test_broken_toml():
     with pytest.raises(PolicyError, match="not valid TOML at line 2"):
         Policy.parse("version = 1\n[data\n")

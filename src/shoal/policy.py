@@ -157,7 +157,7 @@ class Policy(Checked):
             text = path.read_text(encoding="utf-8-sig")
         except FileNotFoundError:
             raise ReadError(f"There is no policy file '{path}'.", hint="shoal init DATA writes one.") from None
-        except (OSError, UnicodeDecodeError):
+        except (OSError, ValueError):
             raise ReadError(f"'{path}' cannot be read as a policy file (UTF-8 text).") from None
         policy = cls.parse(text, where=f"The policy '{path}'")
         policy._folder = path.parent  # noqa: SLF001 - its own
@@ -168,12 +168,11 @@ class Policy(Checked):
         """Read a policy from TOML text."""
         try:
             given = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
+        except (ValueError, RecursionError) as error:
             place = re.search(r"\(at ([^)]*)\)", str(error))
-        else:
-            place = None
-        if place:
-            raise PolicyError(f"{where} is not valid TOML at {place[1]}.", hint="Is a name there twice?")
+            given = None
+        if given is None:
+            raise PolicyError(f"{where} is not valid TOML{f' at {place[1]}' if place else ''}.")
         return validated(cls, given, where=where, error=PolicyError)
 
     def apply(self, table: Table) -> Table:

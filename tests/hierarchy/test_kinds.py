@@ -139,9 +139,13 @@ def test_intervals_need_numbers():
 
 
 def test_dates_of_text():
-    assert labels(Date(format="%d.%m.%Y"), ["17.05.1958", "03.11.2001"], 1) == ["1958-05-17", "2001-11-03"]
-    assert labels(Date(), ["2019", "2019-05", "2019-05-07"], 2) == ["2019", "2019-05", "2019-05"]
-    assert labels(Date(), ["2019", "2019-05", "2019-05-07"], 4) == ["2019"] * 3
+    assert labels(Date(format="%d.%m.%Y"), ["17.05.1958", "03.11.2001"], 1) == ["1958-05", "2001-11"]
+    assert labels(Date(), ["2019", "2019-05", "2019-05-07"], 1) == ["2019", "2019-05", "2019-05"]
+    assert labels(Date(), ["2019", "2019-05", "2019-05-07"], 3) == ["2019"] * 3
+
+
+def test_dates_mean_the_same_whether_some_are_partial_or_not():
+    assert labels(Date(), ["1958-05-17", "1960-01"], 1)[0] == labels(Date(), [dt.date(1958, 5, 17)], 1)[0] == "1958-05"
 
 
 def test_moments():
@@ -163,7 +167,7 @@ def test_text_that_is_no_date():
         labels(Date(), ["2020-01-01", "soon", "soon"], 1)
     assert "soon" not in str(caught.value)
     assert labels(Date(unknown="suppress"), ["2020-01-01", "soon"], 0) == ["2020-01-01", "*"]
-    assert labels(Date(unknown="suppress"), ["2020-01-01", "soon"], 2) == ["2020-01", "*"]
+    assert labels(Date(unknown="suppress"), ["2020-01-01", "soon"], 1) == ["2020-01", "*"]
 
 
 def test_prefixes():
@@ -337,9 +341,13 @@ def test_decades_end_where_the_earliest_year_is():
 
 
 def test_dates_written_as_integers():
-    assert labels(Date(format="%Y%m%d"), [20240229], 1) == ["2024-02-29"]
+    assert labels(Date(format="%Y%m%d"), [20240229], 1) == ["2024-02"]
+
+
+@pytest.mark.parametrize("pattern", ["%d.%m.%y", "%Y%Y", "%Y%Q", "", "Y"])
+def test_formats_that_cannot_be(pattern):
     with pytest.raises(ValidationError):
-        Date(format="%d.%m.%y")
+        Date(format=pattern)
 
 
 def test_intervals_of_enormous_numbers():

@@ -1,5 +1,6 @@
 """Bad input: a clear error or a correct answer; never a traceback, never a lost row, never a cell's value."""
 
+import contextlib
 import gzip
 import json
 
@@ -122,7 +123,7 @@ def test_a_header_alone(tmp_path):
         assert (table.names, table.records) == (("a", "b"), 0)
 
 
-@pytest.mark.parametrize("encoding", ["rot13", "utf-16"])
+@pytest.mark.parametrize("encoding", ["rot13", "hex", "\0", "utf-16"])
 def test_encodings_that_do_not_fit(tmp_path, encoding):
     refusal(lambda: shoal.read(file(tmp_path, f"a,b\n{SECRET},1\n"), encoding=encoding), ReadError)
 
@@ -145,6 +146,29 @@ def test_damaged_files(tmp_path):
             data[40:300] = b"\xff" * 260
             path.write_bytes(data[: len(data) // 2] if name.endswith("xlsx") else data)
         refusal(lambda path=path: shoal.read(path), ReadError)
+
+
+@pytest.mark.parametrize("content", [b"null", b"[1]", b'{"a": 1}\nnull\n', b"5", b'"x"', b'{"a": "x"}\n{"\x98": "y"}'])
+def test_lines_that_are_no_objects(tmp_path, content):
+    refusal(lambda: shoal.read(file(tmp_path, content, "a.jsonl")), ReadError)
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.feather", "a.xlsx", "a.jsonl"])
+def test_randomly_damaged_files(tmp_path, name):
+    """Whatever bytes change: an error of ours or a table, never a crash."""
+    path = tmp_path / name
+    shoal.write(shoal.read({"a": [f"text {i}" for i in range(300)], "b": list(range(300))}), path)
+    data, rng = path.read_bytes(), np.random.default_rng(1)
+    for _ in range(40):
+        damaged = np.frombuffer(data, np.uint8).copy()
+        damaged[rng.integers(0, len(damaged), 12)] = rng.integers(0, 256, 12)
+        path.write_bytes(damaged.tobytes())
+        with contextlib.suppress(ShoalError):
+            shoal.read(path)
+
+
+def test_skipping_everything(tmp_path):
+    refusal(lambda: shoal.read(file(tmp_path, "a,b\n1,2\n"), skip=1000), ReadError)
 
 
 def test_text_that_is_no_utf8_in_json(tmp_path):

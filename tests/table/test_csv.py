@@ -85,6 +85,12 @@ def test_windows_line_ends(tmp_path):
     assert values(read_text(tmp_path, "a,b\r\n1,x\r\n2,y\r\n")) == {"a": [1, 2], "b": ["x", "y"]}
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "cp1252"])
+def test_an_empty_cell_at_the_very_end(tmp_path, encoding):
+    table = read_text(tmp_path, 'a,b\n"ü","1"\n"y",', encoding)
+    assert values(table) == {"a": ["ü", "y"], "b": ["1", None]}
+
+
 def test_no_newline_at_the_end(tmp_path):
     assert values(read_text(tmp_path, "a,b\n1,x\n2,y")) == {"a": [1, 2], "b": ["x", "y"]}
 

@@ -105,6 +105,12 @@ def test_ordered_categories_are_ordered():
     ]
 
 
+def test_markers_in_categories():
+    cells = pd.Categorical(["low", "NA", "*"], ordered=True, categories=["low", "*", "NA"])
+    column = shoal.read(pd.DataFrame({"g": cells}), markers=["NA"], suppressed="*")["g"]
+    assert (column.values.to_pylist(), column.missing, column.suppressed) == (["low"], True, True)
+
+
 def test_a_dictionary_with_a_null_in_it():
     cells = pa.DictionaryArray.from_arrays(pa.array([0, 1, None, 2]), pa.array(["b", None, "a"]))
     table = shoal.read({"a": cells})

@@ -202,6 +202,23 @@ def test_a_replaced_file_keeps_its_mode_and_its_link(tmp_path):
     assert real.stat().st_mode & 0o777 == 0o600
 
 
+NAMES = ["d;e", "d,e", "d|e", "d\te", "\ufeffz", "sep=;", "=x", " x ", '"q"', "2023", "a\nb"]
+
+
+@ALL
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("cells", [["a;b", "c,d"], [None, "x"], ["1|2", "3"]])
+def test_odd_names_and_lone_columns(tmp_path, suffix, name, cells):
+    for table in (shoal.read({name: cells}), shoal.read({name: cells, "other": ["p", "q"]})):
+        try:
+            before, after = both(table, tmp_path / f"t{suffix}", force=True)
+        except WriteError as error:
+            assert name == "2023"
+            assert "look like data" in error.message
+        else:
+            assert after == before
+
+
 def test_excel_safe_csv(tmp_path):
     """Formula-like text is made harmless on request only; numbers stay numbers."""
     table = shoal.read({"=a": ["=1+1", "@x", "+4", "-5 dollars", "fine"], "b": [-1, 2, 3, 4, 5]})

@@ -50,7 +50,7 @@ def init(  # noqa: PLR0913, PLR0917 - options of a command
         text=given.names(text),
         sheet=sheet,
     )
-    if output.exists() and output.samefile(data):
+    if output.exists() and data.exists() and output.samefile(data):
         raise WriteError("The policy would overwrite the data.", hint="Give another name with -o.")
     table = given.load(data, format, options)
     policy = starter(table, data.name, options)

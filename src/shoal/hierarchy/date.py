@@ -56,6 +56,8 @@ class Date(Spec):
             raise ValueError(f"units must go from fine to coarse: {', '.join(UNITS)}")
         if self.format is not None and "%Y" not in self.format:
             raise ValueError("format must hold %Y, the year with four digits")
+        if self.format is not None and not _is_format(self.format):
+            raise ValueError("format must be one that strptime understands, such as %d.%m.%Y")
         return self
 
     def build(self, column: Column, counts: NDArray[np.int64], folder: Path) -> Hierarchy:
@@ -73,7 +75,7 @@ class Date(Spec):
         if self.units:
             return self.units
         years = column.kind is Kind.INTEGER and self.format is None
-        first = "decade" if years else "month" if column.kind is Kind.DATE else "day"
+        first = "decade" if years else "day" if column.kind is Kind.DATETIME else "month"
         return list(UNITS[UNITS.index(first) :])
 
     def _days(self, column: Column) -> list[Day | None]:
@@ -98,6 +100,15 @@ class Date(Spec):
         first, last = year // 10 * 10, year // 10 * 10 + 9
         first, last = max(first, self.earliest or first), min(last, self.latest or last)
         return f"{first:04}" if first == last else f"{first:04}-{last:04}"
+
+
+def _is_format(pattern: str) -> bool:
+    """Tell whether a date written in a format can be read in it."""
+    try:
+        datetime.strptime(date(2000, 12, 31).strftime(pattern), pattern)  # noqa: DTZ007 - only the day matters
+    except (ValueError, re.error):
+        return False
+    return True
 
 
 def read_day(text: str, pattern: str | None) -> Day | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal, localcontext
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeAlias
 
@@ -51,7 +52,7 @@ class Interval(Spec):
         if any(width <= 0 for width in self.widths):
             raise ValueError("widths must be positive")
         for fine, coarse in zip(self.widths, self.widths[1:], strict=False):
-            if coarse <= fine or _exact(coarse) % _exact(fine):
+            if coarse <= fine or (Fraction(_exact(coarse)) / Fraction(_exact(fine))).denominator > 1:
                 raise ValueError("each width must be a multiple of the one before")
         for points in self.cuts:
             if not points or points != sorted(set(points)):

@@ -18,7 +18,7 @@ class Options(Checked):
         default=None,
         description="whether the first row holds the names; if not said, it does, but may not look like data",
     )
-    skip: int = Field(default=0, ge=0, description="lines above the header to leave out")
+    skip: int = Field(default=0, ge=0, le=1_000_000, description="lines above the header to leave out")
     unnamed: Literal["refuse", "drop", "number"] = Field(
         default="refuse", description="what to do with nameless columns"
     )

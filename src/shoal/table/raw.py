@@ -42,9 +42,10 @@ class Entries:
         if pa.types.is_floating(values.type):
             values = pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values)
         marked = np.zeros(len(values), bool)
-        if kind is Kind.TEXT and suppressed is not None:
+        text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
+        if text and suppressed is not None:
             marked = pc.equal(values, suppressed).fill_null(False).to_numpy(zero_copy_only=False)
-        if kind is Kind.TEXT and missing:
+        if text and missing:
             empty = pc.is_in(values, pa.array(missing, values.type))
             values = pc.if_else(empty, pa.scalar(None, values.type), values)
         return cls(kind, values, marked)

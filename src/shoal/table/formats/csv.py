@@ -1,5 +1,6 @@
 """CSV and its relatives: text with separators, in whatever encoding and dialect it comes."""
 
+import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,9 +15,9 @@ from shoal.errors import ReadError, counted
 from shoal.kernels.quoting import scan_quotes
 from shoal.progress import Hook, Progress
 from shoal.table.column import SUPPRESSED, Column, as_text
-from shoal.table.formats.dialect import Dialect, detect, utf8_blocks, wrong_encoding
+from shoal.table.formats.dialect import SEPARATORS, Dialect, Utf8File, detect, utf8_blocks, wrong_encoding
 from shoal.table.formats.format import FORMATS, Format, Reading, check_options
-from shoal.table.formats.header import Header
+from shoal.table.formats.header import Header, looks_like_data
 from shoal.table.formats.lines import text_refusal, write_lines
 from shoal.table.inference import infer, is_marker
 from shoal.table.interned import InternedText
@@ -51,16 +52,23 @@ class Csv(Format):
     def write(self, table: Table, path: Path, how: Written, progress: Hook) -> None:
         """Render each dictionary entry once, then put the records together from these pieces."""
         separator = how.separator or ","
-        pieces = [_pieces(column, separator, how) for column in table.columns]
+        special = separator + "".join(SEPARATORS) * (len(table.columns) == 1)  # a lone column must not seem to be two
+        pieces = [_pieces(column, special, how) for column in table.columns]
         pieces[-1] = pc.binary_join_element_wise(pieces[-1], "\n", "")
         names = _harmless(pa.array(table.names, pa.string()), how)
         with path.open("wb") as file:
-            file.write(f"{separator.join(_quoted(names, separator).to_pylist())}\n".encode())
+            file.write(f"{separator.join(_header(names, special))}\n".encode())
             write_lines(file, table, pieces, separator, progress)
 
     def refusal(self, column: Column) -> str | None:
         """Refuse what would come back as something else."""
         return text_refusal(column)
+
+    def table_refusal(self, table: Table) -> str | None:
+        """Refuse a header that nobody would take for one."""
+        if all(looks_like_data.fullmatch(name) for name in table.names):
+            return "all its column names look like data"
+        return None
 
 
 FORMATS.register("csv")(Csv())
@@ -140,7 +148,7 @@ class _Reader:
             return
         trouble: str | None = None
         try:
-            with pacsv.open_csv(str(self._path), **self._arrow_options()) as reader:
+            with pacsv.open_csv(self._source(), **self._arrow_options()) as reader:
                 yield from reader
         except pa.ArrowInvalid as error:
             trouble = str(error)
@@ -151,13 +159,18 @@ class _Reader:
         if trouble is not None:
             raise self._broken(trouble)
 
+    def _source(self) -> Any:
+        """Return what Arrow reads: the file itself if it can, otherwise its text in UTF-8."""
+        if self._encoding == "utf-8" and self._dialect.ends_well:
+            return str(self._path)
+        return io.BufferedReader(Utf8File(self._path, self._encoding), BLOCK)
+
     def _arrow_options(self) -> dict[str, Any]:
         width = len(self._dialect.first_row)
         return {
             "read_options": pacsv.ReadOptions(
                 block_size=BLOCK,
                 use_threads=self._threads,
-                encoding=self._encoding,
                 skip_rows=self._dialect.skip,
                 autogenerate_column_names=True,
                 skip_rows_after_names=int(self._options.header is not False),
@@ -250,7 +263,7 @@ def _on_markers(name: str, text: pa.Array, read: Entries) -> list[str]:
     return [f"Column '{name}' ({read.kind}) has cells such as NA or . that were read as missing."]
 
 
-def _pieces(column: Column, separator: str, how: Written) -> pa.Array:
+def _pieces(column: Column, special: str, how: Written) -> pa.Array:
     """Return what each code of a column is written as; missing is nothing at all."""
     text = as_text(column.values)
     if column.is_text:
@@ -258,9 +271,15 @@ def _pieces(column: Column, separator: str, how: Written) -> pa.Array:
     looks_different = column.is_text and _would_be_inferred(text)
     star = pa.array([SUPPRESSED] * column.suppressed, pa.string())
     shown = pa.concat_arrays([text, star])
-    shown = _always_quoted(shown) if looks_different else _quoted(shown, separator)
+    shown = _always_quoted(shown) if looks_different else _quoted(shown, special)
     missing = pa.array([""] * column.missing, pa.string())
     return pa.concat_arrays([shown[: len(text)], missing, shown[len(text) :]])
+
+
+def _header(names: pa.Array, special: str) -> list[str]:
+    """Return the names as they are written; those that could be taken for something else are quoted."""
+    odd = pc.match_substring_regex(names, rf"^(?:{looks_like_data.pattern}|(?i:sep=).|\x{{feff}}.*)$")
+    return list(pc.if_else(odd, _always_quoted(names), _quoted(names, special)).to_pylist())
 
 
 def _harmless(text: pa.Array, how: Written) -> pa.Array:
@@ -276,10 +295,10 @@ def _would_be_inferred(values: pa.Array) -> bool:
     return any(infer(entries, decimal=decimal).kind is not Kind.TEXT for decimal in (".", ","))
 
 
-def _quoted(text: pa.Array, separator: str) -> pa.Array:
+def _quoted(text: pa.Array, special: str) -> pa.Array:
     """Quote what needs it: separators, quotes, line ends, and empty text, which is not missing."""
-    special = pc.match_substring_regex(text, rf'^$|["\r\n{re.escape(separator)}]')
-    return pc.if_else(special, _always_quoted(text), text)
+    needed = pc.match_substring_regex(text, rf'^$|["\r\n{re.escape(special)}]')
+    return pc.if_else(needed, _always_quoted(text), text)
 
 
 def _always_quoted(text: pa.Array) -> pa.Array:

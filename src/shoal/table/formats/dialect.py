@@ -1,10 +1,13 @@
 """The dialect of a text file: encoding and separator, found out from its beginning."""
 
 import codecs
+import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -18,12 +21,19 @@ _UNDEFINED_IN_CP1252 = set(b"\x81\x8d\x8f\x90\x9d")
 _SPREADSHEET_HINT = re.compile(r"sep=(.)\r?\n", re.IGNORECASE)
 
 
+class Quoted(str):
+    """Text that was quoted, and so is surely text."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Dialect:
     """How a text file is written.
 
     ``encodings``: the encoding, and others to try should bytes turn up that it does not know. ``first_row``: the fields
     of the first row. ``skip``: lines before it. ``single_row``: whether the file ends with it, even without a line end.
+    ``ends_well``: whether the file is not compressed and its last line has an end.
     """
 
     encodings: tuple[str, ...]
@@ -32,6 +42,7 @@ class Dialect:
     skip: int
     single_row: bool
     bytes_per_row: float
+    ends_well: bool
 
 
 def detect(path: Path, *, encoding: str | None, separator: str | None, skip: int) -> Dialect:
@@ -50,7 +61,37 @@ def detect(path: Path, *, encoding: str | None, separator: str | None, skip: int
     if not rows:
         raise ReadError(f"The file '{path.name}' is empty, or its first row never ends.")
     single = whole and len(rows) == 1 and not text.endswith(("\n", "\r"))
-    return Dialect(encodings, chosen, rows[0], lines, single, len(sample) / len(rows))
+    return Dialect(encodings, chosen, rows[0], lines, single, len(sample) / len(rows), _ends_well(path))
+
+
+def _ends_well(path: Path) -> bool:
+    with path.open("rb") as file:
+        file.seek(-1, 2)
+        return path.suffix.lower() != ".gz" and file.read() in {b"\n", b"\r"}
+
+
+class Utf8File(io.RawIOBase):
+    """The text of a file in UTF-8, whose last line has an end in any case."""
+
+    def __init__(self, path: Path, encoding: str) -> None:
+        super().__init__()
+        self._blocks = chain(utf8_blocks(path, encoding), [b"\n"])
+        self._left = b""
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill the buffer as far as there is text."""
+        while not self._left:
+            block = next(self._blocks, None)
+            if block is None:
+                return 0
+            self._left = block
+        count = min(len(buffer), len(self._left))
+        buffer[:count], self._left = self._left[:count], self._left[count:]
+        return count
 
 
 def _beginning(path: Path, size: int) -> tuple[bytes, bool]:
@@ -76,9 +117,10 @@ def utf8_blocks(path: Path, encoding: str, *, size: int = 1 << 20, transcode: bo
 def _start_of_rows(text: str, skip: int) -> tuple[int, int, str | None]:
     """Return where the first row begins, how many lines are before it, and the separator if one of them tells it."""
     at, lines, told = 0, 0, None
-    for _ in range(skip):
-        end = re.compile(r"\r\n|\n|\r").search(text, at)
-        at, lines = (end.end(), lines + 1) if end else (len(text), lines)
+    while lines < skip and (end := re.compile(r"\r\n|\n|\r").search(text, at)):
+        at, lines = end.end(), lines + 1
+    if lines < skip:
+        return len(text), lines, None
     if hint := _SPREADSHEET_HINT.match(text, at):  # spreadsheets understand a first line "sep=;"
         at, lines, told = hint.end(), lines + 1, hint[1]
     while blank := re.compile(r"\r\n|\n|\r").match(text, at):
@@ -116,10 +158,10 @@ def decode(sample: bytes, encoding: str, *, whole: bool) -> str:
         text = known.incrementaldecoder().decode(sample, final=whole)
         if isinstance(text, str):
             return text.removeprefix("\ufeff")
-    except (LookupError, TypeError):
-        pass
     except UnicodeError as error:
         place = getattr(error, "start", 0)
+    except (LookupError, TypeError, ValueError):  # no such encoding, or one that is not of text
+        pass
     if place is not None:
         raise wrong_encoding(encoding, place)
     raise ReadError(f"There is no text encoding called '{encoding}'.", hint="Try utf-8, cp1252 or latin-1.")
@@ -164,7 +206,7 @@ def split(text: str, separator: str, *, whole: bool, most: int = 1000) -> list[t
         if match is None:  # a quote that is never closed, or text behind a closing quote: the scan will tell
             return rows
         quoted, bare, end = match.groups()
-        row.append(bare if quoted is None else quoted.replace('""', '"'))
+        row.append(bare if quoted is None else Quoted(quoted.replace('""', '"')))
         at = match.end()
         if end == separator and at < len(text):
             continue

@@ -13,8 +13,10 @@ from shoal.errors import ReadError, counted, did_you_mean, listed
 from shoal.progress import Hook, Progress
 from shoal.table.column import Column
 from shoal.table.encoding import encode
+from shoal.table.formats.dialect import Quoted
 from shoal.table.formats.format import FORMATS, Format, Reading, check_options
 from shoal.table.formats.header import Header
+from shoal.table.formats.parquet import damaged
 from shoal.table.kind import Kind, kind_of
 from shoal.table.options import Options, Written
 from shoal.table.table import Table
@@ -39,12 +41,14 @@ class Excel(Format):
         book = _open(path)
         sheet = _sheet(book.sheet_names, options.sheet)
         above, first = _first_row(book, sheet, options.skip)
-        header = Header.of(first, options)
+        header = Header.of(first, options, typed=True)
         body = _load(book, sheet, skip_rows=above + (options.header is not False), schema_sample_rows=None)
-        columns = [
-            encode(name, pa.chunked_array([_plain(body.column(place))]), options)
-            for name, place in zip(header.names, header.places, strict=True)
-        ]
+        with damaged(path, "workbook"):
+            body.validate(full=True)
+            columns = [
+                encode(name, pa.chunked_array([_plain(body.column(place))]), options)
+                for name, place in zip(header.names, header.places, strict=True)
+            ]
         others = len(book.sheet_names) - 1
         notes = (f"The workbook has {counted(others, 'more sheet')}; '{sheet}' was read.",) if others else ()
         return Reading(columns, body.num_rows, {"sheet": sheet}, (*header.notes, *notes)).table(self.name)
@@ -93,12 +97,13 @@ FORMATS.register("excel")(Excel())
 def _open(path: Path) -> Any:
     import fastexcel
 
-    with suppress(fastexcel.FastExcelError):
+    with damaged(path, "workbook without a password"):
         return fastexcel.read_excel(path)
-    raise ReadError(f"'{path.name}' is no workbook, or is damaged or locked with a password.")
 
 
 def _sheet(names: list[str], wanted: str | None) -> str:
+    if not names:
+        raise ReadError("The workbook has no sheet that can be read.")
     if wanted is None:
         return names[0]
     if wanted not in names:
@@ -116,13 +121,17 @@ def _load(book: Any, sheet: str, **options: Any) -> pa.RecordBatch:
     raise ReadError(f"The sheet '{sheet}' is empty, or holds no table.")
 
 
+def _name(cell: Any) -> str:
+    """Return the name that a cell holds; one that is text is meant as such, even if it looks like a number."""
+    return Quoted(cell) if isinstance(cell, str) else "" if cell is None else str(cell)
+
+
 def _first_row(book: Any, sheet: str, skip: int) -> tuple[int, list[str]]:
     """Return how many rows are above the first one that is not empty, and what it holds."""
     for above in range(skip, skip + 100):
-        row = _load(book, sheet, skip_rows=above, n_rows=1, dtypes="string")
-        cells = [column[0].as_py() or "" for column in row.columns] if row.num_rows else []
-        if any(cells):
-            return above, cells
+        row = _load(book, sheet, skip_rows=above, n_rows=1)
+        if row.num_rows and any(column.null_count == 0 for column in row.columns):
+            return above, [_name(column[0].as_py()) for column in row.columns]
     raise ReadError(f"The sheet '{sheet}' is empty.")
 
 

@@ -22,7 +22,7 @@ class Feather(Format):
     def read(self, path: Path, options: Options, progress: Hook) -> Table:
         """Read and encode one column after the other."""
         check_options(options, self.name, ())
-        with damaged(path, "Arrow"):
+        with damaged(path, "Arrow file"):
             with pa.memory_map(str(path)) as source:
                 schema = ipc.open_file(source).schema
             column = partial(_column, path)

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shoal.errors import ReadError, counted
+from shoal.table.formats.dialect import Quoted
 from shoal.table.names import check_names
 from shoal.table.options import Options
 
-_DATA = re.compile(r"-?\d+([.,]\d+)?|\d{4}-\d{2}-\d{2}.*|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
+looks_like_data = re.compile(r"-?\d+([.,]\d+)?|\d{4}-\d{2}-\d{2}.*|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,13 +21,16 @@ class Header:
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, first_row: Sequence[str], options: Options) -> "Header":
-        """Take names from the first row, or number the columns if there is no header."""
+    def of(cls, first_row: Sequence[str], options: Options, *, typed: bool = False) -> "Header":
+        """Take names from the first row, or number the columns if there is no header.
+
+        ``typed``: whether quoted cells are surely text; in a file that quotes everything, quotes say nothing.
+        """
         if options.header is False:
             numbered = tuple(f"column_{place}" for place in range(1, len(first_row) + 1))
             return cls(numbered, tuple(range(len(first_row))))
         if options.header is None:
-            _check_header(first_row)
+            _check_header(first_row, typed=typed)
         places = tuple(place for place, name in enumerate(first_row) if name.strip() or options.unnamed != "drop")
         names = [first_row[place] for place in places]
         if options.unnamed == "number":
@@ -37,9 +41,12 @@ class Header:
         return cls(tuple(names), places, notes)
 
 
-def _check_header(first_row: Sequence[str]) -> None:
+def _check_header(first_row: Sequence[str], *, typed: bool) -> None:
     """Refuse a first row that is data: its values would become names and show everywhere."""
-    if any(_DATA.fullmatch(name.strip()) for name in first_row):
+    bare = [name for name in first_row if not isinstance(name, Quoted)]
+    if not bare and not typed:
+        bare = list(first_row)
+    if any(looks_like_data.fullmatch(name.strip()) for name in bare):
         raise ReadError(
             "The first row does not look like a header: it holds numbers or dates.",
             hint="If it is data, say header=False (--no-header): the columns are then numbered. If it is the header "

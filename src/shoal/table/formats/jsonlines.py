@@ -2,6 +2,7 @@
 
 import json
 import re
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,6 +15,7 @@ from shoal.table.column import Column, as_text
 from shoal.table.encoding import encode
 from shoal.table.formats.format import FORMATS, Format, Reading, check_options
 from shoal.table.formats.lines import text_refusal, write_lines
+from shoal.table.formats.parquet import damaged
 from shoal.table.inference import DATE_READERS, infer
 from shoal.table.kind import Kind, kind_of
 from shoal.table.names import check_names
@@ -21,6 +23,7 @@ from shoal.table.options import Options, Written
 from shoal.table.raw import Entries
 from shoal.table.table import Table
 
+_NO_OBJECT = re.compile(rb"(?:^|\n)[ \t\r]*[^ \t\r\n{]")
 EXACT = 2**53  # from here on not every integer is a double
 
 
@@ -33,7 +36,9 @@ class JsonLines(Format):
     def read(self, path: Path, options: Options, progress: Hook) -> Table:
         """Read the lines; text that looks like dates throughout a column is read as dates."""
         check_options(options, self.name, ())
-        table = _as_written(path)
+        with damaged(path, "file of JSON lines in UTF-8"):
+            _check_lines(path)
+            table = _as_written(path)
         check_names(table.column_names)
         encoded = []
         for done, name in enumerate(table.column_names):
@@ -69,6 +74,14 @@ class JsonLines(Format):
 FORMATS.register("jsonlines")(JsonLines())
 
 
+def _check_lines(path: Path) -> None:
+    """Refuse lines that are no objects: Arrow's reader does not survive them."""
+    with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
+        found = _NO_OBJECT.search(data)
+    if found:
+        raise ReadError(f"'{path.name}' has lines that are no objects.", hint='Each line must be one: {"age": 34, …}.')
+
+
 def _as_written(path: Path) -> pa.Table:
     """Read the file twice if Arrow took text for timestamps: text is what the file holds."""
     table = _read(path, None)
@@ -79,7 +92,7 @@ def _as_written(path: Path) -> pa.Table:
 
 
 def _read(path: Path, schema: pa.Schema | None) -> pa.Table:
-    options = pajson.ParseOptions(explicit_schema=schema, newlines_in_values=True)
+    options = pajson.ParseOptions(explicit_schema=schema)
     trouble = ""
     try:
         table = pajson.read_json(str(path), pajson.ReadOptions(block_size=1 << 24), options)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from shoal.errors import ReadError
+from shoal.errors import ReadError, ShoalError
 from shoal.progress import Hook, Progress
 from shoal.table.encoding import encode
 from shoal.table.formats.format import FORMATS, Format, Reading, check_options
@@ -26,7 +26,7 @@ class Parquet(Format):
     def read(self, path: Path, options: Options, progress: Hook) -> Table:
         """Read and encode one column after the other."""
         check_options(options, self.name, ())
-        with damaged(path, "Parquet"):
+        with damaged(path, "Parquet file"):
             schema = pq.read_schema(path)
             texts = [field.name for field in schema if pa.types.is_string(field.type)]
             with pq.ParquetFile(path, read_dictionary=texts) as file:
@@ -52,8 +52,10 @@ def damaged(path: Path, what: str) -> Iterator[None]:
     """Say that a file is no such file, whatever the library stumbled over."""
     try:
         yield
-    except (pa.ArrowException, OSError):
-        raise ReadError(f"'{path.name}' is no {what} file, or is damaged.") from None
+    except (ShoalError, MemoryError):
+        raise
+    except Exception:  # noqa: BLE001 - damaged bytes make libraries stumble in many ways
+        raise ReadError(f"'{path.name}' is no {what}, or is damaged.") from None
 
 
 def read_columns(
@@ -67,5 +69,7 @@ def read_columns(
     for done, name in enumerate(names):
         kind_of(schema.field(name).type, name)  # refuse what cannot be encoded before it is read
         progress(Progress("reading", done, len(names)))
-        encoded.append(encode(name, column(name), options))
+        cells = column(name)
+        cells.validate(full=True)  # damaged bytes must not reach the kernels
+        encoded.append(encode(name, cells, options))
     return Reading(encoded, len(encoded[0].codes) if encoded else 0, notes=notes)
