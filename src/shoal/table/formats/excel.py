@@ -14,9 +14,8 @@ from shoal.progress import Hook, Progress
 from shoal.table.column import Column
 from shoal.table.encoding import encode
 from shoal.table.formats.dialect import Quoted
-from shoal.table.formats.format import FORMATS, Format, Reading, check_options
+from shoal.table.formats.format import FORMATS, Format, Reading, check_options, damaged
 from shoal.table.formats.header import Header
-from shoal.table.formats.parquet import damaged
 from shoal.table.kind import Kind, kind_of
 from shoal.table.options import Options, Written
 from shoal.table.table import Table

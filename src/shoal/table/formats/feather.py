@@ -7,8 +7,8 @@ import pyarrow as pa
 from pyarrow import feather, ipc
 
 from shoal.progress import Hook
-from shoal.table.formats.format import FORMATS, Format, check_options
-from shoal.table.formats.parquet import damaged, read_columns
+from shoal.table.formats.format import FORMATS, Format, check_options, damaged
+from shoal.table.formats.typed import read_columns
 from shoal.table.options import Options, Written
 from shoal.table.table import Table
 

@@ -1,12 +1,13 @@
 """What every file format can do, and how it is found."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
-from shoal.errors import ReadError, did_you_mean, listed
+from shoal.errors import ReadError, ShoalError, did_you_mean, listed
 from shoal.progress import Hook
 from shoal.registry import Registry
 from shoal.table.column import Column
@@ -79,3 +80,14 @@ def check_options(options: Options, name: str, known: Sequence[str]) -> None:
     """Refuse options that a format does not know, so that none is silently ignored."""
     for option in options.model_fields_set - {*known, "suppressed", "text", "markers"}:
         raise ReadError(f"The option '{option}' means nothing for files of format {name}.")
+
+
+@contextmanager
+def damaged(path: Path, what: str) -> Iterator[None]:
+    """Say that a file is no such file, whatever the library stumbled over."""
+    try:
+        yield
+    except (ShoalError, MemoryError):
+        raise
+    except Exception:  # noqa: BLE001 - damaged bytes make libraries stumble in many ways
+        raise ReadError(f"'{path.name}' is no {what}, or is damaged.") from None

@@ -13,9 +13,8 @@ from shoal.errors import ColumnError, ReadError
 from shoal.progress import Hook, Progress
 from shoal.table.column import Column, as_text
 from shoal.table.encoding import encode
-from shoal.table.formats.format import FORMATS, Format, Reading, check_options
+from shoal.table.formats.format import FORMATS, Format, Reading, check_options, damaged
 from shoal.table.formats.lines import text_refusal, write_lines
-from shoal.table.formats.parquet import damaged
 from shoal.table.inference import DATE_READERS, infer
 from shoal.table.kind import Kind, kind_of
 from shoal.table.names import check_names

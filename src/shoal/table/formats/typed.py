@@ -1,0 +1,29 @@
+"""Files whose columns have types: read and encoded one after the other."""
+
+from collections.abc import Callable
+
+import pyarrow as pa
+
+from shoal.progress import Hook, Progress
+from shoal.table.encoding import encode
+from shoal.table.formats.format import Reading
+from shoal.table.kind import kind_of
+from shoal.table.names import check_names, without_index
+from shoal.table.options import Options
+
+
+def read_columns(
+    schema: pa.Schema, column: Callable[[str], pa.ChunkedArray], options: Options, progress: Hook
+) -> Reading:
+    """Encode the columns of a typed file one after the other; ``column(name)`` brings one."""
+    names = without_index(schema.names)
+    check_names(names)
+    notes = ("A row index that pandas had stored was left out.",) if len(names) < len(schema) else ()
+    encoded = []
+    for done, name in enumerate(names):
+        kind_of(schema.field(name).type, name)  # refuse what cannot be encoded before it is read
+        progress(Progress("reading", done, len(names)))
+        cells = column(name)
+        cells.validate(full=True)  # damaged bytes must not reach the kernels
+        encoded.append(encode(name, cells, options))
+    return Reading(encoded, len(encoded[0].codes) if encoded else 0, notes=notes)
