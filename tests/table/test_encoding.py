@@ -68,9 +68,10 @@ def test_dictionaries_with_odd_entries():
 
 
 def test_both_zeros_are_one_value_whatever_comes_first():
-    for cells in ([-0.0, 0.0], [0.0, -0.0]):
-        values = encode("a", pa.chunked_array([cells])).column.values.to_pylist()
-        assert [str(value) for value in values] == ["0.0"]
+    for cells in (pa.array([-0.0, 0.0]), pa.array([0.0, -0.0])):
+        for array in (cells, cells.dictionary_encode()):
+            values = encode("a", pa.chunked_array([array])).column.values.to_pylist()
+            assert [str(value) for value in values] == ["0.0"]
 
 
 @pytest.mark.parametrize("arrow", [pa.float16(), pa.decimal32(5, 2), pa.decimal64(12, 2)], ids=str)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.demo import Hospital, hospital
+from shoal.demo import hospital
 from shoal.errors import WriteError
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.grouping import group_rows
@@ -33,9 +33,8 @@ def tour(folder: Path, console: "Console", *, patients: int, seed: int, force: b
     """Write the demo's files into a folder and walk through the stages, telling what happens."""
     console.print("\n[bold]A fish in a shoal is safe because of its peers. So is a patient in a table.[/bold]")
     _make_up(folder, console, patients=patients, seed=seed, force=force)
-    table, register = read(folder / "patients.csv"), read(folder / "register.csv")
     policy = Policy.load(folder / "policy.toml")
-    table = policy.apply(table)
+    table, register = policy.read(folder / "patients.csv"), read(folder / "register.csv")
     _show_columns(table, console)
     _show_uniqueness(table, register, console)
     _show_ladders(policy.hierarchies(table), table, console)
@@ -49,17 +48,13 @@ def _make_up(folder: Path, console: "Console", *, patients: int, seed: int, forc
         raise WriteError(f"'{folder}' is a file, not a folder.")
     folder.mkdir(parents=True, exist_ok=True)
     for name, attribute in FILES.items():
-        _write(made, attribute, folder / name, force=force)
         table: Table = getattr(made, attribute)
+        write(table, folder / name, force=force)
         console.print(f"  {folder / name}  [dim]{table.records:,} records × {len(table.columns)} columns[/dim]")
     with replacing(folder / "policy.toml", force=force) as beside:
         beside.write_bytes(files("shoal.demo").joinpath("policy.toml").read_bytes())
     console.print(f"  {folder / 'policy.toml'}  [dim]what each column is, and what a release must fulfil[/dim]")
     console.print("  [dim]Nobody in these files exists. The register is what an attacker could have.[/dim]")
-
-
-def _write(made: Hospital, attribute: str, path: Path, *, force: bool) -> None:
-    write(getattr(made, attribute), path, force=force)
 
 
 def _show_columns(table: Table, console: "Console") -> None:

@@ -40,7 +40,6 @@ class Automatic(Spec):
     """
 
     kind: Literal["auto"] = "auto"
-    summary = "proposed from the values and the name of the column"
 
     def build(self, column: Column, counts: NDArray[np.int64], folder: Path) -> Hierarchy:
         """Propose and bind."""

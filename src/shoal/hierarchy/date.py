@@ -48,7 +48,6 @@ class Date(Spec):
     earliest: int | None = None
     latest: int | None = None
     unknown: Literal["refuse", "suppress"] = "refuse"
-    summary = "dates: day, month, quarter, year, decade"
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -40,7 +40,6 @@ class Explicit(Spec):
     values: dict[str, list[str]] = Field(default_factory=dict)
     unknown: Literal["refuse", "suppress"] = "refuse"
     check_labels: bool = True
-    summary = "written down value by value, in a file or in the policy"
 
     @model_validator(mode="after")
     def _check(self) -> Self:

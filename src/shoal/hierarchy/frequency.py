@@ -30,7 +30,6 @@ class Frequency(Spec):
     keep: list[int] = Field(min_length=1)
     other: str = "other"
     of_persons = True
-    summary = 'frequent categories, the rest as "other"'
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -40,7 +40,6 @@ class Icd10(Spec):
     kind: Literal["icd10"] = "icd10"
     edition: Literal["who", "cm"] = "who"
     unknown: Literal["refuse", "suppress"] = "refuse"
-    summary = "ICD-10 codes: subcategory, category, block, chapter"
 
     def build(self, column: Column, counts: NDArray[np.int64], folder: Path) -> Hierarchy:
         """Bind to a column of codes."""

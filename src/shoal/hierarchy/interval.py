@@ -43,7 +43,6 @@ class Interval(Spec):
     cuts: list[list[Number]] = Field(default_factory=list)
     bottom: Number | None = None
     top: Number | None = None
-    summary = "numbers in intervals of growing width, with 90+ where wanted"
 
     @model_validator(mode="after")
     def _check(self) -> Self:

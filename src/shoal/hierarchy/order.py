@@ -33,7 +33,6 @@ class Order(Spec):
     sizes: list[int] = Field(min_length=1)
     order: list[str] = Field(default_factory=list)
     unknown: Literal["refuse", "suppress"] = "refuse"
-    summary = "neighbours in an order put together"
 
     @model_validator(mode="after")
     def _check(self) -> Self:

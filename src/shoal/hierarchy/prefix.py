@@ -50,7 +50,6 @@ class Prefix(Spec):
     length: int | None = Field(default=None, ge=1)
     mask: str = "*"
     unknown: Literal["refuse", "suppress"] = "refuse"
-    summary = "codes and postcodes, cut to ever fewer characters"
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -23,7 +23,6 @@ class Spec(Checked):
     """The base of all kinds. A subclass has a ``kind``, its parameters as fields, and :meth:`build`."""
 
     kind: str
-    summary: ClassVar[str]
     of_persons: ClassVar[bool] = False  # whether counts are of persons, not of records
 
     @abstractmethod

@@ -22,7 +22,6 @@ class Suppression(Spec):
     """
 
     kind: Literal["suppression"] = "suppression"
-    summary = "the value itself, then *"
 
     def build(self, column: Column, counts: NDArray[np.int64], folder: Path) -> Hierarchy:
         """Bind to a column."""

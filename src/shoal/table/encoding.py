@@ -64,8 +64,6 @@ def _supported(cells: pa.ChunkedArray) -> pa.ChunkedArray:
 def _raw_plain(cells: pa.ChunkedArray) -> tuple[RawColumn, pa.Array]:
     """Number the values of a fixed-width type. Not-a-number is missing."""
     array = _joined(cells)
-    if pa.types.is_floating(array.type):
-        array = pc.add(array, pa.scalar(0, array.type))  # −0.0 becomes 0.0: they are one value
     present = _present(array)
     ranked = rank_many(array if present.all() else array.filter(pa.array(present)))
     codes = np.zeros(len(array), narrowest(len(ranked.values) + 1))

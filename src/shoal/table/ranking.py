@@ -29,6 +29,7 @@ def rank(values: pa.Array) -> Ranked:
     """
     if len(values) == 0:
         return Ranked(values, np.empty(0, np.uint32))
+    values = _with_one_zero(values)
     if _is_text(values.type):
         values = values.cast(pa.large_string())
         order = sort_text(values)
@@ -68,8 +69,14 @@ def rank_many(values: pa.Array) -> Ranked:
         return Ranked(entries.values, entries.ids[encoded.indices.to_numpy()])
     if len(values) == 0:
         return Ranked(values, np.empty(0, np.uint32))
+    values = _with_one_zero(values)
     groups = group(*_sortable(values))
     return Ranked(values.take(pa.array(groups.first)), groups.ids)
+
+
+def _with_one_zero(values: pa.Array) -> pa.Array:
+    """Turn −0.0 into 0.0: they are one value, whichever stands first."""
+    return pc.add(values, pa.scalar(0, values.type)) if pa.types.is_floating(values.type) else values
 
 
 def _sortable(values: pa.Array) -> tuple[NDArray[np.uint64], int]:
