@@ -1,5 +1,6 @@
 """The C core and the numpy twins against plain Python, and against each other."""
 
+from decimal import Decimal
 from itertools import groupby
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from shoal.errors import ShoalError
 from shoal.kernels import library
+from shoal.kernels.decimals import decimals
 from shoal.kernels.grouping import DIRECT_SPACE, group, group_rows
 from shoal.kernels.interning import intern_keys, text_interner
 from shoal.kernels.packing import pack
@@ -261,3 +263,43 @@ def test_what_quotes_say(kernels, text, unclosed, broken, columns):
     with library.using(kernels):
         found = scan_quotes([text.encode()], b",", 2)
         assert (found.unclosed, found.broken, found.columns) == (unclosed, broken, columns)
+
+
+written = st.builds(
+    lambda digits, places, sign: f"{sign}{Decimal(digits).scaleb(-places):f}",
+    st.integers(0, 10**17 - 1) | st.integers(2**53 - 2, 2**53 + 2),
+    st.integers(0, 19),
+    st.sampled_from(["", "-"]),
+)
+
+
+@BOTH
+@given(
+    texts=st.lists(written | st.floats(-1e15, 1e15).map(lambda number: f"{number:.17f}"[:19].rstrip(".")), max_size=20)
+)
+def test_decimals_are_the_nearest_doubles(kernels, texts):
+    with library.using(kernels):
+        read = decimals(pa.array(texts, pa.large_string()))
+    if read is None:
+        assert any(len(text.lstrip("-0.").replace(".", "")) > 17 for text in texts)
+        return
+    assert read.doubles.tolist() == [float(text) for text in texts]
+    assert read.held.tolist() == [_held(text, float(text)) for text in texts]
+
+
+def _held(text: str, number: float) -> bool:
+    if "." not in text:
+        return abs(int(text)) <= 2**53
+    unit = Decimal(1).scaleb(Decimal(text).as_tuple().exponent)
+    near = abs(Decimal(number) - Decimal(text)) * 2 < unit
+    return near and (abs(number) < 2**53 or Decimal(text) == 0)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "text", ["", "-", ".", "5.", "007", "-01.5", "1e5", "+1", "1,5", " 1", "1" * 18, "0." + "0" * 20]
+)
+def test_what_is_no_plain_decimal(kernels, text):
+    with library.using(kernels):
+        assert decimals(pa.array(["1", text], pa.large_string())) is None
+        assert decimals(pa.array(["1", text, "2"], pa.large_string()).slice(2)).doubles.tolist() == [2.0]

@@ -284,6 +284,72 @@ API void shoal_tally(const uint32_t *ids, int64_t rows, int64_t *counts, int64_t
         if (counts[ids[i]]++ == 0) first[ids[i]] = i;
 }
 
+/* ---- decimals ----------------------------------------------------------------------------------------- */
+
+enum { PLACES = 19 };
+static const int64_t DIGITS_LIMIT = 10000000000000000; /* another digit makes 17 */
+static const uint64_t EXACT_INTEGERS = (uint64_t)1 << 53;
+
+static inline int bits(uint64_t number) { return number ? 64 - __builtin_clzll(number) : 0; }
+
+static inline double power_of_two(int exponent)
+{
+    const uint64_t pattern = (uint64_t)(exponent + 1023) << 52;
+    double power;
+    memcpy(&power, &pattern, 8);
+    return power;
+}
+
+/* Returns the double nearest to digits / ten, where ten is a power of ten; ties to even. `held` tells whether the double,
+ * rounded to as many decimal places, is the decimal again. */
+static double nearest(uint64_t digits, uint64_t ten, uint8_t *held)
+{
+    *held = ten == 1 ? digits <= EXACT_INTEGERS : digits == 0;
+    if (digits == 0) return 0;
+    const int shift = 63 + bits(ten) - bits(digits);
+    const unsigned __int128 number = (unsigned __int128)digits << shift;
+    const uint64_t quotient = (uint64_t)(number / ten);
+    const int sticky = number % ten != 0, extra = bits(quotient) - 53;
+    const uint64_t rest = quotient & (((uint64_t)1 << extra) - 1), half = (uint64_t)1 << (extra - 1);
+    uint64_t mantissa = quotient >> extra;
+    mantissa += rest > half || (rest == half && (sticky || mantissa & 1));
+    const int scale = shift - extra;
+    if (ten > 1 && scale > 0) {
+        const unsigned __int128 double_times_ten = (unsigned __int128)mantissa * ten;
+        const unsigned __int128 decimal = (unsigned __int128)digits << scale;
+        const unsigned __int128 error = double_times_ten > decimal ? double_times_ten - decimal : decimal - double_times_ten;
+        *held = error < (unsigned __int128)1 << (scale - 1);
+    }
+    return (double)mantissa * power_of_two(-scale);
+}
+
+/* Reads texts such as -12.50 as doubles. Returns how many texts were read: it stops at the first that is written in
+ * another way (a leading zero, an exponent), has more than 17 digits that count or more than 19 decimal places. */
+API int64_t shoal_decimals(const uint8_t *text, const int64_t *ends, int64_t count, const uint64_t *tens,
+                           double *doubles, uint8_t *held)
+{
+    for (int64_t i = 0; i < count; i++) {
+        const uint8_t *at = text + ends[i], *end = text + ends[i + 1];
+        const int negative = at < end && *at == '-';
+        at += negative;
+        int64_t digits = 0, places = 0;
+        const uint8_t *whole = at;
+        for (; at < end && (uint8_t)(*at - '0') < 10 && digits < DIGITS_LIMIT; at++) digits = digits * 10 + (*at - '0');
+        if (at - whole > 1 && *whole == '0') return i;
+        if (at < end && *at == '.') {
+            const uint8_t *point = at++;
+            for (; at < end && (uint8_t)(*at - '0') < 10 && digits < DIGITS_LIMIT; at++)
+                digits = digits * 10 + (*at - '0');
+            places = at - point - 1;
+            if (places == 0 || places > PLACES) return i;
+        }
+        if (at == whole || at < end) return i;
+        const double size = nearest((uint64_t)digits, tens[places], &held[i]);
+        doubles[i] = negative ? -size : size;
+    }
+    return count;
+}
+
 /* ---- quoting in text tables --------------------------------------------------------------------------- */
 
 enum { START, BARE, QUOTED, CLOSED, BROKEN };                 /* where in a field a byte is */

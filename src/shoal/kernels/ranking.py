@@ -22,7 +22,7 @@ def sort_text(values: pa.LargeStringArray) -> NDArray[np.int64]:
     """
     if len(values) == 0:
         return np.empty(0, np.int64)
-    text, ends = _parts(values)
+    text, ends = parts(values)
     lengths = np.diff(ends)
     words = -(-int(lengths.max()) // 8)
     if words > WORDS:
@@ -43,7 +43,7 @@ def gather_text(values: pa.LargeStringArray, order: NDArray[np.int64]) -> pa.Lar
     native = library.core()
     if native is None or len(values) == 0:
         return values.take(pa.array(order))
-    text, ends = _parts(values)
+    text, ends = parts(values)
     order = np.ascontiguousarray(order, np.int64)
     out, out_ends = np.empty(int(ends[-1] - ends[0]), np.uint8), np.zeros(len(order) + 1, np.int64)
     native.shoal_gather_text(
@@ -52,7 +52,7 @@ def gather_text(values: pa.LargeStringArray, order: NDArray[np.int64]) -> pa.Lar
     return pa.LargeStringArray.from_buffers(len(order), pa.py_buffer(out_ends), pa.py_buffer(out))
 
 
-def _parts(values: pa.LargeStringArray) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+def parts(values: pa.LargeStringArray) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Return the bytes of all values, and where each begins and ends in them."""
     _, offsets, text = values.buffers()
     return np.frombuffer(text or b"", np.uint8), np.frombuffer(offsets, np.int64, len(values) + 1, 8 * values.offset)

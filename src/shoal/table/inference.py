@@ -8,12 +8,14 @@ a word, ``250.0`` and ``250.00`` stay two codes, and integers beyond 64 bits kee
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
+from math import isinf
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from shoal.kernels.decimals import decimals
 from shoal.table.kind import Kind
 from shoal.table.ranking import Ranked, rank
 from shoal.table.raw import Entries
@@ -21,18 +23,32 @@ from shoal.table.raw import Entries
 # What people write for "missing" in a column of numbers or dates. In a column of text these stay text.
 MARKERS = ("", "NA", "N/A", "n/a", "na", "#N/A", "NaN", "nan", "NULL", "null", "None", ".", "?", "-")
 
+BLOCK = 1 << 16  # texts looked at together: what is computed about them stays in the cache
 _SAMPLE = 64
+_NUMBER = r"^-?((0|[1-9]\d*)(\.\d+)?|\.\d+)([eE][+-]?\d{1,3})?$"
 _DAY = r"(?:000[1-9]|00[1-9]\d|0[1-9]\d\d|[1-9]\d{3})-\d{2}-\d{2}"
 _CLOCK = r"\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?"
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """How one kind is written, and how text becomes it. ``read`` gives None where the text cannot be that kind."""
+    """How one kind is written, and how text becomes it.
+
+    ``convert`` gives None where text cannot be that kind although it looks like it; if it ``checks``, for any text.
+    """
 
     kind: Kind
     pattern: str
-    read: Callable[[pa.Array], pa.Array | None]
+    convert: Callable[[pa.Array], pa.Array | None]
+    checks: bool = False
+
+    def could_read(self, sample: pa.Array) -> bool:
+        """Tell whether a few texts are written like this kind."""
+        return _all_match(sample, self.pattern)
+
+    def read(self, text: pa.Array) -> pa.Array | None:
+        """Read texts, or return None if one of them is no such thing."""
+        return self.convert(text) if self.checks or _all_match(text, self.pattern) else None
 
 
 def _cast(target: pa.DataType) -> Callable[[pa.Array], pa.Array | None]:
@@ -47,30 +63,42 @@ def _cast(target: pa.DataType) -> Callable[[pa.Array], pa.Array | None]:
 
 def _read_number(text: pa.Array) -> pa.Array | None:
     """Read decimals; refuse if digits would get lost, or if only exponents tell numbers from codes."""
-    has_point = pc.any(pc.match_substring(text, ".")).as_py()
+    has_point = any(pc.any(pc.match_substring(part, ".")).as_py() for part in (text[:_SAMPLE], text))
     if not has_point and pc.any(pc.match_substring_regex(text, "[eE]")).as_py():
         return None
-    numbers = text.cast(pa.float64())
-    if pc.any(pc.is_inf(numbers)).as_py():
-        return None
-    return None if _loses_digits(text, numbers) else numbers
+    numbers = []
+    for start in range(0, len(text), BLOCK):
+        block = _read_number_block(text[start : start + BLOCK])
+        if block is None:
+            return None
+        numbers.append(block)
+    return pa.concat_arrays(numbers)
 
 
-def _loses_digits(text: pa.Array, numbers: pa.Array) -> bool:
-    """Tell whether a text has digits that a double does not hold, or is so small that nothing is left of it.
+def _read_number_block(text: pa.Array) -> pa.Array | None:
+    """Read a block of texts, of which each must be how its double is written.
 
-    Fifteen digits always survive. A longer text must be how the double is written, in its shortest form or with as many
-    digits as the text has.
+    That is in its shortest form or with as many digits as the text has; fewer than sixteen digits always survive.
     """
-    longer = pc.greater(pc.binary_length(text), 16)
-    if pc.any(longer).as_py():
-        longer = pc.and_(longer, pc.not_equal(text, numbers.cast(pa.string()).cast(text.type)))
-    doubtful = pc.or_(longer, pc.or_(pc.greater_equal(pc.abs(numbers), 2**53), pc.equal(numbers, 0)))
+    read = decimals(text)
+    if read is None and not _all_match(text, _NUMBER):
+        return None
+    numbers = pa.array(read.doubles) if read else text.cast(pa.float64())
+    doubtful = pa.array(~read.held) if read else _may_lose_digits(text, numbers)
     pairs = zip(text.filter(doubtful).to_pylist(), numbers.filter(doubtful).to_pylist(), strict=True)
-    return not all(_is_written(number, written) for written, number in pairs)
+    return numbers if all(_is_written(number, written) for written, number in pairs) else None
+
+
+def _may_lose_digits(text: pa.Array, numbers: pa.Array) -> pa.Array:
+    """Tell where it is not certain; up to fifteen digits always survive, and integers below 2⁵³."""
+    sizes, tiny = pc.abs(numbers), float(np.finfo(np.float64).tiny)
+    odd = pc.or_(pc.greater_equal(sizes, 2.0**53), pc.less(sizes, tiny))
+    return pc.or_(odd, pc.greater(pc.binary_length(text), 16))
 
 
 def _is_written(number: float, text: str) -> bool:
+    if isinf(number):
+        return False
     exact = Decimal(text)
     if number == 0 or exact == Decimal(repr(number)):
         return exact == Decimal(repr(number))
@@ -100,7 +128,7 @@ DATE_READERS = (
 ALL_READERS = (
     Reader(Kind.BOOLEAN, r"^(true|false)$", _cast(pa.bool_())),
     Reader(Kind.INTEGER, r"^(0|-?[1-9]\d{0,18})$", _cast(pa.int64())),
-    Reader(Kind.NUMBER, r"^-?((0|[1-9]\d*)(\.\d+)?|\.\d+)([eE][+-]?\d{1,3})?$", _read_number),
+    Reader(Kind.NUMBER, _NUMBER, _read_number, checks=True),
     *DATE_READERS,
 )
 
@@ -148,9 +176,7 @@ def _first_reading(text: pa.Array, readers: tuple[Reader, ...]) -> tuple[Kind, p
     if len(text) == 0:
         return None
     for reader in readers:
-        if not _all_match(text[:_SAMPLE], reader.pattern) or not _all_match(text, reader.pattern):
-            continue
-        values = reader.read(text)
+        values = reader.read(text) if reader.could_read(text[:_SAMPLE]) else None
         if values is None:
             continue
         ranked = rank(values)

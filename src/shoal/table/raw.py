@@ -58,6 +58,10 @@ class RawColumn:
         self._parts = parts
         self._used = used
 
+    def copy(self) -> "RawColumn":
+        """Return the column once more, for the case that it is encoded in two ways."""
+        return RawColumn(list(self._parts), self._used)
+
     def encoded(self, name: str, entries: Entries) -> Encoded:
         """Rank the entries that cells use and translate the raw codes. Can be done once."""
         used = self._used[1:]

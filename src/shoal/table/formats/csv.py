@@ -2,7 +2,9 @@
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +25,7 @@ from shoal.table.inference import infer, is_marker
 from shoal.table.interned import InternedText
 from shoal.table.kind import Kind
 from shoal.table.options import Options, Written
-from shoal.table.raw import Entries
+from shoal.table.raw import Encoded, Entries
 from shoal.table.table import Table
 
 BLOCK = 1 << 19  # bytes read at a time: a block and its codes stay in the cache
@@ -103,11 +105,9 @@ class _Reader:
             self._progress(Progress("reading", rows, self._expected_rows()))
         self._check_ragged()
         self._note_encoding()
-        taken = [column.taken() for column in columns]
-        read = self._understood([values for _, values in taken], quoted)
-        encoded = [
-            raw.encoded(name, entries) for name, (raw, _), entries in zip(self._header.names, taken, read, strict=True)
-        ]
+        columns.reverse()  # each is let go as soon as it is understood
+        understood = [self._understood(columns.pop(), place, quoted) for place in range(len(columns))]
+        encoded = self._without_thousands(understood)
         details = {"encoding": self._encoding, "separator": self._dialect.separator}
         return Reading(encoded, rows, details, tuple(self._notes)).table("csv")
 
@@ -216,34 +216,49 @@ class _Reader:
             hint="Open it in an editor and check that its rows are lines with a separator between the fields.",
         )
 
-    def _understood(self, texts: list[pa.LargeStringArray], quoted: frozenset[int]) -> list[Entries]:
-        """Find out what the entries of each column mean."""
-        read = []
-        for name, place, values in zip(self._header.names, self._header.places, texts, strict=True):
-            entries = Entries.read(Kind.TEXT, values, self._options.suppressed, self._options.markers)
-            kept = name in self._options.text or place in quoted
-            read.append(entries if kept else self._inferred(entries))
-        commas = [
-            self._options.decimal is None and _has_commas(text, got) for text, got in zip(texts, read, strict=True)
-        ]
-        for place, name in enumerate(self._header.names):
-            if any(commas) and not commas[place] and _has_thousands(texts[place], read[place]):
-                read[place] = Entries.read(Kind.TEXT, texts[place], self._options.suppressed, self._options.markers)
-                self._notes.append(f"Column '{name}' was kept as text: its points may separate thousands.")
-            elif commas[place]:
-                self._notes.append(f"Column '{name}' is written with decimal commas.")
-            self._notes += _on_markers(name, texts[place], read[place])
-        return read
+    def _understood(self, column: InternedText, place: int, quoted: frozenset[int]) -> "_Understood":
+        """Find out what a column means and encode it."""
+        raw, text = column.taken()
+        name = self._header.names[place]
+        entries = Entries.read(Kind.TEXT, text, self._options.suppressed, self._options.markers)
+        as_text = name in self._options.text or self._header.places[place] in quoted
+        read, commas = (entries, False) if as_text else self._inferred(entries)
+        if commas:
+            self._notes.append(f"Column '{name}' is written with decimal commas.")
+        self._notes += _on_markers(name, text, read)
+        doubtful = self._guesses_decimals and not commas and _has_thousands(text, read)
+        otherwise = partial(raw.copy().encoded, name, entries) if doubtful else None
+        return _Understood(raw.encoded(name, read), commas, otherwise)
 
-    def _inferred(self, entries: Entries) -> Entries:
-        if self._options.decimal is not None:
-            return infer(entries, decimal=self._options.decimal)
-        read = infer(entries)
-        return infer(entries, decimal=",") if read.kind is Kind.TEXT and self._dialect.separator != "," else read
+    @property
+    def _guesses_decimals(self) -> bool:
+        return self._options.decimal is None and self._dialect.separator != ","
+
+    def _inferred(self, entries: Entries) -> tuple[Entries, bool]:
+        """Return what the entries mean, and whether that is so because commas are taken for decimal points."""
+        read = infer(entries, decimal=self._options.decimal or ".")
+        if read.kind is not Kind.TEXT or not self._guesses_decimals:
+            return read, False
+        read = infer(entries, decimal=",")
+        return read, read.kind is Kind.NUMBER
+
+    def _without_thousands(self, understood: list["_Understood"]) -> list[Encoded]:
+        """Where some column has decimal commas, keep others as text whose points may separate thousands."""
+        commas = any(column.commas for column in understood)
+        encoded = [column.as_text() if commas and column.as_text else column.encoded for column in understood]
+        for before, after in zip(understood, encoded, strict=True):
+            if before.encoded is not after:
+                self._notes.append(f"Column '{after.column.name}' was kept as text: its points may separate thousands.")
+        return encoded
 
 
-def _has_commas(text: pa.Array, read: Entries) -> bool:
-    return read.kind is Kind.NUMBER and bool(pc.any(pc.match_substring(text, ",")).as_py())
+@dataclass(frozen=True, slots=True)
+class _Understood:
+    """A column with the meaning that was found; ``as_text`` keeps it as text where its points may be other points."""
+
+    encoded: Encoded
+    commas: bool
+    as_text: Callable[[], Encoded] | None
 
 
 def _has_thousands(text: pa.Array, read: Entries) -> bool:
