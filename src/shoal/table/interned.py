@@ -16,7 +16,7 @@ from shoal.table.raw import RawColumn
 
 BLOCK = 1 << 16
 ENOUGH = 1 << 15  # rows after which it is clear whether values repeat
-DIFFERENT = 0.75  # share of different values from which interning does not pay
+DIFFERENT = 0.98  # share of different values from which interning does not pay: a few repeats soon become many
 
 
 class InternedText:
