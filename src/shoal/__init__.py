@@ -29,10 +29,13 @@ __all__ = ["Policy", "ShoalError", "Table", "__version__", "demo", "errors", "re
 def __getattr__(name: str) -> Any:
     if name in _ROOMS:
         return import_module(f"shoal.{name}")
-    if name not in _HOMES:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    measures = {} if name.startswith("_") else import_module("shoal.plain").functions()
+    if name not in measures:
         raise AttributeError(f"module 'shoal' has no attribute '{name}'")
-    return getattr(import_module(_HOMES[name]), name)
+    return measures[name]
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted({*__all__, *import_module("shoal.plain").functions()})

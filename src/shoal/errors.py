@@ -4,6 +4,7 @@
     ├── ReadError        a source cannot be read, or not as it was asked for
     ├── ColumnError      a column is not there, or is not what it must be
     ├── HierarchyError   a hierarchy does not fit its column, or is none
+    ├── ModelError       a model cannot be measured, or lacks something
     ├── PolicyError      a policy cannot be understood, or does not fit the table
     ├── WriteError       something cannot be written, or must not be overwritten
     └── Cancelled        the user stopped a long run
@@ -51,6 +52,10 @@ class ColumnError(ShoalError):
 
 class HierarchyError(ShoalError):
     """A hierarchy does not fit its column, or is none."""
+
+
+class ModelError(ShoalError):
+    """A privacy model or a risk cannot be measured, or lacks something."""
 
 
 class PolicyError(ShoalError):

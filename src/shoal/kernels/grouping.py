@@ -46,7 +46,10 @@ def group(keys: NDArray[np.uint64], space: int = KEY_SPACE) -> Groups:
         if len(keys) and int(keys.max()) >= space:
             raise IndexError("a key lies outside the space of keys")
         return _group_numpy(keys)
-    dense = _dense_direct(native, keys, space) if _is_direct(space, len(keys)) else _dense_hashed(keys)
+    if _is_direct(space, len(keys)):
+        dense = _dense_direct(native, keys, space)
+    else:
+        dense = _dense_ascending(keys) if (keys[1:] >= keys[:-1]).all() else _dense_hashed(keys)
     return _tally(native, *dense)
 
 
@@ -98,6 +101,13 @@ def _dense_direct(native: ctypes.CDLL, keys: NDArray[np.uint64], space: int) -> 
     if count < 0:
         raise IndexError("a key lies outside the space of keys")
     return ids, int(count)
+
+
+def _dense_ascending(keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], int]:
+    new = np.ones(len(keys), np.uint32)
+    new[1:] = keys[1:] != keys[:-1]
+    ids = np.cumsum(new, dtype=np.uint32) - np.uint32(1)
+    return ids, int(ids[-1]) + 1 if len(ids) else 0
 
 
 def _dense_hashed(keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], int]:

@@ -1,0 +1,1 @@
+"""Classes: the equivalence classes of a table under its quasi-identifiers."""

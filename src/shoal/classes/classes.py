@@ -1,0 +1,182 @@
+"""The classes of a table, as every model, quality and attack reads them.
+
+Records that show the same quasi-identifiers form a class. With a subject column its size is the number of different
+persons in it; a person with several sensitive values in a class counts once under each.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.classes.grouped import Attribute, Coarsening, Grouped
+from shoal.classes.histogram import Histogram
+from shoal.classes.members import Counts, Members
+from shoal.classes.shown import Shown
+from shoal.errors import ColumnError, listed
+from shoal.kernels.compatibility import compatible
+from shoal.kernels.translation import Codes
+from shoal.table.missing import Missing
+from shoal.table.table import Table
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Classes:
+    """Equivalence classes. Class c shows ``keys[j][c]`` in quasi-identifier j.
+
+    ``sizes``: the persons in each class. ``copies``: how many classes look just like this one; more than one only if
+    missing values match nothing, so that everybody with one stands alone. ``crowd``: how many persons each member could
+    be: the size, unless missing values match anything. ``members``: who is in the classes that look like each.
+
+    >>> import shoal
+    >>> table = shoal.read({"age": [34, 34, 71, 71], "sex": list("fffm"), "dx": ["flu", "flu", "flu", "gout"]})
+    >>> classes = Classes.of(table, quasi=["age"], sensitive=["dx"])
+    >>> classes.sizes.tolist(), classes.histograms["dx"].counts.tolist(), classes.persons
+    ([2, 2], [2, 1, 1], 4)
+    >>> classes.rolled({"age": Coarsening.dropped(2)}).sizes.tolist()
+    [4]
+    """
+
+    attributes: tuple[Attribute, ...]
+    keys: tuple[Codes, ...]
+    sizes: Counts
+    copies: Counts
+    crowd: Counts
+    members: Members
+    histograms: Mapping[str, Histogram]
+    missing: Missing
+    grouped: Grouped
+
+    @classmethod
+    def of(
+        cls,
+        table: Table,
+        quasi: Sequence[str] | None = None,
+        sensitive: Sequence[str] | None = None,
+        *,
+        missing: Missing | str = Missing.OWN,
+        combined: bool = False,
+    ) -> "Classes":
+        """Group a table by its quasi-identifiers; columns that are not named are taken from its roles.
+
+        ``combined``: take the sensitive columns together as one, whose values are the combinations of theirs.
+        """
+        quasi = table.quasi if quasi is None else tuple(quasi)
+        sensitive = table.sensitive if sensitive is None else tuple(sensitive)
+        _check(table, quasi, sensitive)
+        return _ruled(Grouped.of(Shown.of(table, quasi, sensitive, combined=combined)), Missing(missing))
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    @property
+    def number(self) -> int:
+        """How many classes there are."""
+        return int(self.copies.sum())
+
+    @property
+    def quasi(self) -> tuple[str, ...]:
+        """The names of the quasi-identifiers."""
+        return tuple(attribute.name for attribute in self.attributes)
+
+    @property
+    def records(self) -> int:
+        """How many records the table has, suppressed ones included."""
+        return self.grouped.shown.records
+
+    @property
+    def persons(self) -> int:
+        """How many persons the table is about, suppressed ones included."""
+        return self.grouped.shown.persons
+
+    @property
+    def suppressed(self) -> int:
+        """How many persons have a record whose quasi-identifiers are all blanked; such records form no class."""
+        return self.grouped.shown.suppressed
+
+    @property
+    def overlap(self) -> bool:
+        """Whether somebody may be in several classes."""
+        return self.members.persons is not None
+
+    def rolled(self, coarser: Mapping[str, Coarsening]) -> "Classes":
+        """Merge classes that become alike when some columns get coarser; the rows are not looked at again."""
+        return _ruled(self.grouped.rolled(coarser), self.missing)
+
+
+def _check(table: Table, quasi: Sequence[str], sensitive: Sequence[str]) -> None:
+    if not quasi:
+        raise ColumnError(
+            "No quasi-identifiers are given.",
+            hint=f"Say which columns an adversary may know: quasi=[…]. There are {listed(table.names)}.",
+        )
+    if table.records == 0:
+        raise ColumnError("The table has no records: there is nothing to measure.")
+    named = [*quasi, *sensitive]
+    twice = [name for name in named if named.count(name) > 1]
+    if twice:
+        raise ColumnError(f"Column '{twice[0]}' is named twice among the quasi-identifiers and sensitive columns.")
+
+
+def _ruled(grouped: Grouped, missing: Missing) -> Classes:
+    """Apply the rule for missing quasi-identifiers."""
+    sizes, number = grouped.members.counts, len(grouped)
+    histograms = {
+        held.column.name: Histogram.of(
+            held.column,
+            held.classes,
+            held.codes,
+            held.members.counts,
+            number,
+            grouped.shown.reference[held.column.name],
+        )
+        for held in grouped.values
+    }
+    ones = np.ones(number, np.int64)
+    classes = Classes(
+        grouped.attributes, grouped.keys, sizes, ones, sizes, grouped.members, histograms, missing, grouped
+    )
+    lacking = grouped.lacking()
+    if missing is Missing.OWN or not lacking.any():
+        return classes
+    if missing is Missing.NEVER:
+        return _apart(classes, np.logical_or.reduce(lacking))
+    widths = [attribute.size for attribute in grouped.attributes]
+    return replace(classes, crowd=compatible(grouped.keys, widths, lacking, grouped.members.holders()))
+
+
+def _apart(classes: Classes, lacking: NDArray[np.bool_]) -> Classes:
+    """Take classes with missing values apart: every row in them is a class of one, as often as persons show it."""
+    of_row = classes.grouped.of_row
+    kept, alone = np.flatnonzero(~lacking), np.flatnonzero(lacking[of_row])
+    look = np.concatenate([kept, of_row[alone]])
+    single = classes.grouped.shown.members.chosen(alone)
+    ones = np.ones(len(alone), np.int64)
+    sizes = np.concatenate([classes.sizes[kept], ones])
+    return replace(
+        classes,
+        keys=tuple(key[look] for key in classes.keys),
+        sizes=sizes,
+        copies=np.concatenate([np.ones(len(kept), np.int64), single.counts]),
+        crowd=sizes,
+        members=classes.members.chosen(kept).beside(single),
+        histograms={
+            name: _histogram_apart(held, lacking, classes.grouped.shown.codes[name][alone])
+            for name, held in classes.histograms.items()
+        },
+    )
+
+
+def _histogram_apart(held: Histogram, lacking: NDArray[np.bool_], alone: Codes) -> Histogram:
+    place, inside = np.cumsum(~lacking) - 1, ~lacking[held.classes]
+    kept = int(np.count_nonzero(~lacking))
+    own = np.arange(kept, kept + len(alone), dtype=np.uint32)
+    return Histogram.of(
+        held.column,
+        np.concatenate([place[held.classes[inside]].astype(np.uint32), own]),
+        np.concatenate([held.codes[inside], alone.astype(np.uint32)]),
+        np.concatenate([held.counts[inside], np.ones(len(alone), np.int64)]),
+        kept + len(alone),
+        held.reference,
+    )

@@ -1,0 +1,129 @@
+"""Grouped rows: classes in which missing equals missing, and how they merge when columns get coarser."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.classes.members import Ids, Members
+from shoal.classes.shown import Shown
+from shoal.kernels.grouping import group, group_rows
+from shoal.kernels.translation import Codes, narrowest, translate
+from shoal.table.column import Column
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """The codes of a quasi-identifier: how many there are, and which one means that the value is missing."""
+
+    name: str
+    size: int
+    missing: int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Coarsening:
+    """What becomes of the codes of one column: ``nodes[code]`` is the coarser code."""
+
+    nodes: Ids
+    size: int
+    missing: int | None = None
+
+    @classmethod
+    def dropped(cls, size: int) -> "Coarsening":
+        """Make all codes one, as if the column were not there."""
+        return cls(np.zeros(size, np.uint32), 1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Values:
+    """The values of one sensitive column by class: entry i is value ``codes[i]`` in class ``classes[i]``."""
+
+    column: Column
+    classes: Ids
+    codes: Ids
+    members: Members
+
+    @classmethod
+    def of(cls, column: Column, classes: Ids, codes: Codes, members: Members, number: int) -> "Values":
+        """Put together what has the same class and value; there are so many classes."""
+        groups = group(classes.astype(np.uint64) * np.uint64(column.size) + codes, number * column.size)
+        at = groups.first
+        return cls(column, classes[at], codes[at].astype(np.uint32), members.merged(groups.ids, len(groups)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grouped:
+    """Class c shows ``keys[j][c]`` in quasi-identifier j. ``of_row``: the class of each shown row."""
+
+    attributes: tuple[Attribute, ...]
+    keys: tuple[Codes, ...]
+    members: Members
+    values: tuple[Values, ...]
+    of_row: Ids
+    shown: Shown
+
+    @classmethod
+    def of(cls, shown: Shown) -> "Grouped":
+        """Put rows with equal quasi-identifiers together; as the rows are sorted, these are neighbours."""
+        of_row, first = _runs(shown.keys, len(shown.members.counts))
+        number = len(first)
+        return cls(
+            attributes=tuple(Attribute(column.name, column.size, column.missing_code) for column in shown.quasi),
+            keys=tuple(key[first] for key in shown.keys),
+            members=shown.members.merged(of_row, number),
+            values=tuple(
+                Values.of(column, of_row, shown.codes[column.name], shown.members, number) for column in shown.sensitive
+            ),
+            of_row=of_row,
+            shown=shown,
+        )
+
+    def __len__(self) -> int:
+        return len(self.members.counts)
+
+    def rolled(self, coarser: Mapping[str, Coarsening]) -> "Grouped":
+        """Merge classes that become alike when some columns get coarser."""
+        made = [
+            _coarser(attribute, key, coarser.get(attribute.name))
+            for attribute, key in zip(self.attributes, self.keys, strict=True)
+        ]
+        groups = group_rows([key for _, key in made], [attribute.size for attribute, _ in made], len(self))
+        number = len(groups)
+        return replace(
+            self,
+            attributes=tuple(attribute for attribute, _ in made),
+            keys=tuple(key[groups.first] for _, key in made),
+            members=self.members.merged(groups.ids, number),
+            values=tuple(
+                Values.of(held.column, groups.ids[held.classes], held.codes, held.members, number)
+                for held in self.values
+            ),
+            of_row=groups.ids[self.of_row],
+        )
+
+    def lacking(self) -> NDArray[np.bool_]:
+        """Tell for each quasi-identifier which classes have no value there."""
+        lacking = np.zeros((len(self.keys), len(self)), bool)
+        for lacks, attribute, key in zip(lacking, self.attributes, self.keys, strict=True):
+            if attribute.missing is not None:
+                lacks[:] = key == attribute.missing
+        return lacking
+
+
+def _runs(columns: Sequence[Codes], rows: int) -> tuple[Ids, NDArray[np.intp]]:
+    """Number the runs of equal rows; return also where each starts."""
+    new = np.zeros(rows, bool)
+    new[:1] = True
+    for column in columns:
+        new[1:] |= column[1:] != column[:-1]
+    return np.cumsum(new, dtype=np.uint32) - np.uint32(1), np.flatnonzero(new)
+
+
+def _coarser(attribute: Attribute, key: Codes, how: Coarsening | None) -> tuple[Attribute, Codes]:
+    if how is None:
+        return attribute, key
+    out: Codes = np.empty(len(key), narrowest(how.size))
+    translate(key, how.nodes, out)
+    return Attribute(attribute.name, how.size, how.missing), out

@@ -1,0 +1,92 @@
+"""Shown rows: the distinct rows of a table under quasi-identifiers and sensitive columns, and who shows them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.classes.members import Counts, Members, summed
+from shoal.engines.protocol import DistinctRows
+from shoal.kernels.compatibility import Persons
+from shoal.kernels.grouping import group_rows
+from shoal.kernels.translation import Codes
+from shoal.table.column import Column
+from shoal.table.kind import Kind
+from shoal.table.table import Table
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shown:
+    """Distinct rows, sorted by their quasi-identifiers. Suppressed records are left out, but for the references.
+
+    ``reference[name]``: how many persons have each value of a sensitive column in the whole table. ``suppressed``:
+    persons with records whose quasi-identifiers are all blanked.
+    """
+
+    quasi: tuple[Column, ...]
+    keys: tuple[Codes, ...]
+    sensitive: tuple[Column, ...]
+    codes: Mapping[str, Codes]
+    reference: Mapping[str, Counts]
+    members: Members
+    records: int
+    persons: int
+    suppressed: int
+
+    @classmethod
+    def of(cls, table: Table, quasi: Sequence[str], sensitive: Sequence[str], *, combined: bool) -> "Shown":
+        """Count the distinct rows of a table; ``combined``: with all sensitive columns as one."""
+        rows, members, persons = _distinct(table, (*quasi, *sensitive))
+        attributes = tuple(table[name] for name in quasi)
+        columns = {name: (table[name], codes) for name, codes in zip(sensitive, rows.codes[len(quasi) :], strict=True)}
+        if combined:
+            together, codes = _combined(list(columns.values()), len(rows))
+            columns = {together.name: (together, codes)}
+        visible = np.flatnonzero(_visible(rows, attributes))
+        hidden = np.ones(len(rows), bool)
+        hidden[visible] = False
+        return cls(
+            quasi=attributes,
+            keys=tuple(codes[visible] for codes in rows.codes[: len(quasi)]),
+            sensitive=tuple(column for column, _ in columns.values()),
+            codes={name: codes[visible] for name, (_, codes) in columns.items()},
+            reference={
+                name: members.merged(codes.astype(np.uint32), column.size).counts
+                for name, (column, codes) in columns.items()
+            },
+            members=members.chosen(visible) if hidden.any() else members,
+            records=table.records,
+            persons=persons,
+            suppressed=members.within(hidden) if hidden.any() else 0,
+        )
+
+
+def _distinct(table: Table, names: tuple[str, ...]) -> tuple[DistinctRows, Members, int]:
+    """Return the distinct rows, who shows them, and how many persons there are."""
+    if table.subject is None:
+        rows = table.distinct(names)
+        return rows, Members(rows.counts), table.records
+    profiles = table.profiles(names)
+    number, lengths = len(profiles.rows), np.diff(profiles.starts)
+    persons = int(profiles.counts.sum())
+    if (lengths == 1).all():
+        return profiles.rows, Members(summed(profiles.members, profiles.counts, number)), persons
+    holders = np.repeat(np.arange(len(profiles), dtype=np.uint32), lengths)
+    return profiles.rows, Members.of(Persons(holders, profiles.members, profiles.counts), number), persons
+
+
+def _combined(columns: Sequence[tuple[Column, Codes]], rows: int) -> tuple[Column, Codes]:
+    """Make one column of several; its values are numbers that stand for combinations."""
+    together = group_rows([codes for _, codes in columns], [column.size for column, _ in columns], rows)
+    name = " + ".join(column.name for column, _ in columns)
+    return Column(name, Kind.TEXT, pa.array(np.arange(len(together)).astype(str))), together.ids
+
+
+def _visible(rows: DistinctRows, quasi: Sequence[Column]) -> NDArray[np.bool_]:
+    """Tell which rows show something; if none does, the table is fully generalised and not suppressed."""
+    visible = np.zeros(len(rows), bool)
+    for column, codes in zip(quasi, rows.codes, strict=False):
+        visible |= np.ones(len(rows), bool) if column.suppressed_code is None else codes != column.suppressed_code
+    return visible if visible.any() else ~visible

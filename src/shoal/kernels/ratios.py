@@ -1,0 +1,81 @@
+"""Ratios: fractions of whole numbers, by the array, compared without rounding.
+
+A verdict must not hang on how a float is rounded: 1/11 is more than 0.09, three quarters are 0.75. So what is compared
+stays a pair of integers; floats only sort out the clear cases.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Two floats that differ by more than this, relative to their size, come from different ratios in the same order.
+CLEAR = 1e-9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ratios:
+    """``numerators[i] / denominators[i]``; denominators are positive. Integers of any size (``object``) are fine.
+
+    >>> import numpy as np
+    >>> risks = Ratios(np.array([1, 1, 3]), np.array([11, 12, 4]))
+    >>> risks.at_most(Fraction("0.09")).tolist(), risks.max(), risks.max() == Fraction("0.75")
+    ([False, True, False], Fraction(3, 4), True)
+    """
+
+    numerators: NDArray[np.int64]
+    denominators: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.numerators)
+
+    def floats(self) -> NDArray[np.float64]:
+        """Return the nearest doubles, or close to them."""
+        return np.asarray(self.numerators / self.denominators, np.float64)
+
+    def at_most(self, bound: Fraction) -> NDArray[np.bool_]:
+        """Tell which ratios are at most the bound."""
+        floats, limit = self.floats(), float(bound)
+        below = floats <= limit
+        close = np.flatnonzero(np.abs(floats - limit) <= CLEAR * max(abs(limit), 1.0))
+        if len(close):
+            up, down = _exact(self.numerators[close]), _exact(self.denominators[close])
+            below[close] = up * bound.denominator <= down * bound.numerator
+        return below
+
+    def below(self, bound: Fraction) -> NDArray[np.bool_]:
+        """Tell which ratios are less than the bound."""
+        return ~Ratios(-self.numerators, self.denominators).at_most(-bound)
+
+    def max(self) -> Fraction:
+        """Return the largest ratio."""
+        return -Ratios(-self.numerators, self.denominators).min()
+
+    def min(self) -> Fraction:
+        """Return the smallest ratio."""
+        floats = self.floats()
+        close = np.flatnonzero(floats <= floats.min() + CLEAR * max(abs(floats.min()), 1.0))
+        close = close[np.unique(floats[close], return_index=True)[1]] if self._told_apart_by_floats() else close
+        pairs = set(zip(self.numerators[close].tolist(), self.denominators[close].tolist(), strict=True))
+        return min(Fraction(up, down) for up, down in pairs)
+
+    def sum(self) -> Fraction:
+        """Return the sum of all ratios."""
+        parts: dict[int, int] = {}
+        for up, down in zip(self.numerators.tolist(), self.denominators.tolist(), strict=True):
+            parts[down] = parts.get(down, 0) + up
+        terms = [Fraction(up, down) for down, up in parts.items()]
+        while len(terms) > 1:  # in pairs: adding up one by one would drag long denominators along
+            terms = [sum(terms[place : place + 2], Fraction(0)) for place in range(0, len(terms), 2)]
+        return terms[0] if terms else Fraction(0)
+
+    def _told_apart_by_floats(self) -> bool:
+        """Tell whether different ratios are different floats: they differ by at least 1 / (product of denominators)."""
+        largest = int(max(np.abs(self.numerators).max(), 1)) * int(self.denominators.max())
+        return largest < 1 << 50
+
+
+def _exact(numbers: NDArray[np.int64]) -> NDArray[np.object_]:
+    """Return the numbers as integers that cannot overflow."""
+    return numbers.astype(object)

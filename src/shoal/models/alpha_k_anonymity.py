@@ -1,0 +1,50 @@
+"""(α, k)-anonymity."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from shoal.kernels.ratios import Ratios
+from shoal.models.evidence import Evidence
+from shoal.models.exact import Share
+from shoal.models.model import MODELS, AttributeModel, Better, Number
+from shoal.models.named_values import counts_of
+
+
+@MODELS.register("alpha-k-anonymity")
+class AlphaKAnonymity(AttributeModel):
+    """Everybody looks like k − 1 others, and no sensitive value is certain to more than α.
+
+    ``n ≥ k`` and ``n_s / n ≤ α`` for every sensitive value s, or for those that are named; n persons are in the class
+    and n_s of them have s. Wong et al. 2006. Attained: the largest share, between 0 and 1, less is better; and k.
+
+    >>> import shoal
+    >>> data = {"age": [34, 34, 34, 34], "dx": ["flu", "flu", "flu", "gout"]}
+    >>> shoal.alpha_k_anonymity(data, quasi=["age"], sensitive=["dx"])
+    {'alpha': 0.75, 'k': 4}
+    """
+
+    name: ClassVar[str] = "alpha-k-anonymity"
+    measured: ClassVar[Mapping[str, Better]] = {"alpha": Better.LESS, "k": Better.MORE}
+
+    alpha: Share | None = Field(default=None, description="how probable a sensitive value may be")
+    k: int | None = Field(default=None, ge=1, strict=True, description="how many persons must look alike")
+    values: tuple[str, ...] | None = Field(default=None, description="the values to protect; all, if none are named")
+
+    def measure(self, evidence: Evidence) -> Mapping[str, Number]:
+        """Return the largest share of a value, and the size of the smallest class."""
+        return {"alpha": self._shares(evidence).max(), "k": int(evidence.classes.sizes.min())}
+
+    def failing(self, evidence: Evidence) -> NDArray[np.bool_]:
+        """Tell which classes are too small, or have a value that is too probable."""
+        small = evidence.classes.sizes < (self.k or 1)
+        return small | ~self._shares(evidence).at_most(Fraction(1) if self.alpha is None else self.alpha)
+
+    def _shares(self, evidence: Evidence) -> Ratios:
+        histogram = evidence.histogram
+        counts = counts_of(histogram, self.values, self.name)
+        return Ratios(np.maximum.reduceat(counts, histogram.starts[:-1]), evidence.classes.sizes)

@@ -1,0 +1,68 @@
+"""Thresholds for the table as a whole: average risk, and the share of persons who stand alone."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from shoal.models.evidence import Evidence
+from shoal.models.exact import Share
+from shoal.models.model import MODELS, Better, Model, Number, Scope
+from shoal.risk.identity import Identity
+
+
+class _OfTheTable(Model):
+    scope: ClassVar[Scope] = Scope.TABLE
+    reads_wildcards: ClassVar[bool] = True
+
+    def failing(self, evidence: Evidence) -> NDArray[np.bool_]:
+        """Tell that all classes fail, or none."""
+        (name,) = self.measured
+        bound = getattr(self, name)
+        return np.full(len(evidence.classes), self.measure(evidence)[name] > (Fraction(1) if bound is None else bound))
+
+
+@MODELS.register("average-risk")
+class AverageRisk(_OfTheTable):
+    """On average, the chance to guess who somebody in the table is, is at most so large.
+
+    The mean over all persons of ``1 / n``, n the persons who look alike; without a subject column that is the number of
+    classes by the number of records. El Emam 2013. Attained: between 0 and 1; less is better.
+
+    >>> import shoal
+    >>> shoal.average_risk({"age": [34, 34, 71, 71, 71]}, quasi=["age"])
+    0.4
+    """
+
+    name: ClassVar[str] = "average-risk"
+    measured: ClassVar[Mapping[str, Better]] = {"risk": Better.LESS}
+
+    risk: Share | None = Field(default=None, description="how large the average risk may be")
+
+    def measure(self, evidence: Evidence) -> Mapping[str, Number]:
+        """Return the average risk."""
+        return {"risk": Identity.of(evidence.classes).average()}
+
+
+@MODELS.register("sample-uniqueness")
+class SampleUniqueness(_OfTheTable):
+    """At most a small share of the persons stands alone.
+
+    The share of persons who are in a class of one. Attained: between 0 and 1; less is better.
+
+    >>> import shoal
+    >>> shoal.sample_uniqueness({"age": [34, 34, 71, 80]}, quasi=["age"])
+    0.5
+    """
+
+    name: ClassVar[str] = "sample-uniqueness"
+    measured: ClassVar[Mapping[str, Better]] = {"share": Better.LESS}
+
+    share: Share | None = Field(default=None, description="how many may stand alone")
+
+    def measure(self, evidence: Evidence) -> Mapping[str, Number]:
+        """Return the share of persons who stand alone."""
+        return {"share": Identity.of(evidence.classes).share_above(Fraction(1, 2))}

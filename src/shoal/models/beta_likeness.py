@@ -1,0 +1,109 @@
+"""β-likeness, basic and enhanced."""
+
+from collections.abc import Mapping
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from math import inf
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from shoal.classes.histogram import Histogram
+from shoal.kernels.ratios import CLEAR, Ratios
+from shoal.models.evidence import Evidence
+from shoal.models.exact import Positive
+from shoal.models.model import MODELS, AttributeModel, Better, Number
+
+
+@MODELS.register("basic-beta-likeness")
+class BasicBetaLikeness(AttributeModel):
+    """No sensitive value becomes much more probable than it is in the whole table.
+
+    ``(q − p) / p ≤ β`` for every value, q its share in the class and p in the table. Cao & Karras 2012. Attained: the
+    largest relative gain, 0 and more; less is better.
+
+    >>> import shoal
+    >>> data = {"age": [34, 34, 71, 71], "dx": ["flu", "flu", "flu", "gout"]}
+    >>> shoal.basic_beta_likeness(data, quasi=["age"], sensitive=["dx"])
+    1.0
+    """
+
+    name: ClassVar[str] = "basic-beta-likeness"
+    measured: ClassVar[Mapping[str, Better]] = {"beta": Better.LESS}
+
+    beta: Positive | None = Field(
+        default=None, description="how much more probable, relative to before, a value may be"
+    )
+
+    def measure(self, evidence: Evidence) -> Mapping[str, Number]:
+        """Return the largest relative gain."""
+        return {"beta": _gains(evidence.histogram).max() if _all_expected(evidence.histogram) else inf}
+
+    def failing(self, evidence: Evidence) -> NDArray[np.bool_]:
+        """Tell which classes make a value too probable."""
+        return _classes_with(evidence.histogram, self._too_probable(evidence.histogram))
+
+    def _too_probable(self, histogram: Histogram) -> NDArray[np.bool_]:
+        bound = Fraction(0) if self.beta is None else self.beta
+        return _unexpected(histogram) | ~_gains(histogram).at_most(bound)
+
+
+@MODELS.register("enhanced-beta-likeness")
+class EnhancedBetaLikeness(BasicBetaLikeness):
+    """No sensitive value becomes much more probable, and frequent values even less so.
+
+    ``(q − p) / p ≤ min(β, −ln p)`` for every value by itself. Cao & Karras 2012. Attained: the largest relative gain,
+    or infinite if some gain exceeds −ln p, because then no β will do; less is better.
+
+    >>> import shoal
+    >>> data = {"age": [34, 34, 71, 71], "dx": ["flu", "flu", "flu", "gout"]}
+    >>> shoal.enhanced_beta_likeness(data, quasi=["age"], sensitive=["dx"])
+    inf
+    """
+
+    name: ClassVar[str] = "enhanced-beta-likeness"
+
+    def measure(self, evidence: Evidence) -> Mapping[str, Number]:
+        """Return the largest relative gain, or infinity if no β will do."""
+        return {"beta": inf} if _beyond_logarithm(evidence.histogram).any() else super().measure(evidence)
+
+    def _too_probable(self, histogram: Histogram) -> NDArray[np.bool_]:
+        return super()._too_probable(histogram) | _beyond_logarithm(histogram)
+
+
+def _unexpected(histogram: Histogram) -> NDArray[np.bool_]:
+    """Tell which entries have a value that the reference does not have at all."""
+    return np.asarray(histogram.reference[histogram.codes] == 0)
+
+
+def _all_expected(histogram: Histogram) -> bool:
+    return not _unexpected(histogram).any()
+
+
+def _gains(histogram: Histogram) -> Ratios:
+    """Return (q − p) / p for each entry."""
+    expected = np.maximum(histogram.reference[histogram.codes], 1)
+    everybody, totals = int(histogram.reference.sum()), histogram.spread(histogram.totals())
+    kind = np.int64 if everybody * max(everybody, int(totals.max())) < 1 << 62 else object
+    scaled = histogram.counts.astype(kind) * everybody
+    before = expected.astype(kind) * totals
+    return Ratios(scaled - before, before)
+
+
+def _beyond_logarithm(histogram: Histogram) -> NDArray[np.bool_]:
+    """Tell which entries gain more than −ln p; decimals of sixty digits decide where floats cannot."""
+    gains = _gains(histogram)
+    expected, everybody = histogram.reference[histogram.codes], int(histogram.reference.sum())
+    floats, limits = gains.floats(), -np.log(np.maximum(expected, 1) / everybody)
+    beyond = np.asarray(floats > limits)
+    for place in np.flatnonzero(np.abs(floats - limits) <= CLEAR * np.maximum(limits, 1)):
+        with localcontext(prec=60):
+            gain = Decimal(int(gains.numerators[place])) / Decimal(int(gains.denominators[place]))
+            beyond[place] = gain > -(Decimal(int(expected[place])) / everybody).ln()
+    return beyond
+
+
+def _classes_with(histogram: Histogram, entries: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    return np.logical_or.reduceat(entries, histogram.starts[:-1])

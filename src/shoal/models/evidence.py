@@ -1,0 +1,121 @@
+"""Evidence: what a model reads. Classes and, where it declares the need, more."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fractions import Fraction
+
+from shoal.classes.classes import Classes
+from shoal.classes.histogram import Histogram
+from shoal.errors import ModelError
+from shoal.hierarchy.hierarchy import Hierarchy
+from shoal.population import Matched, Population
+from shoal.table.missing import Missing
+from shoal.table.table import Table
+
+
+class Reading(StrEnum):
+    """How several sensitive columns are read.
+
+    ``worst``: each for itself; the worst one counts. ``others-known``: each in turn, and the adversary knows the
+    others. ``combined``: a person's sensitive values together are one value (Peng 2021).
+    """
+
+    WORST = "worst"
+    OTHERS_KNOWN = "others-known"
+    COMBINED = "combined"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Which columns a model wants to see: what is known, and what is to be protected."""
+
+    quasi: tuple[str, ...]
+    sensitive: tuple[str, ...] = ()
+    combined: bool = False
+
+    @property
+    def column(self) -> str | None:
+        """The name of the one histogram to be read."""
+        if self.combined:
+            return " + ".join(self.sensitive)
+        return self.sensitive[0] if len(self.sensitive) == 1 else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """Classes, seen with regard to one sensitive column or none."""
+
+    classes: Classes
+    column: str | None = None
+    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+    population: Population | None = None
+    matched: Matched | None = None
+
+    @property
+    def histogram(self) -> Histogram:
+        """The values of the sensitive column."""
+        if self.column is None:
+            raise ModelError("No sensitive column is given.", hint="Name it: sensitive=[…], or give it the role.")
+        return self.classes.histograms[self.column]
+
+    @property
+    def hierarchy(self) -> Hierarchy:
+        """The hierarchy of the sensitive column."""
+        if self.column is None or self.column not in self.hierarchies:
+            raise ModelError(
+                f"The sensitive column '{self.column}' has no hierarchy.",
+                hint="Give it one in the policy: hierarchy = { kind = … }, or hierarchies={…}.",
+            )
+        return self.hierarchies[self.column]
+
+    def fraction(self) -> Fraction:
+        """Return the share of the population that is in the table."""
+        if self.population is None:
+            raise ModelError(
+                "Nothing is said about the population.",
+                hint="Give [population] in the policy: file, size or fraction; or population=….",
+            )
+        return self.population.fraction(self.classes.persons)
+
+    def in_register(self) -> Matched:
+        """Return how many people of the register look like each class."""
+        if self.matched is None:
+            raise ModelError(
+                "This needs a register of the population.",
+                hint="Give a file with the quasi-identifiers of everybody: [population] file = …, or population=table.",
+            )
+        return self.matched
+
+
+@dataclass(slots=True, eq=False)
+class Gatherer:
+    """Collects evidence about one table; what two models want to see alike is counted once."""
+
+    table: Table
+    missing: Missing = Missing.OWN
+    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+    population: Population | None = None
+    _known: dict[View, Classes] = field(default_factory=dict)
+
+    def evidence(self, view: View) -> Evidence:
+        """Return what can be seen under a view."""
+        for seen, classes in self._known.items():
+            if _shows(seen, view):
+                return self._about(classes, view)
+        self._known[view] = Classes.of(
+            self.table, view.quasi, view.sensitive, missing=self.missing, combined=view.combined
+        )
+        return self._about(self._known[view], view)
+
+    def _about(self, classes: Classes, view: View) -> Evidence:
+        matched = None
+        if self.population is not None and self.population.register is not None:
+            matched = self.population.matched(classes, self.table)
+        return Evidence(classes, view.column, self.hierarchies, self.population, matched)
+
+
+def _shows(seen: View, wanted: View) -> bool:
+    if seen.combined or wanted.combined:
+        return seen == wanted
+    return seen.quasi == wanted.quasi and set(wanted.sensitive) <= set(seen.sensitive)

@@ -1,0 +1,39 @@
+"""k-anonymity."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from shoal.models.evidence import Evidence
+from shoal.models.model import MODELS, Better, Model, Number
+
+
+@MODELS.register("k-anonymity")
+class KAnonymity(Model):
+    """Everybody looks like at least k − 1 others.
+
+    A class of n persons is k-anonymous if ``n ≥ k``. Samarati & Sweeney 1998; Sweeney 2002. Attained: the size of the
+    smallest class, 1 or more; more is better.
+
+    >>> import shoal
+    >>> shoal.k_anonymity({"age": [34, 34, 71, 71, 71]}, quasi=["age"])
+    2
+    """
+
+    name: ClassVar[str] = "k-anonymity"
+    measured: ClassVar[Mapping[str, Better]] = {"k": Better.MORE}
+    reads_wildcards: ClassVar[bool] = True
+    counts_up: ClassVar[bool] = True
+
+    k: int | None = Field(default=None, ge=1, strict=True, description="how many persons must look alike")
+
+    def measure(self, evidence: Evidence) -> Mapping[str, Number]:
+        """Return the smallest number of persons who look alike."""
+        return {"k": int(evidence.classes.crowd.min())}
+
+    def failing(self, evidence: Evidence) -> NDArray[np.bool_]:
+        """Tell which classes are too small."""
+        return evidence.classes.crowd < (self.k or 1)

@@ -1,0 +1,64 @@
+"""(k, e)-anonymity."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from shoal.classes.histogram import Histogram
+from shoal.errors import ModelError
+from shoal.models.evidence import Evidence
+from shoal.models.exact import Positive
+from shoal.models.model import MODELS, AttributeModel, Better, Number
+
+
+@MODELS.register("ke-anonymity")
+class KEAnonymity(AttributeModel):
+    """Every class has at least k different numbers, that lie at least e apart.
+
+    ``#{s : s occurs in the class} ≥ k`` and ``max s − min s ≥ e``, for a sensitive column of numbers. Zhang et al.
+    2007. Attained: both minima; more is better.
+
+    >>> import shoal
+    >>> data = {"age": [34, 34, 34], "income": [1000.5, 1200.0, 2000.0]}
+    >>> shoal.ke_anonymity(data, quasi=["age"], sensitive=["income"])
+    {'k': 3, 'e': 999.5}
+    """
+
+    name: ClassVar[str] = "ke-anonymity"
+    measured: ClassVar[Mapping[str, Better]] = {"k": Better.MORE, "e": Better.MORE}
+    counts_up: ClassVar[bool] = True
+
+    k: int | None = Field(default=None, ge=1, strict=True, description="how many different numbers there must be")
+    e: Positive | None = Field(default=None, description="how far apart the numbers must be")
+
+    def measure(self, evidence: Evidence) -> Mapping[str, Number]:
+        """Return the smallest number of different numbers, and the smallest range."""
+        return {"k": int(evidence.histogram.distinct().min()), "e": min(_ranges(evidence.histogram)[0])}
+
+    def failing(self, evidence: Evidence) -> NDArray[np.bool_]:
+        """Tell which classes have too few numbers, or numbers too close together."""
+        ranges, place = _ranges(evidence.histogram)
+        narrow = np.array([one < (self.e or 0) for one in ranges])
+        return narrow[place] | (evidence.histogram.distinct() < (self.k or 1))
+
+
+def _ranges(histogram: Histogram) -> tuple[list[Fraction], NDArray[np.intp]]:
+    """Return the different ranges that occur, exactly, and which of them each class has."""
+    column = histogram.column
+    if not column.kind.numeric:
+        raise ModelError(f"Column '{column.name}' is {column.kind}: (k, e)-anonymity needs numbers.")
+    if histogram.reference[len(column.values) :].any():
+        raise ModelError(
+            f"Column '{column.name}' has missing or suppressed values, which have no place among numbers.",
+            hint="Fill them, or leave these records out.",
+        )
+    low = histogram.codes[histogram.starts[:-1]]
+    high = histogram.codes[histogram.starts[1:] - 1]
+    pairs, place = np.unique(np.stack([low, high]), axis=1, return_inverse=True)
+    values = [Fraction(Decimal(repr(value))) for value in column.values.to_pylist()]
+    return [values[last] - values[first] for first, last in pairs.T], place.ravel()

@@ -1,0 +1,40 @@
+"""Distinct l-diversity."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from shoal.models.evidence import Evidence
+from shoal.models.model import MODELS, AttributeModel, Better, Number
+
+
+@MODELS.register("l-diversity")
+class LDiversity(AttributeModel):
+    """Every class has at least l different sensitive values.
+
+    ``#{s : s occurs in the class} ≥ l``. Machanavajjhala et al. 2007. Attained: the smallest number of different
+    values, 1 or more; more is better. It does not bound how probable the most frequent value is: see
+    alpha-k-anonymity. A missing value counts as a value.
+
+    >>> import shoal
+    >>> data = {"age": [34, 34, 71, 71], "dx": ["flu", "gout", "flu", "flu"]}
+    >>> shoal.l_diversity(data, quasi=["age"], sensitive=["dx"])
+    1
+    """
+
+    name: ClassVar[str] = "l-diversity"
+    measured: ClassVar[Mapping[str, Better]] = {"l": Better.MORE}
+    counts_up: ClassVar[bool] = True
+
+    l: int | None = Field(default=None, ge=1, strict=True, description="how many different values there must be")  # noqa: E741
+
+    def measure(self, evidence: Evidence) -> Mapping[str, Number]:
+        """Return the smallest number of different values in a class."""
+        return {"l": int(evidence.histogram.distinct().min())}
+
+    def failing(self, evidence: Evidence) -> NDArray[np.bool_]:
+        """Tell which classes have too few different values."""
+        return evidence.histogram.distinct() < (self.l or 1)

@@ -1,0 +1,168 @@
+"""What every privacy model brings: the value a table attains, a verdict, and what a search may rely on."""
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from shoal.errors import ModelError
+from shoal.models.evidence import Evidence, Reading, View
+from shoal.registry import Registry
+from shoal.table.missing import Missing
+from shoal.validation import Checked
+
+Number: TypeAlias = int | float | Fraction
+
+
+class Scope(StrEnum):
+    """What a model judges: each class for itself, or the table as a whole."""
+
+    CLASS = "class"
+    TABLE = "table"
+
+
+class Better(StrEnum):
+    """Which way a measured value protects more."""
+
+    MORE = "more"
+    LESS = "less"
+
+    def worst(self, values: Iterable[Number]) -> Number:
+        """Return the value that protects least."""
+        return min(values) if self is Better.MORE else max(values)
+
+
+class Need(StrEnum):
+    """What a model reads beside the classes."""
+
+    SENSITIVE = "sensitive"
+    HIERARCHY = "hierarchy"
+    POPULATION = "population"
+    REGISTER = "register"
+
+
+@dataclass(frozen=True, slots=True)
+class Monotone:
+    """What a search may rely on when classes are merged.
+
+    ``generalisation``: classes that all pass, merged, pass. ``suppression``: a class that passes, merged with one that
+    does not, passes; so a coarser table never has to leave out more.
+    """
+
+    generalisation: bool
+    suppression: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What came out: ``value`` is what the table attains, ``parameters`` what was asked for.
+
+    ``classes`` and ``persons``: how many fail; for a model of the whole table, all or none.
+    """
+
+    model: str
+    column: str | None
+    parameters: Mapping[str, Any]
+    value: Mapping[str, Number]
+    satisfied: bool
+    classes: int
+    persons: int
+
+
+class Model(Checked):
+    """The base of all models. A subclass says what it measures and which classes fail.
+
+    Parameters are fields. Those in ``measured`` are thresholds: they may be left out when a model only measures; each
+    says which way is better.
+    """
+
+    name: ClassVar[str]
+    measured: ClassVar[Mapping[str, Better]]
+    scope: ClassVar[Scope] = Scope.CLASS
+    needs: ClassVar[frozenset[Need]] = frozenset()
+    reads_wildcards: ClassVar[bool] = False
+    counts_up: ClassVar[bool] = False  # whether it asks for at least so many of something: more persons never hurt
+
+    def views(self, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> list[View]:  # noqa: ARG002
+        """Return what the model wants to see of a table; it must hold in every view."""
+        return [View(quasi)]
+
+    @abstractmethod
+    def measure(self, evidence: Evidence) -> Mapping[str, Number]:
+        """Return the strictest thresholds that the classes meet."""
+
+    @abstractmethod
+    def failing(self, evidence: Evidence) -> NDArray[np.bool_]:
+        """Tell which classes fail; if the table as a whole fails, all of them do."""
+
+    def monotone(self, *, overlap: bool = False) -> Monotone:
+        """Tell what a search may rely on; ``overlap``: somebody may be in several classes, so shares do not average."""
+        both = self.counts_up or not overlap
+        return Monotone(generalisation=both, suppression=self.counts_up)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters that were given."""
+        return self.model_dump(exclude_none=True, exclude_defaults=True)
+
+    def complete(self) -> None:
+        """Refuse to judge without thresholds."""
+        lacking = [name for name in self.measured if getattr(self, name) is None]
+        if lacking:
+            raise ModelError(f"The model {self.name} needs {' and '.join(lacking)} to judge.")
+
+    def verdict(self, evidence: Evidence) -> Verdict:
+        """Judge the classes."""
+        self.complete()
+        self.admit(evidence)
+        failing = self.failing(evidence)
+        return Verdict(
+            self.name,
+            evidence.column,
+            self.parameters,
+            self.measure(evidence),
+            not failing.any(),
+            int(evidence.classes.copies[failing].sum()),
+            evidence.classes.members.within(failing),
+        )
+
+    def admit(self, evidence: Evidence) -> None:
+        """Refuse evidence that the model cannot read."""
+        if evidence.classes.missing is Missing.WILDCARD and not self.reads_wildcards:
+            raise ModelError(
+                f"The model {self.name} cannot be measured where missing values match anything: such records form no "
+                "classes.",
+                hint='Use missing = "own" or "never".',
+            )
+
+
+class AttributeModel(Model):
+    """A model that protects sensitive values: ``column`` names one, otherwise all sensitive columns count."""
+
+    needs: ClassVar[frozenset[Need]] = frozenset({Need.SENSITIVE})
+
+    column: str | None = Field(default=None, description="the sensitive column; all, if none is named")
+    reading: Reading = Field(default=Reading.WORST, description="how several sensitive columns are read")
+
+    def views(self, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> list[View]:
+        """Return one view for each sensitive column, or one of their combinations."""
+        named = (self.column,) if self.column is not None else sensitive
+        if not named:
+            raise ModelError(
+                f"The model {self.name} needs a sensitive column.",
+                hint="Name it: sensitive=[…], or give a column the role.",
+            )
+        if self.reading is Reading.COMBINED and len(named) > 1:
+            return [View(quasi, named, combined=True)]
+        if self.reading is Reading.OTHERS_KNOWN:
+            return [View((*quasi, *(other for other in sensitive if other != name)), (name,)) for name in named]
+        return [View(quasi, (name,)) for name in named]
+
+
+MODELS: Registry[type[Model]] = Registry("privacy model", "shoal.models")

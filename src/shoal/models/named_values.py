@@ -1,0 +1,25 @@
+"""Named values: some sensitive values only are to be protected, such as a stigmatising diagnosis."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.classes.histogram import Histogram
+from shoal.classes.members import Counts
+from shoal.errors import ModelError
+
+
+def counts_of(histogram: Histogram, names: Sequence[str] | None, model: str) -> Counts:
+    """Return the counts of a histogram, with 0 for values that are not named; without names all count."""
+    if names is None:
+        return histogram.counts
+    found = pc.index_in(pa.array(names, pa.string()), histogram.column.labels())
+    if found.null_count:
+        raise ModelError(
+            f"The model {model} names {found.null_count} values that column '{histogram.column.name}' does not have.",
+            hint="Write them as they stand in the data.",
+        )
+    protected = np.isin(histogram.codes, found.to_numpy())
+    return np.where(protected, histogram.counts, 0)

@@ -1,0 +1,149 @@
+"""p-sensitive k-anonymity, and its two stricter relatives that look at categories of sensitive values."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from shoal.classes.histogram import Histogram
+from shoal.errors import ModelError
+from shoal.hierarchy.hierarchy import Hierarchy
+from shoal.kernels.grouping import group
+from shoal.kernels.ratios import Ratios
+from shoal.models.evidence import Evidence
+from shoal.models.exact import Exact, Positive
+from shoal.models.model import MODELS, AttributeModel, Better, Need, Number
+
+
+class _KAndP(AttributeModel):
+    counts_up: ClassVar[bool] = True
+    measured: ClassVar[Mapping[str, Better]] = {"p": Better.MORE, "k": Better.MORE}
+
+    p: int | None = Field(default=None, ge=1, strict=True, description="how many different values there must be")
+    k: int | None = Field(default=None, ge=1, strict=True, description="how many persons must look alike")
+
+    def measure(self, evidence: Evidence) -> Mapping[str, Number]:
+        """Return the smallest number of different values, and the size of the smallest class."""
+        return {"p": int(self._different(evidence).min()), "k": int(evidence.classes.sizes.min())}
+
+    def failing(self, evidence: Evidence) -> NDArray[np.bool_]:
+        """Tell which classes are too small, or have too few different values."""
+        return (self._different(evidence) < (self.p or 1)) | (evidence.classes.sizes < (self.k or 1))
+
+    def _different(self, evidence: Evidence) -> NDArray[np.int64]:
+        return evidence.histogram.distinct()
+
+
+@MODELS.register("p-sensitive-k-anonymity")
+class PSensitiveKAnonymity(_KAndP):
+    """Everybody looks like k − 1 others, among whom there are at least p different sensitive values.
+
+    ``n ≥ k`` and ``#{s : s occurs in the class} ≥ p``. Truta & Vinay 2006. Attained: both minima; more is better.
+
+    >>> import shoal
+    >>> data = {"age": [34, 34, 34], "dx": ["flu", "flu", "gout"]}
+    >>> shoal.p_sensitive_k_anonymity(data, quasi=["age"], sensitive=["dx"])
+    {'p': 2, 'k': 3}
+    """
+
+    name: ClassVar[str] = "p-sensitive-k-anonymity"
+
+
+@MODELS.register("p-plus-sensitive-k-anonymity")
+class PPlusSensitiveKAnonymity(_KAndP):
+    """Everybody looks like k − 1 others, among whom there are at least p different categories of sensitive values.
+
+    ``n ≥ k`` and ``#{category : one of its values occurs in the class} ≥ p``. Sun et al. 2008 (p⁺-sensitive). The
+    categories are the nodes on one level of the column's hierarchy. Attained: both minima; more is better.
+
+    >>> import shoal
+    >>> data = {"age": [34, 34], "dx": ["E11", "E10"]}
+    >>> ladder = {"dx": {"kind": "prefix", "keep": [1]}}
+    >>> shoal.p_plus_sensitive_k_anonymity(data, quasi=["age"], sensitive=["dx"], hierarchies=ladder)
+    {'p': 1, 'k': 2}
+    """
+
+    name: ClassVar[str] = "p-plus-sensitive-k-anonymity"
+    needs: ClassVar[frozenset[Need]] = frozenset({Need.SENSITIVE, Need.HIERARCHY})
+
+    level: int = Field(default=1, ge=0, strict=True, description="the level of the hierarchy with the categories")
+
+    def _different(self, evidence: Evidence) -> NDArray[np.int64]:
+        node = _categories(evidence.hierarchy, self.level)[evidence.histogram.codes]
+        return _distinct_pairs(evidence.histogram, node)
+
+
+@MODELS.register("p-alpha-sensitive-k-anonymity")
+class PAlphaSensitiveKAnonymity(_KAndP):
+    """Everybody looks like k − 1 others, whose different sensitive values weigh α together.
+
+    ``n ≥ k``, ``#{s : s occurs in the class} ≥ p`` and ``Σ weight(s) ≥ α`` over these different values. Sun et al.
+    2008. A value weighs as much as its category: the i-th of m, from most to least sensitive, weighs
+    ``(i − 1) / (m − 1)``, unless ``weights`` says otherwise. The categories are the nodes on one level of the column's
+    hierarchy, in its order. Attained: the three minima; more is better.
+
+    >>> import shoal
+    >>> data = {"age": [34, 34], "dx": ["E11", "F20"]}
+    >>> ladder = {"dx": {"kind": "prefix", "keep": [1]}}
+    >>> shoal.p_alpha_sensitive_k_anonymity(data, quasi=["age"], sensitive=["dx"], hierarchies=ladder)
+    {'p': 2, 'k': 2, 'alpha': 1.0}
+    """
+
+    name: ClassVar[str] = "p-alpha-sensitive-k-anonymity"
+    measured: ClassVar[Mapping[str, Better]] = {"p": Better.MORE, "k": Better.MORE, "alpha": Better.MORE}
+    needs: ClassVar[frozenset[Need]] = frozenset({Need.SENSITIVE, Need.HIERARCHY})
+
+    alpha: Positive | None = Field(default=None, description="how much the different values must weigh together")
+    level: int = Field(default=1, ge=0, strict=True, description="the level of the hierarchy with the categories")
+    weights: dict[str, Exact] | None = Field(default=None, description="the weight of each category, by its label")
+
+    def measure(self, evidence: Evidence) -> Mapping[str, Number]:
+        """Return the three minima."""
+        return {**super().measure(evidence), "alpha": self._weighing(evidence).min()}
+
+    def failing(self, evidence: Evidence) -> NDArray[np.bool_]:
+        """Tell which classes are too small, or whose values are too few or weigh too little."""
+        light = self._weighing(evidence).below(Fraction(0) if self.alpha is None else self.alpha)
+        return super().failing(evidence) | light
+
+    def _weighing(self, evidence: Evidence) -> Ratios:
+        weights, unit = _weights(evidence.hierarchy, self.level, self.weights)
+        node = _categories(evidence.hierarchy, self.level)[evidence.histogram.codes]
+        sums = evidence.histogram.summed(weights[node])
+        return Ratios(sums, np.full(len(sums), unit, np.int64))
+
+
+def _categories(hierarchy: Hierarchy, level: int) -> NDArray[np.uint32]:
+    if level > hierarchy.height:
+        raise ModelError(
+            f"The hierarchy of column '{hierarchy.column}' has no level {level}: its last one is {hierarchy.height}."
+        )
+    return hierarchy.nodes(level)
+
+
+def _distinct_pairs(histogram: Histogram, node: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """Count the different nodes of each class."""
+    size, number = int(node.max()) + 1, len(histogram.starts) - 1
+    pairs = group(histogram.classes.astype(np.uint64) * np.uint64(size) + node, number * size)
+    return np.bincount(histogram.classes[pairs.first], minlength=number)
+
+
+def _weights(hierarchy: Hierarchy, level: int, given: Mapping[str, Fraction] | None) -> tuple[NDArray[np.int64], int]:
+    """Return the weights of the categories as whole numbers of a unit fraction."""
+    labels = hierarchy.levels[level].labels if level <= hierarchy.height else ()
+    if given is None:
+        return np.arange(len(labels), dtype=np.int64), max(len(labels) - 1, 1)
+    unknown = set(given) - {label for label in labels if label is not None}
+    lacking = [label for label in labels if label not in given]
+    if unknown or lacking:
+        raise ModelError(
+            f"The weights do not fit the categories of column '{hierarchy.column}': {len(lacking)} have none, and "
+            f"{len(unknown)} are given to categories that are not there.",
+            hint="Give each label of that level of the hierarchy a weight.",
+        )
+    exact = [given[label] for label in labels if label is not None]
+    unit = int(np.lcm.reduce([weight.denominator for weight in exact]))
+    return np.array([int(weight * unit) for weight in exact], np.int64), unit

@@ -1,0 +1,88 @@
+"""(X, Y)-anonymity and (X, Y)-linkability."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from shoal.errors import ModelError
+from shoal.kernels.ratios import Ratios
+from shoal.models.evidence import Evidence, View
+from shoal.models.exact import Share
+from shoal.models.model import MODELS, Better, Model, Need, Number
+
+
+class _XAndY(Model):
+    needs: ClassVar[frozenset[Need]] = frozenset({Need.SENSITIVE})
+
+    x: tuple[str, ...] | None = Field(default=None, description="the columns that are known; the quasi-identifiers")
+    y: tuple[str, ...] | None = Field(default=None, description="the columns they may lead to; the sensitive columns")
+
+    def views(self, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> list[View]:
+        """See X as what is known and Y as one value."""
+        known, hidden = self.x or quasi, self.y or sensitive
+        if not hidden:
+            raise ModelError(f"The model {self.name} needs columns y.", hint="Name them: y=[…].")
+        return [View(known, hidden, combined=len(hidden) > 1)]
+
+
+@MODELS.register("xy-anonymity")
+class XYAnonymity(_XAndY):
+    """Whatever is known about somebody in the columns X leads to at least k different values in the columns Y.
+
+    ``#{y : y occurs together with x} ≥ k`` for every x. Wang & Fung 2006. Attained: the smallest such number, 1 or
+    more; more is better.
+
+    >>> import shoal
+    >>> data = {"job": ["nurse", "nurse", "cook"], "patient": [1, 2, 3]}
+    >>> shoal.xy_anonymity(data, quasi=["job"], sensitive=["patient"])
+    1
+    """
+
+    name: ClassVar[str] = "xy-anonymity"
+    measured: ClassVar[Mapping[str, Better]] = {"k": Better.MORE}
+    counts_up: ClassVar[bool] = True
+
+    k: int | None = Field(default=None, ge=1, strict=True, description="how many different values y there must be")
+
+    def measure(self, evidence: Evidence) -> Mapping[str, Number]:
+        """Return the smallest number of different values y for one x."""
+        return {"k": int(evidence.histogram.distinct().min())}
+
+    def failing(self, evidence: Evidence) -> NDArray[np.bool_]:
+        """Tell which x have too few different values y."""
+        return evidence.histogram.distinct() < (self.k or 1)
+
+
+@MODELS.register("xy-linkability")
+class XYLinkability(_XAndY):
+    """Whatever is known about somebody in the columns X makes no value in the columns Y more certain than h.
+
+    ``n_xy / n_x ≤ h`` for every x and y. Wang & Fung 2006. Attained: the largest share, between 0 and 1; less is
+    better.
+
+    >>> import shoal
+    >>> data = {"job": ["nurse", "nurse", "cook"], "dx": ["flu", "gout", "flu"]}
+    >>> shoal.xy_linkability(data, quasi=["job"], sensitive=["dx"])
+    1.0
+    """
+
+    name: ClassVar[str] = "xy-linkability"
+    measured: ClassVar[Mapping[str, Better]] = {"h": Better.LESS}
+
+    h: Share | None = Field(default=None, description="how certain a value may be")
+
+    def measure(self, evidence: Evidence) -> Mapping[str, Number]:
+        """Return the largest share of a value y among an x."""
+        return {"h": self._shares(evidence).max()}
+
+    def failing(self, evidence: Evidence) -> NDArray[np.bool_]:
+        """Tell which x make a value y too certain."""
+        return ~self._shares(evidence).at_most(Fraction(1) if self.h is None else self.h)
+
+    @staticmethod
+    def _shares(evidence: Evidence) -> Ratios:
+        return Ratios(evidence.histogram.largest(), evidence.classes.sizes)

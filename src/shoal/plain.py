@@ -1,0 +1,142 @@
+"""Plain functions: every privacy model as one function on any frame, such as ``shoal.k_anonymity(df, quasi=["age"])``.
+
+They are made from the registry, so a new model has one the moment its file is there.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from functools import cache
+from inspect import Parameter, Signature
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import ModelError
+from shoal.hierarchy.hierarchy import Hierarchy
+from shoal.hierarchy.spec import KINDS, Spec, bind
+from shoal.models.evidence import Gatherer
+from shoal.models.exact import exact
+from shoal.models.model import MODELS, Model, Need, Number
+from shoal.population import Population
+from shoal.table.missing import Missing
+from shoal.table.reading import read
+from shoal.table.table import Table
+from shoal.validation import validated
+
+# What every function takes beside the model's own parameters.
+_COMMON = ("quasi", "sensitive", "subject", "missing", "hierarchies", "population")
+
+
+@cache
+def functions() -> dict[str, Callable[..., Any]]:
+    """Return all plain functions by name."""
+    return {name.replace("-", "_"): _function(MODELS[name]) for name in MODELS}
+
+
+def _function(model: type[Model]) -> Callable[..., Any]:
+    def measure(data: Any, /, **options: Any) -> int | float | dict[str, int | float]:
+        common = {name: options.pop(name, None) for name in _COMMON}
+        chosen = validated(model, options, where=f"The model {model.name}", error=ModelError)
+        return _shown(measured(chosen, data, **common))
+
+    measure.__name__ = measure.__qualname__ = model.name.replace("-", "_")
+    measure.__doc__ = model.__doc__
+    measure.__module__ = "shoal"
+    measure.__signature__ = _signature(model)  # type: ignore[attr-defined]
+    return measure
+
+
+def _signature(model: type[Model]) -> Signature:
+    """Return what the function takes: common options as far as the model reads them, and its own parameters."""
+    left_out = {
+        "sensitive": Need.SENSITIVE not in model.needs,
+        "population": Need.POPULATION not in model.needs,
+        "hierarchies": not {"distance", "level"} & set(model.model_fields),
+    }
+    common = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=Missing.OWN.value if name == "missing" else None)
+        for name in _COMMON
+        if not left_out.get(name)
+    ]
+    own = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=field.get_default())
+        for name, field in model.model_fields.items()
+        if name not in model.measured and name != "column"
+    ]
+    return Signature([Parameter("data", Parameter.POSITIONAL_ONLY), *common, *own])
+
+
+def measured(  # noqa: PLR0913 - the options of every plain function
+    model: Model,
+    data: Any,
+    *,
+    quasi: Sequence[str] | str | None = None,
+    sensitive: Sequence[str] | str | None = None,
+    subject: str | None = None,
+    missing: str | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    population: Any = None,
+) -> dict[str, Number]:
+    """Return the thresholds that a table attains: the worst over all that the model looks at."""
+    table = data if isinstance(data, Table) else read(data)
+    roles = {"quasi": quasi, "sensitive": sensitive, "subject": subject}
+    table = table.assign(**{role: names for role, names in roles.items() if names is not None})
+    gatherer = Gatherer(table, _rule(missing), _hierarchies(table, hierarchies or {}), _population(table, population))
+    chosen_quasi = table.quasi if quasi is None else _names(quasi)
+    views = model.views(chosen_quasi, table.sensitive if sensitive is None else _names(sensitive))
+    found = []
+    for view in views:
+        evidence = gatherer.evidence(view)
+        model.admit(evidence)
+        found.append(model.measure(evidence))
+    return {name: better.worst(values[name] for values in found) for name, better in model.measured.items()}
+
+
+def _names(names: Sequence[str] | str) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def _rule(missing: str | None) -> Missing:
+    if missing is None:
+        return Missing.OWN
+    if missing not in set(Missing):
+        raise ModelError(f"There is no rule '{missing}' for missing values.", hint="Rules are own, never and wildcard.")
+    return Missing(missing)
+
+
+def _hierarchies(table: Table, given: Mapping[str, Any]) -> dict[str, Hierarchy]:
+    return {name: _hierarchy(table, name, one) for name, one in given.items()}
+
+
+def _hierarchy(table: Table, name: str, given: Any) -> Hierarchy:
+    if isinstance(given, Hierarchy):
+        return given
+    if isinstance(given, Mapping):
+        where = f"The hierarchy of column '{name}'"
+        kind = given.get("kind")
+        if not isinstance(kind, str):
+            raise ModelError(f"{where} has no kind.", hint='Give { "kind": "interval", … }.')
+        given = validated(KINDS[kind], given, where=where, error=ModelError)
+    if not isinstance(given, Spec):
+        raise ModelError(f"The hierarchy of column '{name}' is none.", hint='Give { "kind": "interval", … }.')
+    return bind(given, table, name)
+
+
+def _population(table: Table, given: Any) -> Population | None:
+    """Take a population: a register (table, frame, file), a number of people, or a fraction below 1."""
+    if given is None or isinstance(given, Population):
+        return given
+    if isinstance(given, int | float | Fraction) and not isinstance(given, bool):
+        number = exact(given)
+        if number <= 0:
+            raise ModelError("The population must be a positive number: of people, or the fraction in the table.")
+        persons = len(table[table.subject].values) if table.subject else table.records
+        return Population.sampled(persons, number) if number < 1 else Population(int(number))
+    if isinstance(given, Table):
+        return Population.of(given)
+    return Population.of(read(given if not isinstance(given, Path) else str(given)))
+
+
+def _shown(values: Mapping[str, Number]) -> int | float | dict[str, int | float]:
+    """Return one number as it is, several by name."""
+    plain = {name: float(value) if isinstance(value, Fraction) else value for name, value in values.items()}
+    return next(iter(plain.values())) if len(plain) == 1 else plain

@@ -1,0 +1,105 @@
+"""The population that a table is a sample of: a register with everybody in it, or just how many they are."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.classes.classes import Classes
+from shoal.classes.members import Counts, summed
+from shoal.errors import ModelError
+from shoal.kernels.grouping import group_rows
+from shoal.kernels.translation import Codes, narrowest
+from shoal.table.column import Column
+from shoal.table.table import Table
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Matched:
+    """How many people of the register look like each class; ``unseen``: those who look like none."""
+
+    counts: Counts
+    unseen: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Population:
+    """``size``: how many people there are. ``register``: a table with their quasi-identifiers, if there is one.
+
+    >>> import shoal
+    >>> sample = shoal.read({"age": [34, 34, 71]})
+    >>> everybody = Population.of(shoal.read({"age": [34, 34, 34, 71, 50]}))
+    >>> matched = everybody.matched(Classes.of(sample, ["age"]), sample)
+    >>> matched.counts.tolist(), matched.unseen
+    ([3, 1], 1)
+    """
+
+    size: int
+    register: Table | None = None
+
+    @classmethod
+    def of(cls, register: Table) -> "Population":
+        """Take a register; with a subject column it counts persons."""
+        persons = len(register[register.subject].values) if register.subject else register.records
+        return cls(persons, register)
+
+    @classmethod
+    def sampled(cls, persons: int, fraction: Fraction) -> "Population":
+        """Take the population of which so many persons are a fraction."""
+        return cls(round(persons / fraction))
+
+    def fraction(self, persons: int) -> Fraction:
+        """Return the share of the population that is in a sample of so many persons."""
+        if persons > self.size:
+            raise ModelError(
+                f"The population ({self.size:,}) is smaller than the table ({persons:,} persons).",
+                hint="The population holds everybody who could be in the table.",
+            )
+        return Fraction(persons, self.size)
+
+    def matched(self, classes: Classes, sample: Table) -> Matched:
+        """Count the people of the register who look like each class; the classes are those of the sample itself."""
+        if self.register is None:
+            raise ModelError("There is no register of the population, only its size.")
+        rows = self.register.profiles(classes.quasi)
+        everybody = summed(rows.members, np.repeat(rows.counts, np.diff(rows.starts)), len(rows.rows))
+        codes = [
+            _translated(self.register[name], sample[name], held)
+            for name, held in zip(classes.quasi, rows.rows.codes, strict=True)
+        ]
+        return _matched(classes.keys, codes, [sample[name].size + 1 for name in classes.quasi], everybody)
+
+
+def _matched(keys: Sequence[Codes], codes: Sequence[Codes], sizes: Sequence[int], people: Counts) -> Matched:
+    number, both = len(keys[0]), [np.concatenate(pair) for pair in zip(keys, codes, strict=True)]
+    groups = group_rows(both, sizes, len(both[0]))
+    found = summed(groups.ids[number:], people, len(groups))
+    seen = np.zeros(len(groups), bool)
+    seen[groups.ids[:number]] = True
+    return Matched(found[groups.ids[:number]], int(found[~seen].sum()))
+
+
+def _translated(theirs: Column, ours: Column, codes: Codes) -> Codes:
+    """Return the codes that the values of a register have in the sample; one more code stands for values not in it."""
+    place = pc.index_in(_comparable(theirs, ours), _comparable(ours, theirs)).fill_null(ours.size)
+    table = np.full(theirs.size, ours.size, np.int64)
+    table[: len(theirs.values)] = place.to_numpy()
+    if theirs.missing_code is not None and ours.missing_code is not None:
+        table[theirs.missing_code] = ours.missing_code
+    return table[codes].astype(narrowest(ours.size + 1))
+
+
+def _comparable(column: Column, other: Column) -> pa.Array:
+    if column.values.type == other.values.type:
+        return column.values
+    if column.kind.numeric and other.kind.numeric:
+        return column.values.cast(pa.float64())
+    if column.is_text and other.is_text:
+        return column.values.cast(pa.string())
+    raise ModelError(
+        f"Column '{column.name}' is {column.kind} in one table and {other.kind} in the other: they cannot be compared.",
+        hint="Read both the same way, for example as text: text=[…].",
+    )

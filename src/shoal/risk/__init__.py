@@ -1,0 +1,1 @@
+"""Risks: what an adversary achieves."""

@@ -1,0 +1,110 @@
+"""Adversaries: what somebody achieves who tries to find a person in the table, by what he knows."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from shoal.classes.classes import Classes
+from shoal.population import Matched, Population
+from shoal.risk.identity import Identity
+from shoal.risk.survey import expected_inverse
+
+THRESHOLD = Fraction(1, 5)
+
+
+@dataclass(frozen=True, slots=True)
+class Risk:
+    """How far an adversary gets. ``above``: persons with a risk over the threshold. ``expected``: how many he finds.
+
+    ``basis``: what the numbers rest on: counted, estimated, or an upper bound.
+    """
+
+    adversary: str
+    maximum: float
+    average: float
+    threshold: float
+    above: int
+    share_above: float
+    expected: float
+    basis: str
+    meaning: str
+
+
+_MEANING = {
+    "prosecutor": "knows that a certain person is in the table, and that person's quasi-identifiers",
+    "journalist": "wants to find anybody, and does not know who is in the table",
+    "marketer": "links as many as possible, and does not mind errors",
+}
+
+
+def prosecutor(classes: Classes, threshold: Fraction = THRESHOLD) -> Risk:
+    """Return the risk from somebody who knows that a person is in the table: 1 / n in a class of n persons.
+
+    >>> import shoal
+    >>> prosecutor(Classes.of(shoal.read({"age": [34, 34, 71]}), ["age"])).maximum
+    1.0
+    """
+    return _risk("prosecutor", Identity.of(classes), threshold, "counted")
+
+
+def journalist(
+    classes: Classes, population: Population | None = None, matched: Matched | None = None,
+    threshold: Fraction = THRESHOLD,
+) -> Risk:  # fmt: skip
+    """Return the risk from somebody who does not know who is in the table: 1 / N, N the people who look like a class.
+
+    With a register N is counted. With the size of the population only, the mean of 1 / N is estimated from the size of
+    the class and the sampling fraction (Benedetti & Franconi 1998). Otherwise the prosecutor's risk is an upper bound.
+    """
+    return _of_population("journalist", classes, population, matched, threshold)
+
+
+def marketer(
+    classes: Classes, population: Population | None = None, matched: Matched | None = None,
+    threshold: Fraction = THRESHOLD,
+) -> Risk:  # fmt: skip
+    """Return the risk from somebody who links everybody: ``average`` is the share of persons he gets right."""
+    return _of_population("marketer", classes, population, matched, threshold)
+
+
+def _of_population(
+    adversary: str, classes: Classes, population: Population | None, matched: Matched | None, threshold: Fraction
+) -> Risk:
+    if matched is not None:
+        return _risk(adversary, Identity.of(classes, np.maximum(matched.counts, classes.sizes)), threshold, "counted")
+    if population is not None:
+        return _estimated(adversary, classes, population.fraction(classes.persons), threshold)
+    return _risk(adversary, Identity.of(classes), threshold, "upper bound")
+
+
+def _risk(adversary: str, identity: Identity, threshold: Fraction, basis: str) -> Risk:
+    return Risk(
+        adversary,
+        float(identity.maximum()),
+        float(identity.average()),
+        float(threshold),
+        identity.above(threshold),
+        float(identity.share_above(threshold)),
+        float(identity.expected()),
+        basis,
+        _MEANING[adversary],
+    )
+
+
+def _estimated(adversary: str, classes: Classes, fraction: Fraction, threshold: Fraction) -> Risk:
+    identity = Identity.of(classes)
+    risks = expected_inverse(identity.crowd, np.full(len(identity.crowd), float(fraction)))
+    persons, expected = int(identity.persons.sum()), float((risks * identity.persons).sum())
+    above = int(identity.persons[risks > float(threshold)].sum())
+    return Risk(
+        adversary,
+        float(risks.max()),
+        expected / persons,
+        float(threshold),
+        above,
+        above / persons,
+        expected,
+        "estimated",
+        _MEANING[adversary],
+    )

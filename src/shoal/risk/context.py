@@ -1,0 +1,33 @@
+"""Context: who may try, and how likely that is. The external side of risk, beside what the data allow (Peng 2021)."""
+
+from dataclasses import dataclass
+
+PUBLIC = "public release"
+
+
+@dataclass(frozen=True, slots=True)
+class Threat:
+    """One way in which an attempt comes about, its probability, and the risk if it is the only one."""
+
+    name: str
+    probability: float
+    risk: float
+
+
+@dataclass(frozen=True, slots=True)
+class ContextRisk:
+    """Data risk × context. ``overall`` is that of the likeliest threat (El Emam 2013)."""
+
+    data: float
+    threats: tuple[Threat, ...]
+    overall: float
+
+
+def context_risk(data: float, probabilities: dict[str, float]) -> ContextRisk:
+    """Return ``P(attempt) · P(re-identification | attempt)`` for each threat, and the largest.
+
+    >>> context_risk(0.2, {"deliberate": 0.3, "breach": 0.25}).overall
+    0.06
+    """
+    threats = tuple(Threat(name, chance, data * chance) for name, chance in probabilities.items())
+    return ContextRisk(data, threats, max((threat.risk for threat in threats), default=data))
