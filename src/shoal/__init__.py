@@ -1,6 +1,7 @@
 """shoal: health data from the raw table to a release its owner can defend."""
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -31,7 +32,9 @@ def __getattr__(name: str) -> Any:
         return import_module(f"shoal.{name}")
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
-    measures = {} if name.startswith("_") else import_module("shoal.plain").functions()
+    # A room is found by the import system, which asks here first; all else may be a privacy model's plain function.
+    known = name.startswith("_") or find_spec(f"shoal.{name}") is not None
+    measures = {} if known else import_module("shoal.plain").functions()
     if name not in measures:
         raise AttributeError(f"module 'shoal' has no attribute '{name}'")
     return measures[name]

@@ -119,6 +119,12 @@ class Context(Checked):
     breach: Share | None = Field(default=None, description="probability that the release gets into other hands")
 
 
+def _role_or_table(schema: dict[str, Any]) -> None:
+    """Let the JSON Schema know the short form."""
+    roles = {"enum": [role.value for role in Role if not role.single], "description": "the role alone"}
+    schema["additionalProperties"] = {"anyOf": [roles, schema["additionalProperties"]]}
+
+
 class Policy(Checked):
     """All that is decided about a dataset. Load it from a TOML file and apply it to any extract of the data.
 
@@ -134,7 +140,7 @@ class Policy(Checked):
 
     version: Literal[1] = Field(description="the version of this file format")
     data: Data = Field(default=Data())
-    columns: dict[str, ColumnPolicy] = Field(default_factory=dict)
+    columns: dict[str, ColumnPolicy] = Field(default_factory=dict, json_schema_extra=_role_or_table)
     require: list[Requirement] = Field(default_factory=list)
     search: Search = Field(default=Search())
     population: Population | None = None

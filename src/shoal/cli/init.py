@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import source as given
-from shoal.cli.output import document, remark
+from shoal.cli.output import document, remark, result_text
 from shoal.errors import WriteError
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def init(  # noqa: PLR0913, PLR0917 - options of a command
     from shoal.table.writing import replacing
 
     options = given.options(
+        format=format,
         separator=separator,
         decimal=decimal,
         encoding=encoding,
@@ -52,13 +53,13 @@ def init(  # noqa: PLR0913, PLR0917 - options of a command
     )
     if output.exists() and data.exists() and output.samefile(data):
         raise WriteError("The policy would overwrite the data.", hint="Give another name with -o.")
-    table = given.load(data, format, options)
+    table = given.load(data, options)
     policy = starter(table, data.name, options)
     if str(output) == "-" and json:
         document("init", {**_result(table, Policy.parse(policy), output), "text": policy})
         return
     if str(output) == "-":
-        sys.stdout.write(policy)
+        result_text(policy)
         return
     with replacing(output, force=force) as beside:
         beside.write_text(policy, encoding="utf-8")

@@ -23,7 +23,17 @@ def console(*, stderr: bool = False) -> "Console":
 def document(command: str, result: dict[str, Any]) -> None:
     """Print the one JSON document that ``--json`` promises."""
     whole = {"shoal": __version__, "command": command, "result": result}
-    sys.stdout.write(json.dumps(whole, ensure_ascii=False, indent=2, default=str) + "\n")
+    result_text(json.dumps(whole, ensure_ascii=False, indent=2, default=str) + "\n")
+
+
+def result_text(text: str) -> None:
+    """Print a result that programs read: in UTF-8, whatever the terminal speaks."""
+    sys.stdout.flush()
+    if hasattr(sys.stdout, "buffer"):
+        sys.stdout.buffer.write(text.encode())
+        sys.stdout.buffer.flush()
+    else:
+        sys.stdout.write(text)
 
 
 def remark(text: str) -> None:

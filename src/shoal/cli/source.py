@@ -39,12 +39,12 @@ def options(**given: Any) -> dict[str, Any]:
     return said
 
 
-def load(path: Path, format: str | None, options: dict[str, Any]) -> "Table":  # noqa: A002
+def load(path: Path, options: dict[str, Any]) -> "Table":
     """Read a file, and tell what a reader should know."""
     from shoal.table.reading import read
 
     with progress_bar() as hook:
-        table = read(path, format=format, progress=hook, **options)
+        table = read(path, progress=hook, **options)
     for note in table.source.notes:
         remark(f"Note: {note}")
     return table

@@ -103,9 +103,9 @@ def _for_text(column: Column) -> Spec:
     values = as_text(column.values).to_pylist()
     if all(read_day(value, None) for value in values):
         return Date()
-    for pattern in _WRITTEN_DATES:
-        if all(read_day(value, pattern) for value in values):
-            return Date(format=pattern)
+    fitting = [pattern for pattern in _WRITTEN_DATES if all(read_day(value, pattern) for value in values)]
+    if len(fitting) == 1:  # where day and month cannot be told apart, nothing is guessed
+        return Date(format=fitting[0])
     if all(_ATC.fullmatch(value) for value in values):
         return Prefix(code="atc")
     if all(steps(value, "who") for value in values):

@@ -110,18 +110,28 @@ def _is_format(pattern: str) -> bool:
     return True
 
 
+def _has_month(pattern: str) -> bool:
+    return bool(re.search(r"%[-#]?[mbBjxcDFUWV]", pattern))
+
+
+def _has_day(pattern: str) -> bool:
+    return bool(re.search(r"%[-#]?[djxcDFaAuw]", pattern))
+
+
 def read_day(text: str, pattern: str | None) -> Day | None:
     """Read a date: by its format, or as an ISO date that may be partial.
 
     >>> read_day("17.05.1958", "%d.%m.%Y"), read_day("1958-05", None), read_day("soon", None)
     ((1958, 5, 17), (1958, 5, 0), None)
+    >>> read_day("1958", "%Y")
+    (1958, 0, 0)
     """
     if pattern is not None:
         try:
             moment = datetime.strptime(text.strip(), pattern)  # noqa: DTZ007 - only the day matters
         except ValueError:
             return None
-        return moment.year, moment.month, moment.day
+        return moment.year, moment.month * _has_month(pattern), moment.day * _has_day(pattern)
     match = _PARTIAL.fullmatch(text.strip())
     if match is None:
         return None

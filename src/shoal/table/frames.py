@@ -1,8 +1,10 @@
 """Dataframes at the door: any that narwhals knows goes in, and the same kind comes out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from datetime import date, datetime
 from functools import partial
+from importlib.util import find_spec
 from typing import Any
 
 import pyarrow as pa
@@ -20,6 +22,8 @@ def to_arrow(frame: Any) -> tuple[pa.Table, str]:
     """
     if isinstance(frame, dict):
         return _from_dict(frame), "pyarrow"
+    if isinstance(frame, pa.RecordBatch):
+        frame = pa.table(frame)
     wrapped = _wrapped(_with_named_index(frame))
     library = wrapped.implementation.value
     if hasattr(wrapped, "collect"):
@@ -27,10 +31,12 @@ def to_arrow(frame: Any) -> tuple[pa.Table, str]:
         if wrapped is None:
             raise ReadError("The query behind the frame fails.", hint="Collect it yourself to see why.")
     check_names(wrapped.columns)
+    if library == "pandas":
+        _check_objects(wrapped.to_native())
     table = _tried(wrapped.to_arrow)
     if table is None:
         raise _culprit(wrapped)
-    table = table.select(without_index(table.column_names)).replace_schema_metadata(None)
+    table = table.select(_without_index(table)).replace_schema_metadata(None)
     return table, library if library in LIBRARIES else "pyarrow"
 
 
@@ -44,9 +50,33 @@ def _tried(action: Callable[[], Any]) -> Any | None:
 def _with_named_index(frame: Any) -> Any:
     """Make an index that has names a part of the data; pandas users keep identifiers there."""
     names = getattr(getattr(frame, "index", None), "names", None)
-    if not names or any(name is None for name in names) or not hasattr(frame, "reset_index"):
+    if not names or all(name is None for name in names) or not hasattr(frame, "reset_index"):
         return frame
-    return frame.reset_index()
+    named = [place for place, name in enumerate(names) if name is not None]
+    check_names([*(names[place] for place in named), *frame.columns])
+    return frame.reset_index(level=named)
+
+
+def _without_index(table: pa.Table) -> list[str]:
+    """Return the columns without those that pandas writes for a row index without a name."""
+    return without_index(table.column_names) if b"pandas" in (table.schema.metadata or {}) else table.column_names
+
+
+def _check_objects(frame: Any) -> None:
+    """Refuse columns of Python objects in which days and moments, or moments with and without a zone, are mixed."""
+    for name, dtype in zip(frame.columns, frame.dtypes, strict=True):
+        if dtype.kind == "O" and _mixes_times(frame[name]):
+            raise _unreadable(name)
+
+
+def _mixes_times(cells: Iterable[Any]) -> bool:
+    """Tell whether Arrow would cut times off, or shift them, to make one kind of them."""
+    kinds = set(map(type, cells))
+    moments = {kind for kind in kinds if issubclass(kind, datetime)}
+    if not moments:
+        return False
+    days = any(issubclass(kind, date) for kind in kinds - moments)
+    return days or len({getattr(cell, "tzinfo", None) is None for cell in cells if type(cell) in moments}) > 1
 
 
 def _wrapped(frame: Any) -> Any:
@@ -70,7 +100,10 @@ def _names(frame: Any) -> list[Any]:
 
 def _from_dict(columns: dict[Any, Any]) -> pa.Table:
     check_names(list(columns))
-    arrays: dict[str, Any] = {name: _tried(partial(pa.array, cells)) for name, cells in columns.items()}
+    arrays: dict[str, Any] = {
+        name: None if isinstance(cells, list | tuple) and _mixes_times(cells) else _tried(partial(pa.array, cells))
+        for name, cells in columns.items()
+    }
     for name, array in arrays.items():
         if array is None:
             raise _unreadable(name)
@@ -96,19 +129,21 @@ def _unreadable(name: str) -> ColumnError:
 
 def to_frame(table: pa.Table, library: str) -> Any:
     """Return an Arrow table as a frame of the named library."""
-    import narwhals as nw
-
     if library not in LIBRARIES:
         hint = did_you_mean(library, LIBRARIES) or f"Known are {listed(LIBRARIES)}."
         raise ReadError(f"'{library}' is no dataframe library that shoal hands back.", hint=hint)
     if library == "pyarrow":
         return table
+    if find_spec(library) is None:
+        raise ReadError(f"{library} is not installed here.", hint=f"pip install {library}")
     if library == "duckdb":
         import duckdb
 
         return duckdb.from_arrow(table)
     if library == "pandas":
         return _to_pandas(table)
+    import narwhals as nw
+
     backend: Any = library
     return nw.from_arrow(table, backend=backend).to_native()
 

@@ -11,6 +11,7 @@ from shoal.validation import Checked
 class Options(Checked):
     """How a file is to be read. What is not given is found out from the file."""
 
+    format: str | None = Field(default=None, description="the format, where the file's name does not tell it")
     separator: str | None = Field(default=None, description="what stands between fields")
     decimal: Literal[".", ","] | None = Field(default=None, description="what stands before decimals")
     encoding: str | None = Field(default=None, description="the encoding of a text file, such as cp1252")

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.kernels.translation import Codes, narrowest, translate
-from shoal.table.column import Column
+from shoal.table.column import Column, as_text
 from shoal.table.kind import Kind
 from shoal.table.ranking import Ranked, as_declared, rank
 
@@ -45,8 +45,8 @@ class Entries:
         text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
         if text and suppressed is not None:
             marked = pc.equal(values, suppressed).fill_null(False).to_numpy(zero_copy_only=False)
-        if text and missing:
-            empty = pc.is_in(values, pa.array(missing, values.type))
+        if missing:
+            empty = pc.is_in(as_text(values) if not text else values.cast(pa.string()), pa.array(missing, pa.string()))
             values = pc.if_else(empty, pa.scalar(None, values.type), values)
         return cls(kind, values, marked)
 

@@ -24,6 +24,8 @@ def read(source: Any, *, format: str | None = None, progress: Hook | None = None
     Table: 3 records × 1 columns
       sex: text, 2 values, some missing
     """
+    if format is not None:
+        options["format"] = format
     chosen = validated(Options, options, where="The reading options", error=ReadError)
     hook = progress or silent
     if isinstance(source, Table):
@@ -31,9 +33,11 @@ def read(source: Any, *, format: str | None = None, progress: Hook | None = None
     if isinstance(source, str | Path):
         path = Path(source)
         _check_file(path)
-        table = format_of(path, format).read(path, chosen, hook)
+        table = format_of(path, chosen.format).read(path, chosen, hook)
     else:
         check_options(chosen, "frame", ())
+        if chosen.format is not None:
+            raise ReadError("A frame has no file format.", hint="Leave format out.")
         arrow, library = frames.to_arrow(source)
         encoded = [encode(name, arrow.column(name), chosen) for name in arrow.column_names]
         table = Table.of(encoded, arrow.num_rows, Source("frame", library))

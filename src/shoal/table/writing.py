@@ -65,9 +65,8 @@ def check(table: Table, chosen: Format) -> None:
     for column in table.columns:
         reason = _ambiguous(column) or chosen.refusal(column)
         if reason:
-            raise WriteError(
-                f"Column '{column.name}' cannot be written as {chosen.name}: {reason}.", hint="Parquet can hold it."
-            )
+            hint = "Rename these texts first." if _ambiguous(column) else "Parquet can hold it."
+            raise WriteError(f"Column '{column.name}' cannot be written as {chosen.name}: {reason}.", hint=hint)
 
 
 def _ambiguous(column: Column) -> str | None:
@@ -86,6 +85,8 @@ def replacing(target: Path, *, force: bool = False) -> Iterator[Path]:
     target = target.resolve() if target.is_symlink() else target
     if target.is_dir():
         raise WriteError(f"'{target}' is a folder.")
+    if target.exists() and not target.is_file():
+        raise WriteError(f"'{target}' is no ordinary file.")
     if target.exists() and not force:
         raise WriteError(f"'{target}' is already there.", hint="Give another name, or say force=True (--force).")
     if not target.parent.is_dir():

@@ -29,6 +29,7 @@ from shoal.table.raw import Encoded, Entries
 from shoal.table.table import Table
 
 BLOCK = 1 << 19  # bytes read at a time: a block and its codes stay in the cache
+LARGEST_RECORD = 1 << 28
 _FORMULA = r"^[=+\-@\t\r]"
 _THOUSANDS = r"^-?\d{1,3}(\.\d{3})+$"
 
@@ -45,10 +46,13 @@ class Csv(Format):
         check_options(options, self.name, ("separator", "decimal", "encoding", "header", "skip", "unnamed"))
         dialect = detect(path, encoding=options.encoding, separator=options.separator, skip=options.skip)
         for encoding in dialect.encodings:
-            try:
-                return _Reader(path, dialect, encoding, options, progress).table()
-            except _EncodingError:
-                continue
+            for block in (BLOCK, LARGEST_RECORD):
+                try:
+                    return _Reader(path, dialect, encoding, options, progress, block).table()
+                except _EncodingError:
+                    break
+                except _LongRecordError:
+                    continue
         raise wrong_encoding(dialect.encodings[0])
 
     def write(self, table: Table, path: Path, how: Written, progress: Hook) -> None:
@@ -76,6 +80,10 @@ class Csv(Format):
 FORMATS.register("csv")(Csv())
 
 
+class _LongRecordError(Exception):
+    """A record does not fit into a block."""
+
+
 class _EncodingError(Exception):
     """Bytes that are no characters turned up behind the sample."""
 
@@ -83,7 +91,10 @@ class _EncodingError(Exception):
 class _Reader:
     """One file, read in one encoding: blocks of text become codes and are let go."""
 
-    def __init__(self, path: Path, dialect: Dialect, encoding: str, options: Options, progress: Hook) -> None:
+    def __init__(  # noqa: PLR0913, PLR0917 - what reading a file takes
+        self, path: Path, dialect: Dialect, encoding: str, options: Options, progress: Hook, block: int
+    ) -> None:
+        self._block = block
         self._path = path
         self._dialect = dialect
         self._encoding = encoding
@@ -156,6 +167,8 @@ class _Reader:
             trouble = "UTF"
         if trouble is not None and "UTF" in trouble:
             raise _EncodingError
+        if trouble is not None and "straddling" in trouble and self._block < LARGEST_RECORD:
+            raise _LongRecordError
         if trouble is not None:
             raise self._broken(trouble)
 
@@ -163,13 +176,13 @@ class _Reader:
         """Return what Arrow reads: the file itself if it can, otherwise its text in UTF-8."""
         if self._encoding == "utf-8" and self._dialect.ends_well:
             return str(self._path)
-        return io.BufferedReader(Utf8File(self._path, self._encoding), BLOCK)
+        return io.BufferedReader(Utf8File(self._path, self._encoding), self._block)
 
     def _arrow_options(self) -> dict[str, Any]:
         width = len(self._dialect.first_row)
         return {
             "read_options": pacsv.ReadOptions(
-                block_size=BLOCK,
+                block_size=self._block,
                 use_threads=self._threads,
                 skip_rows=self._dialect.skip,
                 autogenerate_column_names=True,
@@ -210,7 +223,7 @@ class _Reader:
 
     def _broken(self, message: str) -> ReadError:
         if "straddling" in message:
-            return ReadError(f"'{self._path.name}' has a record of more than {BLOCK >> 10} kB.")
+            return ReadError(f"'{self._path.name}' has a record of more than {LARGEST_RECORD >> 20} MB.")
         return ReadError(
             f"'{self._path.name}' is no readable text table.",
             hint="Open it in an editor and check that its rows are lines with a separator between the fields.",
@@ -246,9 +259,11 @@ class _Reader:
         """Where some column has decimal commas, keep others as text whose points may separate thousands."""
         commas = any(column.commas for column in understood)
         encoded = [column.as_text() if commas and column.as_text else column.encoded for column in understood]
-        for before, after in zip(understood, encoded, strict=True):
-            if before.encoded is not after:
-                self._notes.append(f"Column '{after.column.name}' was kept as text: its points may separate thousands.")
+        for column in understood:
+            if column.as_text:
+                name = column.encoded.column.name
+                said = "was kept as text" if commas else "was read with decimal points"
+                self._notes.append(f"Column '{name}' {said}: its points may separate thousands.")
         return encoded
 
 

@@ -16,7 +16,13 @@ from shoal.errors import ReadError
 SAMPLE = 1 << 16
 LARGEST_SAMPLE = 1 << 26
 SEPARATORS = (",", ";", "\t", "|")
-_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
 _UNDEFINED_IN_CP1252 = set(b"\x81\x8d\x8f\x90\x9d")
 _SPREADSHEET_HINT = re.compile(r"sep=(.)\r?\n", re.IGNORECASE)
 
@@ -60,6 +66,11 @@ def detect(path: Path, *, encoding: str | None, separator: str | None, skip: int
         size *= 8  # not even one row: it must be a very wide table
     if not rows:
         raise ReadError(f"The file '{path.name}' is empty, or its first row never ends.")
+    if any("\0" in name for name in rows[0]):
+        raise ReadError(
+            f"'{path.name}' holds zero bytes: it is no text, or in an encoding that cannot be told.",
+            hint="Give the encoding, for example encoding='utf-32' (--encoding utf-32).",
+        )
     single = whole and len(rows) == 1 and not text.endswith(("\n", "\r"))
     return Dialect(encodings, chosen, rows[0], lines, single, len(sample) / len(rows), _ends_well(path))
 

@@ -1,7 +1,7 @@
 """Excel workbooks: one sheet is one table."""
 
 import logging
-from contextlib import suppress
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -41,7 +41,8 @@ class Excel(Format):
         sheet = _sheet(book.sheet_names, options.sheet)
         above, first = _first_row(book, sheet, options.skip)
         header = Header.of(first, options, typed=True)
-        body = _load(book, sheet, skip_rows=above + (options.header is not False), schema_sample_rows=None)
+        below = above + (options.header is not False)
+        body = _load(book, sheet, skip_rows=below, schema_sample_rows=None)
         with damaged(path, "workbook"):
             body.validate(full=True)
             columns = [
@@ -49,7 +50,9 @@ class Excel(Format):
                 for name, place in zip(header.names, header.places, strict=True)
             ]
         others = len(book.sheet_names) - 1
-        notes = (f"The workbook has {counted(others, 'more sheet')}; '{sheet}' was read.",) if others else ()
+        notes = _on_markers(header, body, lambda: _load(book, sheet, skip_rows=below, dtypes="string"))
+        if others:
+            notes = (f"The workbook has {counted(others, 'more sheet')}; '{sheet}' was read.", *notes)
         return Reading(columns, body.num_rows, {"sheet": sheet}, (*header.notes, *notes)).table(self.name)
 
     def write(self, table: Table, path: Path, how: Written, progress: Hook) -> None:
@@ -115,9 +118,36 @@ def _sheet(names: list[str], wanted: str | None) -> str:
 def _load(book: Any, sheet: str, **options: Any) -> pa.RecordBatch:
     import fastexcel
 
-    with suppress(fastexcel.FastExcelError):
+    broken = False
+    try:
         return book.load_sheet(sheet, header_row=None, **options).to_arrow()
+    except fastexcel.CalamineCellError:
+        broken = True
+    except fastexcel.FastExcelError:
+        pass
+    if broken:
+        raise ReadError(
+            f"The sheet '{sheet}' has cells with errors such as #NAME?, which hide what was meant.",
+            hint="Correct or empty these cells in the workbook.",
+        )
     raise ReadError(f"The sheet '{sheet}' is empty, or holds no table.")
+
+
+def _on_markers(header: Header, body: pa.RecordBatch, as_text: Callable[[], pa.RecordBatch]) -> tuple[str, ...]:
+    """Say where text such as NA among numbers or dates was read as missing."""
+    gaps = [
+        (name, place)
+        for name, place in zip(header.names, header.places, strict=True)
+        if body.column(place).null_count and kind_of(body.column(place).type, name) is not Kind.TEXT
+    ]
+    if not gaps:
+        return ()
+    text = as_text()
+    return tuple(
+        f"Column '{name}' has cells such as NA that were read as missing."
+        for name, place in gaps
+        if text.column(place).null_count < body.column(place).null_count
+    )
 
 
 def _name(cell: Any) -> str:
@@ -180,6 +210,11 @@ def _too_fine(values: pa.Array) -> bool:
     return _any(pc.not_equal(pc.floor_temporal(values, unit="millisecond"), values))
 
 
+def _too_late(values: pa.Array) -> bool:
+    plain = values.cast(pa.timestamp(values.type.unit)) if pa.types.is_timestamp(values.type) else values
+    return _any(pc.greater(pc.year(plain), 9999))
+
+
 def _too_early(values: pa.Array) -> bool:
     return _any(pc.less(values, pa.scalar(_FIRST_DAY).cast(values.type)))
 
@@ -197,9 +232,13 @@ _REFUSALS: dict[Kind, tuple[tuple[Any, str], ...]] = {
         (lambda v: _any(pc.is_inf(v)), "it holds infinite numbers"),
         (_too_exact, "it holds numbers of more than 16 digits, which workbooks round"),
     ),
-    Kind.DATE: ((_too_early, "Excel's calendar begins in 1900"),),
+    Kind.DATE: (
+        (_too_late, "Excel's calendar ends in 9999"),
+        (_too_early, "Excel's calendar begins in 1900"),
+    ),
     Kind.DATETIME: (
         (lambda v: v.type.tz is not None, "Excel knows no time zones; convert it to local time without zone"),
+        (_too_late, "Excel's calendar ends in 9999"),
         (_too_early, "Excel's calendar begins in 1900"),
         (_too_fine, "Excel keeps milliseconds"),
         (

@@ -78,7 +78,7 @@ class Reading:
 
 def check_options(options: Options, name: str, known: Sequence[str]) -> None:
     """Refuse options that a format does not know, so that none is silently ignored."""
-    for option in options.model_fields_set - {*known, "suppressed", "text", "markers"}:
+    for option in options.model_fields_set - {*known, "format", "suppressed", "text", "markers"}:
         raise ReadError(f"The option '{option}' means nothing for files of format {name}.")
 
 

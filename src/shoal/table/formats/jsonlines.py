@@ -2,6 +2,7 @@
 
 import json
 import re
+from codecs import BOM_UTF8
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from shoal.table.options import Options, Written
 from shoal.table.raw import Entries
 from shoal.table.table import Table
 
+_LONG_DECIMAL = re.compile(rb'":[ \t]*-?(?=[\d.]{19})[1-9]\d*\.\d+|":[ \t]*-?0?\.0*[1-9]\d{17}')
 _NO_OBJECT = re.compile(rb"(?:^|\n)[ \t\r]*[^ \t\r\n{]")
 EXACT = 2**53  # from here on not every integer is a double
 
@@ -36,7 +38,7 @@ class JsonLines(Format):
         """Read the lines; text that looks like dates throughout a column is read as dates."""
         check_options(options, self.name, ())
         with damaged(path, "file of JSON lines in UTF-8"):
-            _check_lines(path)
+            rounded = _check_lines(path)
             table = _as_written(path)
         check_names(table.column_names)
         encoded = []
@@ -45,7 +47,8 @@ class JsonLines(Format):
             cells = table.column(name)
             _check_exact(name, cells)
             encoded.append(encode(name, cells, options, DATE_READERS))
-        return Reading(encoded, table.num_rows).table(self.name)
+        notes = ("Some numbers have more digits than a double holds, and were rounded.",) if rounded else ()
+        return Reading(encoded, table.num_rows, notes=notes).table(self.name)
 
     def write(self, table: Table, path: Path, how: Written, progress: Hook) -> None:
         """Render each dictionary entry once, then put the records together from these pieces."""
@@ -73,12 +76,17 @@ class JsonLines(Format):
 FORMATS.register("jsonlines")(JsonLines())
 
 
-def _check_lines(path: Path) -> None:
-    """Refuse lines that are no objects: Arrow's reader does not survive them."""
+def _check_lines(path: Path) -> bool:
+    """Refuse lines that are no objects: Arrow's reader does not survive them. Tell whether numbers get rounded."""
     with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
         found = _NO_OBJECT.search(data)
+        rounded = _LONG_DECIMAL.search(data) is not None
+        marked = data[:3] == BOM_UTF8
+    if marked:
+        raise ReadError(f"'{path.name}' begins with a byte order mark, which JSON does not know.", hint="Remove it.")
     if found:
         raise ReadError(f"'{path.name}' has lines that are no objects.", hint='Each line must be one: {"age": 34, …}.')
+    return rounded
 
 
 def _as_written(path: Path) -> pa.Table:

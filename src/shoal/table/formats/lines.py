@@ -18,6 +18,15 @@ def text_refusal(column: Column) -> str | None:
     values, arrow = column.values, column.values.type
     if pa.types.is_timestamp(arrow) and arrow.tz not in {None, "UTC"}:
         return "text does not hold its time zone; convert it to UTC"
+    if _has_odd_years(values):
+        return "it holds dates before the year 1 or after 9999, which cannot be written"
+    if pa.types.is_time64(arrow):
+        return "it holds times finer than a microsecond, which come back as text" if _too_fine(values) else None
+    return _number_refusal(column)
+
+
+def _number_refusal(column: Column) -> str | None:
+    values, arrow = column.values, column.values.type
     if pa.types.is_floating(arrow) and pc.any(pc.is_inf(values)).as_py():
         return "it holds infinite numbers"
     if pa.types.is_decimal(arrow) and arrow.precision > 15:
@@ -25,6 +34,18 @@ def text_refusal(column: Column) -> str | None:
     if pa.types.is_uint64(arrow) and len(values) and values[-1].as_py() >= 2**63:
         return "it holds integers beyond 63 bits, which come back as text; convert it to text"
     return None
+
+
+def _has_odd_years(values: pa.Array) -> bool:
+    if not (pa.types.is_date(values.type) or pa.types.is_timestamp(values.type)) or len(values) == 0:
+        return False
+    plain = values.cast(pa.timestamp(values.type.unit)) if pa.types.is_timestamp(values.type) else values
+    first, last = pc.year(plain[:1])[0].as_py(), pc.year(plain[-1:])[0].as_py()
+    return not 1 <= first <= last <= 9999
+
+
+def _too_fine(values: pa.Array) -> bool:
+    return values.type.unit == "ns" and bool((values.cast(pa.int64()).to_numpy() % 1000).any())
 
 
 def write_lines(file: BinaryIO, table: Table, pieces: list[pa.Array], separator: str, progress: Hook) -> None:
