@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from shoal.classes.members import Ids, Members
 from shoal.classes.shown import Shown
+from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.grouping import group, group_rows
 from shoal.kernels.translation import Codes, narrowest, translate
 from shoal.table.column import Column
@@ -29,6 +30,11 @@ class Coarsening:
     nodes: Ids
     size: int
     missing: int | None = None
+
+    @classmethod
+    def to_level(cls, hierarchy: Hierarchy, level: int) -> "Coarsening":
+        """Replace values by their nodes on a level of a hierarchy."""
+        return cls(hierarchy.nodes(level), len(hierarchy.levels[level]), hierarchy.missing_node(level))
 
     @classmethod
     def dropped(cls, size: int) -> "Coarsening":

@@ -61,6 +61,11 @@ class Hierarchy:
         """Return the node of each code of the column on a level."""
         return self.levels[level].nodes[self.leaves]
 
+    def missing_node(self, level: int) -> int | None:
+        """Return the node on a level that means that the value is missing."""
+        labels = self.levels[level].labels
+        return labels.index(None) if None in labels else None
+
     def labels(self, level: int) -> pa.StringArray:
         """Return how each code of the column is written on a level."""
         return pa.array(self.levels[level].labels, pa.string()).take(pa.array(self.nodes(level)))
