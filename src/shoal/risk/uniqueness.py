@@ -12,6 +12,7 @@ from shoal.population import Population
 from shoal.risk.gamma import digamma
 
 _STEPS = 200
+_CLOSE = 1e-14
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -164,16 +165,26 @@ def _slide(fraction: float, alpha: float, beta: float) -> tuple[float, float, fl
 
 
 def _root(function: Callable[[float], float], low: float, high: float | None) -> float:
-    """Return where a function changes its sign, by halving; without an upper end, one is looked for."""
+    """Return where a function changes its sign: by secants, and by halving where these do not help (Dowell & Jarratt).
+
+    Without an upper end, one is looked for.
+    """
     if high is None:
         low, high = max(low, 1e-12), 1.0
         sign = function(low) > 0
         while (function(high) > 0) == sign and high < 1e18:
             low, high = high, high * 4
-    sign = function(low) > 0
+    at_low, at_high = function(low), function(high)
     for _ in range(_STEPS):
-        middle = (low + high) / 2
-        if middle in {low, high}:
-            break
-        low, high = (middle, high) if (function(middle) > 0) == sign else (low, middle)
-    return (low + high) / 2
+        middle = high - at_high * (high - low) / (at_high - at_low) if at_high != at_low else (low + high) / 2
+        if not min(low, high) < middle < max(low, high):
+            middle = (low + high) / 2
+        at_middle = function(middle)
+        if at_middle == 0 or abs(high - low) <= _CLOSE * abs(middle):
+            return middle
+        if (at_middle > 0) != (at_high > 0):
+            low, at_low = high, at_high
+        else:
+            at_low /= 2  # the same end stays again and again: pull the secant towards it
+        high, at_high = middle, at_middle
+    return high
