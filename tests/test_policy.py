@@ -48,7 +48,8 @@ def test_everything_a_policy_can_say():
     assert policy.data.missing is Missing.OWN
     assert policy.data.read.markers == ("NA",)
     assert policy.columns["sex"].role is Role.QUASI
-    assert [need.preset or need.model for need in policy.require] == ["ema-0070", "k-anonymity", "t-closeness"]
+    assert policy.require[0].preset == "ema-0070"
+    assert [need.name for need in policy.require[1:]] == ["k-anonymity", "t-closeness"]
     assert policy.require[2].column == "icd10"
     assert policy.require[2].parameters == {"t": 0.2}
     assert policy.population.fraction == 0.1
@@ -85,8 +86,20 @@ def test_everything_a_policy_can_say():
             None,
         ),
         ("version = 1\n[[require]]\nk = 5", "require.0: give either model or preset", None),
-        ("version = 1\n[[require]]\npreset = 'x'\nk = 5", "require.0: a preset takes no parameters", None),
-        ("version = 1\n[[require]]\nmodel = 'K Anonymity'", "require.0.model: string should match pattern", None),
+        (
+            "version = 1\n[[require]]\npreset = 'wp216'\nk = 5",
+            "require.0.k: there is no such setting",
+            "Known are 'preset'.",
+        ),
+        ("version = 1\n[[require]]\npreset = 'wp21'", "require.0.preset: there is no such preset", None),
+        (
+            "version = 1\n[[require]]\nmodel = 'k-anonimity'",
+            "require.0.model: there is no such",
+            "Did you mean 'k-anonymity'?",
+        ),
+        ("version = 1\n[[require]]\nmodel = 'k-anonymity'\nkk = 5", "require.0.k: must be there", "Did you mean 'k'?"),
+        ("version = 1\n[[require]]\nmodel = 'k-anonymity'\nk = 0", "require.0.k: input should be greater", None),
+        ("version = 1\n[[require]]\nmodel = 't-closeness'\nt = 'x'", "require.0.t: must be a number", None),
         ("version = 1\n[search]\nsuppression = 2", "search.suppression: input should be less than or equal to 1", None),
         (
             "version = 1\n[population]\nsize = 5\nfraction = 0.1",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from shoal import demo, errors
+    from shoal.assessment import Assessment, assess
     from shoal.errors import ShoalError
     from shoal.policy import Policy
     from shoal.table.reading import read
@@ -16,15 +17,17 @@ __version__ = "0.1.0"
 
 # Names come from their modules when they are first used: numpy and Arrow cost more than a whole --help.
 _HOMES = {
+    "Assessment": "shoal.assessment",
     "Policy": "shoal.policy",
     "ShoalError": "shoal.errors",
     "Table": "shoal.table.table",
+    "assess": "shoal.assessment",
     "read": "shoal.table.reading",
     "write": "shoal.table.writing",
 }
 _ROOMS = {"demo", "errors"}
 
-__all__ = ["Policy", "ShoalError", "Table", "__version__", "demo", "errors", "read", "write"]
+__all__ = ["Assessment", "Policy", "ShoalError", "Table", "__version__", "assess", "demo", "errors", "read", "write"]
 
 
 def __getattr__(name: str) -> Any:

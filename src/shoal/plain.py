@@ -80,7 +80,12 @@ def measured(  # noqa: PLR0913 - the options of every plain function
     table = data if isinstance(data, Table) else read(data)
     roles = {"quasi": quasi, "sensitive": sensitive, "subject": subject}
     table = table.assign(**{role: names for role, names in roles.items() if names is not None})
-    gatherer = Gatherer(table, _rule(missing), _hierarchies(table, hierarchies or {}), _population(table, population))
+    gatherer = Gatherer(
+        table,
+        Missing.named(missing or Missing.OWN),
+        _hierarchies(table, hierarchies or {}),
+        _population(table, population),
+    )
     chosen_quasi = table.quasi if quasi is None else _names(quasi)
     views = model.views(chosen_quasi, table.sensitive if sensitive is None else _names(sensitive))
     found = []
@@ -93,14 +98,6 @@ def measured(  # noqa: PLR0913 - the options of every plain function
 
 def _names(names: Sequence[str] | str) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
-
-
-def _rule(missing: str | None) -> Missing:
-    if missing is None:
-        return Missing.OWN
-    if missing not in set(Missing):
-        raise ModelError(f"There is no rule '{missing}' for missing values.", hint="Rules are own, never and wildcard.")
-    return Missing(missing)
 
 
 def _hierarchies(table: Table, given: Mapping[str, Any]) -> dict[str, Hierarchy]:

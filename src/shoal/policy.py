@@ -13,18 +13,23 @@ k = 11
 
 import re
 import tomllib
+from collections.abc import Mapping
+from copy import copy
 from dataclasses import replace
 from functools import reduce
 from operator import or_
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import ConfigDict, Field, PrivateAttr, field_validator, model_validator
+from pydantic import Discriminator, Field, PrivateAttr, Tag, create_model, field_validator, model_validator
+from pydantic_core import PydanticUndefined
 
-from shoal.errors import ColumnError, PolicyError, ReadError, did_you_mean
+from shoal.errors import ColumnError, PolicyError, ReadError, did_you_mean, listed
 from shoal.hierarchy.automatic import Automatic
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.hierarchy.spec import KINDS, Spec, bind
+from shoal.models.model import MODELS, Model
+from shoal.presets.preset import PRESETS
 from shoal.progress import Hook
 from shoal.table.missing import Missing
 from shoal.table.options import Options
@@ -32,6 +37,11 @@ from shoal.table.reading import read
 from shoal.table.role import Role
 from shoal.table.table import Table
 from shoal.validation import Checked, validated
+
+
+def _known_presets(schema: dict[str, Any]) -> None:
+    schema["enum"] = list(PRESETS)
+
 
 AnyHierarchy: Any = Annotated[reduce(or_, KINDS.values()), Field(discriminator="kind")]
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -65,28 +75,49 @@ class ColumnPolicy(Checked):
         return role
 
 
-class Requirement(Checked):
-    """One privacy requirement: a model with its parameters, or a preset of requirements."""
+class PresetRequirement(Checked):
+    """The requirements of a preset, by its name."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
-    __pydantic_extra__: dict[str, bool | int | float | str]
+    preset: str = Field(description="the name of a preset; shoal presets lists them", json_schema_extra=_known_presets)
 
-    model: str | None = Field(default=None, pattern="^[a-z][a-z-]*$", description="the name of a privacy model")
-    preset: str | None = Field(default=None, pattern="^[a-z0-9][a-z0-9-]*$", description="the name of a preset")
-    column: str | None = Field(default=None, description="the sensitive column that the model is about")
+    @field_validator("preset")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        if name not in PRESETS:
+            hint = did_you_mean(name, PRESETS)
+            raise ValueError(f"there is no such preset. {hint or f'Known are {listed(PRESETS, 20)}.'}")
+        return name
 
-    @model_validator(mode="after")
-    def _one_of(self) -> Self:
-        if (self.model is None) == (self.preset is None):
-            raise ValueError("give either model or preset")
-        if self.preset is not None and (self.column is not None or self.parameters):
-            raise ValueError("a preset takes no parameters")
-        return self
 
-    @property
-    def parameters(self) -> dict[str, bool | int | float | str]:
-        """The parameters of the model, such as k."""
-        return dict(self.__pydantic_extra__ or {})
+def _requirement(model: type[Model]) -> Any:
+    """Return the model as it stands in a policy: named, and with thresholds that must be given."""
+    thresholds: dict[str, Any] = {}
+    for name in model.measured:
+        field = copy(model.model_fields[name])
+        field.default = PydanticUndefined
+        thresholds[name] = (field.annotation, field)
+    named = Field(description="the name of the privacy model")
+    fields: dict[str, Any] = {"model": (Literal[model.name], named), **thresholds}
+    made = create_model(model.__name__, __base__=model, **fields)
+    return Annotated[made, Tag(model.name)]
+
+
+def _which(given: Any) -> str | None:
+    """Tell which requirement is meant: the name of its model, or that it is a preset."""
+    if not isinstance(given, Mapping):
+        return "preset" if isinstance(given, PresetRequirement) else getattr(given, "name", None)
+    return "preset" if "preset" in given else given.get("model")
+
+
+AnyRequirement: Any = Annotated[
+    reduce(or_, [Annotated[PresetRequirement, Tag("preset")], *map(_requirement, MODELS.values())]),
+    Discriminator(
+        _which,
+        custom_error_type="no_such_choice",
+        custom_error_message="there is no such privacy model",
+        custom_error_context={"key": "model", "other": "preset", "known": ",".join(MODELS)},
+    ),
+]
 
 
 class Search(Checked):
@@ -117,6 +148,13 @@ class Context(Checked):
     deliberate: Share | None = Field(default=None, description="probability of a deliberate attempt")
     inadvertent: Share | None = Field(default=None, description="probability that somebody recognises an acquaintance")
     breach: Share | None = Field(default=None, description="probability that the release gets into other hands")
+    public: bool = Field(default=False, description="whether everybody gets the release: somebody will surely try")
+
+    def probabilities(self) -> dict[str, float]:
+        """Return how probable each threat is; in a public release an attempt is certain."""
+        said = {name: getattr(self, name) for name in ("deliberate", "inadvertent", "breach")}
+        known = {name: chance for name, chance in said.items() if chance is not None}
+        return {**known, "public release": 1.0} if self.public else known
 
 
 def _role_or_table(schema: dict[str, Any]) -> None:
@@ -141,7 +179,7 @@ class Policy(Checked):
     version: Literal[1] = Field(description="the version of this file format")
     data: Data = Field(default=Data())
     columns: dict[str, ColumnPolicy] = Field(default_factory=dict, json_schema_extra=_role_or_table)
-    require: list[Requirement] = Field(default_factory=list)
+    require: list[AnyRequirement] = Field(default_factory=list, description="what a release must fulfil")
     search: Search = Field(default=Search())
     population: Population | None = None
     context: Context | None = None
@@ -210,6 +248,16 @@ class Policy(Checked):
         """Return the columns of a table that the policy says nothing about."""
         said = {*self.columns, self.data.subject, self.data.household, self.data.weight}
         return tuple(name for name in table.names if name not in said)
+
+    def requiring(self, more: list[Any]) -> Self:
+        """Return the policy with more requirements."""
+        policy = self.model_copy(update={"require": [*self.require, *more]})
+        policy._folder = self._folder  # noqa: SLF001 - its own
+        return policy
+
+    def beside(self, file: str) -> Path:
+        """Return the path of a file that the policy names."""
+        return self._folder / file
 
     def hierarchies(self, table: Table) -> dict[str, Hierarchy]:
         """Bind the hierarchies to a table: those that are given, and an automatic one for other quasi-identifiers."""

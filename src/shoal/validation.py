@@ -5,7 +5,7 @@ Pydantic's messages quote the input. Input may be data, so only its place and th
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
@@ -42,12 +42,24 @@ def _problem(model: type[BaseModel], found: Any) -> tuple[str, str | None]:
         known = [word.strip(" '") for word in found["ctx"]["expected_tags"].split(",")]
         wrong = str(found["ctx"]["tag"])
         return f"{path}.kind: there is no kind '{wrong}'", did_you_mean(wrong, known) or f"Known are {listed(known)}."
+    if found["type"] == "no_such_choice":
+        return _no_such_choice(path, found)
     if found["type"] in {"enum", "literal_error"}:
         known = re.findall(r"'([^']*)'", found["ctx"]["expected"]) or [found["ctx"]["expected"]]
         choice = known[0] if len(known) == 1 else f"one of {', '.join(known)}"
         return f"{path}: must be {choice}", did_you_mean(str(found["input"]), known)
     message = _PLAIN.get(found["type"]) or found["msg"].removeprefix("Value error, ")
     return f"{path}: {message[:1].lower()}{message[1:]}", None
+
+
+def _no_such_choice(path: str, found: Any) -> tuple[str, str | None]:
+    """Say that a name is not known, or that none is given."""
+    key, other, known = found["ctx"]["key"], found["ctx"]["other"], found["ctx"]["known"].split(",")
+    given = found["input"].get(key) if isinstance(found["input"], Mapping) else None
+    if given is None:
+        return f"{path}: give either {key} or {other}", None
+    hint = did_you_mean(str(given), known) or f"Known are {listed(known, 30)}."
+    return f"{path}.{key}: {found['msg']}", hint
 
 
 # What pydantic says in words of its own.
@@ -63,11 +75,11 @@ _PLAIN = {
 def _written_place(place: Sequence[str | int]) -> list[str]:
     """Return the place as it stands in the file: without the kinds that pydantic puts in, and without values."""
     written: list[str] = []
-    for part in map(str, place):
-        if written and written[-1] == "hierarchy":
-            written.append("")  # the kind, which the file has elsewhere
+    for before, part in zip([None, *place], place, strict=False):
+        if before == "hierarchy" or (isinstance(before, int) and written[0] == "require" and len(written) == 2):
+            written.append("")  # the kind or the model, which the file has elsewhere
             continue
-        written.append(part)
+        written.append(str(part))
         if part == "values":
             break
     return [part for part in written if part]
@@ -83,11 +95,18 @@ def _fields_at(model: Any, place: Sequence[str | int]) -> list[str]:
 def _inside(annotation: Any, part: str | int) -> Any:
     if hasattr(annotation, "model_fields") and part in annotation.model_fields:
         return _model_in(annotation.model_fields[part].annotation)
-    for member in get_args(annotation):
+    for member in get_args(_element(annotation)):
+        if any(getattr(mark, "tag", None) == part for mark in get_args(member)[1:]):
+            return get_args(member)[0]
         fields = getattr(member, "model_fields", {})
         if "kind" in fields and fields["kind"].default == part:
             return member
     return _model_in(annotation)
+
+
+def _element(annotation: Any) -> Any:
+    """Return the type of what is in a list; other types as they are."""
+    return get_args(annotation)[0] if get_origin(annotation) is list else annotation
 
 
 def _model_in(annotation: Any) -> Any:

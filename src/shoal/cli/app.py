@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal import __version__
-from shoal.cli import demo, init, schema
+from shoal.cli import assess, demo, init, presets, schema
 from shoal.errors import Cancelled
 
 app = typer.Typer(
@@ -49,5 +49,11 @@ def _stoppable(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-for _name, _command in (("demo", demo.demo), ("init", init.init), ("schema", schema.schema)):
+for _name, _command in (
+    ("demo", demo.demo),
+    ("init", init.init),
+    ("assess", assess.assess),
+    ("presets", presets.presets),
+    ("schema", schema.schema),
+):
     app.command(_name)(_stoppable(_command))

@@ -109,7 +109,7 @@ class Model(Checked):
     @property
     def parameters(self) -> dict[str, Any]:
         """The parameters that were given."""
-        return self.model_dump(exclude_none=True, exclude_defaults=True)
+        return self.model_dump(exclude_none=True, exclude_defaults=True, exclude={"model", "column"})
 
     def complete(self) -> None:
         """Refuse to judge without thresholds."""

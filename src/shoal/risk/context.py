@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-PUBLIC = "public release"
-
 
 @dataclass(frozen=True, slots=True)
 class Threat:

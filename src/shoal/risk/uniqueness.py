@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from math import exp, lgamma, log
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from shoal.classes.classes import Classes
 from shoal.population import Population
 from shoal.risk.gamma import digamma
+from shoal.risk.identity import Identity
 
 _STEPS = 200
 _CLOSE = 1e-14
@@ -46,7 +48,8 @@ class Sizes:
 class PopulationUniqueness:
     """Estimates of the share of the population that is unique; None where a model has no answer.
 
-    ``dankar``: the one that the rule of Dankar et al. 2012 chooses, and ``rule`` which that is.
+    ``dankar``: the one that the rule of Dankar et al. 2012 chooses, and ``rule`` which that is. ``counted``: the true
+    share, where there is a register to count it in.
     """
 
     zayatz: float
@@ -54,6 +57,7 @@ class PopulationUniqueness:
     snb: float | None
     dankar: float
     rule: str
+    counted: float | None = None
 
 
 def population_uniqueness(classes: Classes, population: Population) -> PopulationUniqueness:
@@ -67,15 +71,22 @@ def population_uniqueness(classes: Classes, population: Population) -> Populatio
     >>> population_uniqueness(classes, Population(16)).rule
     'snb'
     """
-    sizes = Sizes.of(classes, population)
+    sizes, counted = Sizes.of(classes, population), _counted(classes, population)
     if not sizes.of_size(1):
-        return PopulationUniqueness(0.0, 0.0, 0.0, 0.0, "none is unique in the sample")
+        return PopulationUniqueness(0.0, 0.0, 0.0, 0.0, "none is unique in the sample", counted)
     zayatz_, pitman_, snb_ = zayatz(sizes), pitman(sizes), snb(sizes)
     if sizes.persons / sizes.people <= 0.1:
         chosen, rule = (pitman_, "pitman") if pitman_ is not None else (zayatz_, "zayatz")
     else:
         chosen, rule = (snb_, "snb") if snb_ is not None and snb_ < zayatz_ else (zayatz_, "zayatz")
-    return PopulationUniqueness(zayatz_, pitman_, snb_, chosen, rule)
+    return PopulationUniqueness(zayatz_, pitman_, snb_, chosen, rule, counted)
+
+
+def _counted(classes: Classes, population: Population) -> float | None:
+    if population.register is None:
+        return None
+    everybody = Classes.of(population.register, classes.quasi, [])
+    return float(Identity.of(everybody).share_above(Fraction(1, 2)))
 
 
 def zayatz(sizes: Sizes) -> float:

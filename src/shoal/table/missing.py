@@ -1,6 +1,9 @@
 """Missing values: one explicit rule, printed with every result."""
 
 from enum import StrEnum
+from typing import Self
+
+from shoal.errors import ShoalError, did_you_mean
 
 
 class Missing(StrEnum):
@@ -14,3 +17,15 @@ class Missing(StrEnum):
     OWN = "own"
     NEVER = "never"
     WILDCARD = "wildcard"
+
+    @classmethod
+    def named(cls, word: str) -> Self:
+        """Return the rule of a name.
+
+        >>> Missing.named("never")
+        <Missing.NEVER: 'never'>
+        """
+        if word not in set(cls):
+            hint = did_you_mean(word, cls) or "Rules are own, never and wildcard."
+            raise ShoalError(f"There is no rule '{word}' for missing values.", hint=hint)
+        return cls(word)

@@ -1,0 +1,326 @@
+"""Assessment: what a table is like before anything is done to it, or after."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shoal.classes.classes import Classes
+from shoal.classes.grouped import Coarsening
+from shoal.errors import ColumnError, ModelError, PolicyError, counted
+from shoal.hierarchy.hierarchy import Hierarchy
+from shoal.models.evidence import Evidence, Gatherer, View
+from shoal.models.exact import exact
+from shoal.models.model import Model, Need, Verdict
+from shoal.policy import Policy, PresetRequirement
+from shoal.population import Population
+from shoal.presets.preset import PRESETS
+from shoal.progress import Hook, Progress, silent
+from shoal.risk.adversary import Risk, journalist, marketer, prosecutor
+from shoal.risk.attribute import AttributeRisk, attribute_risk
+from shoal.risk.context import ContextRisk, context_risk
+from shoal.risk.history import HistoryRisk, history_risk
+from shoal.risk.household import HouseholdRisk, household_risk
+from shoal.risk.survey import SurveyRisk, survey_risk
+from shoal.risk.uniqueness import PopulationUniqueness, population_uniqueness
+from shoal.table.missing import Missing
+from shoal.table.reading import read
+from shoal.table.role import Role
+from shoal.table.table import Table
+
+_BANDS = ((1, 1), (2, 2), (3, 4), (5, 10), (11, 19), (20, None))
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """Classes of about the same size: how many there are, and how many persons are in them."""
+
+    smallest: int
+    largest: int | None
+    classes: int
+    persons: int
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """What a quasi-identifier costs: how it would be if it were left out, and if it were one level coarser."""
+
+    column: str
+    without: "Crowd"
+    coarser: "Crowd | None"
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """How well persons hide: k, the number of classes, and how many persons stand alone."""
+
+    k: int
+    classes: int
+    alone: int
+
+    @classmethod
+    def of(cls, classes: Classes) -> "Crowd":
+        """Look at classes."""
+        alone = classes.members.within(classes.crowd == 1)
+        return cls(int(classes.crowd.min()), classes.number, alone)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A requirement and what became of it. ``source``: the preset that asks for it, or "policy"."""
+
+    source: str
+    says: str
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """What :func:`assess` found. ``met``: whether every requirement that can be measured is met."""
+
+    records: int
+    persons: int
+    counts_persons: bool
+    suppressed: int
+    quasi: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    missing: Missing
+    classes: int
+    k: int
+    bands: tuple[Band, ...]
+    requirements: tuple[Judged, ...]
+    checklist: tuple[tuple[str, str], ...]
+    prosecutor: Risk
+    journalist: Risk
+    marketer: Risk
+    attributes: tuple[AttributeRisk, ...]
+    contributions: tuple[Contribution, ...]
+    context: ContextRisk | None
+    uniqueness: PopulationUniqueness | None
+    survey: SurveyRisk | None
+    household: HouseholdRisk | None
+    history: HistoryRisk | None
+    notes: tuple[str, ...]
+
+    @property
+    def met(self) -> bool:
+        """Whether every requirement is met."""
+        return all(judged.verdict.satisfied for judged in self.requirements)
+
+    @property
+    def meaning(self) -> str:
+        """What k means here, in words."""
+        who = "person" if self.counts_persons else "record"
+        if self.k == 1:
+            alone = self.bands[0].persons
+            return f"{counted(alone, who)} of {self.persons:,} can be told from all others by these values."
+        return f"Every {who} shares these values with at least {counted(self.k - 1, 'other')}."
+
+
+def assess(  # noqa: PLR0913 - keyword-only options
+    data: Any,
+    policy: Policy | str | Path | None = None,
+    *,
+    quasi: Sequence[str] | str | None = None,
+    sensitive: Sequence[str] | str | None = None,
+    subject: str | None = None,
+    missing: str | None = None,
+    threshold: Fraction | float | str = Fraction(1, 5),
+    progress: Hook | None = None,
+) -> Assessment:
+    """Assess the risk of every person in a table, and judge it by the requirements of a policy.
+
+    ``data``: a table, a frame or a file. Roles come from the policy, or are given by name; names that are given go
+    first. ``threshold``: the risk above which persons are counted.
+
+    >>> import shoal
+    >>> found = shoal.assess({"age": [34, 34, 71, 71], "dx": ["flu", "ms", "flu", "flu"]}, quasi="age", sensitive="dx")
+    >>> found.k, found.prosecutor.maximum, found.meaning
+    (2, 0.5, 'Every record shares these values with at least 1 other.')
+    """
+    hook = progress or silent
+    chosen = Policy.load(policy) if isinstance(policy, str | Path) else policy or Policy(version=1)
+    table = _table(data, chosen, {"quasi": quasi, "sensitive": sensitive, "subject": subject})
+    rule = Missing.named(missing) if missing is not None else chosen.data.missing
+    return _Assessor(table, chosen, rule, _share(threshold), hook).assessment()
+
+
+def _share(given: Fraction | float | str) -> Fraction:
+    """Read a threshold."""
+    try:
+        return exact(given)
+    except ValueError as error:
+        message = str(error)
+    raise ModelError(f"The threshold {message}.")
+
+
+def _table(data: Any, policy: Policy, roles: Mapping[str, Any]) -> Table:
+    table = data if isinstance(data, Table) else read(data, **policy.data.read.model_dump(exclude_unset=True))
+    if policy.columns or policy.data.subject:
+        table = policy.apply(table)
+    given = {role: names for role, names in roles.items() if names is not None}
+    for role, names in given.items():  # what is given replaces what the policy says
+        kept = {name: held for name, held in table.roles.items() if held != role}
+        table = replace(table, roles=kept).assign(**{role: names})
+    if not table.quasi:
+        raise ColumnError(
+            "No column is a quasi-identifier, so there is nothing to assess.",
+            hint="Say what an adversary may know: quasi=[…] (--quasi age,sex), or a policy with roles.",
+        )
+    return table
+
+
+@dataclass(eq=False)
+class _Assessor:
+    """One run: gathers what is needed once, and asks everybody."""
+
+    table: Table
+    policy: Policy
+    missing: Missing
+    threshold: Fraction
+    progress: Hook
+
+    @cached_property
+    def hierarchies(self) -> dict[str, Hierarchy]:
+        return self.policy.hierarchies(self.table) if self.policy.columns else {}
+
+    @cached_property
+    def population(self) -> Population | None:
+        said = self.policy.population
+        if said is None:
+            return None
+        persons = self.evidence.classes.persons
+        if said.file is not None:
+            return Population.of(read(self.policy.beside(said.file)))
+        if said.size is not None:
+            return Population(said.size)
+        return Population.sampled(persons, exact(said.fraction))
+
+    @cached_property
+    def plain(self) -> Gatherer:
+        return Gatherer(self.table, self.missing)
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        return self.plain.evidence(View(self.table.quasi, self.table.sensitive))
+
+    @cached_property
+    def gatherer(self) -> Gatherer:
+        return Gatherer(self.table, self.missing, self.hierarchies, self.population)
+
+    def assessment(self) -> Assessment:
+        self.progress(Progress("counting", 0))
+        classes = self.evidence.classes
+        population = self.population
+        matched = population.matched(classes, self.table) if population and population.register else None
+        self.progress(Progress("judging", 0))
+        first = prosecutor(classes, self.threshold)
+        second = journalist(classes, population, matched, self.threshold)
+        table = self.table
+        return Assessment(
+            records=table.records,
+            persons=classes.persons,
+            counts_persons=table.subject is not None,
+            suppressed=classes.suppressed,
+            quasi=table.quasi,
+            sensitive=table.sensitive,
+            missing=self.missing,
+            classes=classes.number,
+            k=int(classes.crowd.min()),
+            bands=_bands(classes),
+            requirements=tuple(self._judged()),
+            checklist=tuple(self._checklist()),
+            prosecutor=first,
+            journalist=second,
+            marketer=marketer(classes, population, matched, self.threshold),
+            attributes=self._attributes(classes),
+            contributions=self._contributions(classes),
+            context=self._context(second),
+            uniqueness=population_uniqueness(classes, population) if population else None,
+            survey=survey_risk(table, missing=self.missing) if table.with_role(Role.WEIGHT) else None,
+            household=household_risk(table, missing=self.missing) if table.with_role(Role.HOUSEHOLD) else None,
+            history=history_risk(table) if table.subject is not None else None,
+            notes=tuple(self._notes(classes)),
+        )
+
+    def _requirements(self) -> Iterable[tuple[str, str, Model]]:
+        for asked in self.policy.require:
+            if isinstance(asked, PresetRequirement):
+                preset = PRESETS[asked.preset]
+                yield from ((preset.name, one.says, one.requirement()) for one in preset.criteria)
+            else:
+                yield "policy", _first_line(asked), asked
+
+    def _judged(self) -> Iterable[Judged]:
+        for source, says, model in self._requirements():
+            if Need.SENSITIVE in model.needs and not self.table.sensitive and source != "policy":
+                continue  # a preset's criterion about sensitive values, where there are none
+            column = getattr(model, "column", None)
+            if column is not None and column not in self.table:
+                raise PolicyError(f"A requirement names column '{column}', which the table does not have.")
+            for view in model.views(self.table.quasi, self.table.sensitive):
+                yield Judged(source, says, model.verdict(self._seen(model, view)))
+
+    def _seen(self, model: Model, view: View) -> Evidence:
+        special = {Need.HIERARCHY, Need.POPULATION} & model.needs or getattr(model, "distance", "") == "hierarchical"
+        return (self.gatherer if special else self.plain).evidence(view)
+
+    def _checklist(self) -> Iterable[tuple[str, str]]:
+        for asked in self.policy.require:
+            if isinstance(asked, PresetRequirement):
+                yield from ((asked.preset, item) for item in PRESETS[asked.preset].checklist)
+
+    def _attributes(self, classes: Classes) -> tuple[AttributeRisk, ...]:
+        if self.missing is Missing.WILDCARD:
+            return ()
+        return tuple(attribute_risk(classes, name) for name in self.table.sensitive)
+
+    def _contributions(self, classes: Classes) -> tuple[Contribution, ...]:
+        if self.missing is Missing.WILDCARD:
+            return ()
+        found = [self._contribution(classes, name) for name in self.table.quasi]
+        return tuple(sorted(found, key=lambda one: (-one.without.k, one.without.alone, one.without.classes)))
+
+    def _contribution(self, classes: Classes, name: str) -> Contribution:
+        size = next(attribute.size for attribute in classes.attributes if attribute.name == name)
+        without = classes.rolled({name: Coarsening.dropped(size)})
+        ladder = self.hierarchies.get(name)
+        coarser = classes.rolled({name: Coarsening.to_level(ladder, 1)}) if ladder and ladder.height > 1 else None
+        return Contribution(name, Crowd.of(without), Crowd.of(coarser) if coarser else None)
+
+    def _context(self, risk: Risk) -> ContextRisk | None:
+        said = self.policy.context
+        return context_risk(risk.maximum, said.probabilities()) if said is not None else None
+
+    def _notes(self, classes: Classes) -> Iterable[str]:
+        if self.table.subject is None:
+            yield "No column says whose row it is: every record is taken for a person."
+        yield _RULES[self.missing]
+        if classes.suppressed:
+            yield f"{counted(classes.suppressed, 'person')} are in suppressed records, which form no class."
+        unlisted = self.policy.unlisted(self.table) if self.policy.columns else ()
+        if unlisted:
+            yield f"{counted(len(unlisted), 'column')} have no role in the policy, and are not looked at."
+
+
+_RULES = {
+    Missing.OWN: "A missing value matches another missing value (own).",
+    Missing.NEVER: "A missing value matches nothing: such records stand alone (never).",
+    Missing.WILDCARD: "A missing value matches anything (wildcard); only k and identity risk can be measured so.",
+}
+
+
+def _first_line(model: Model) -> str:
+    return (type(model).__mro__[1].__doc__ or "").strip().splitlines()[0].rstrip(".")
+
+
+def _bands(classes: Classes) -> tuple[Band, ...]:
+    bands = []
+    for smallest, largest in _BANDS:
+        inside = (classes.crowd >= smallest) & (classes.crowd <= (largest or np.iinfo(np.int64).max))
+        bands.append(Band(smallest, largest, int(classes.copies[inside].sum()), classes.members.within(inside)))
+    return tuple(bands)

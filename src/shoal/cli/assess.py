@@ -1,0 +1,294 @@
+"""``shoal assess``: the risk of every person, on one screen."""
+
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.cli import source as given
+from shoal.cli.output import console, document, remark
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table as Grid
+
+    from shoal.assessment import Assessment, Judged
+
+Policy = Annotated[Path | None, typer.Option("--policy", "-p", help="The policy file: roles and requirements.")]
+Quasi = Annotated[str | None, typer.Option(help="Quasi-identifiers, comma-separated: what others may know.")]
+Sensitive = Annotated[str | None, typer.Option(help="Sensitive columns, comma-separated.")]
+Subject = Annotated[str | None, typer.Option(help="The column that says which person a row belongs to.")]
+Missing = Annotated[str | None, typer.Option(help="When a missing value matches another: own, never or wildcard.")]
+Threshold = Annotated[str, typer.Option(help="Count persons with a risk above this, such as 0.2 or 1/11.")]
+
+
+def assess(  # noqa: PLR0913, PLR0917 - options of a command
+    data: given.Source,
+    policy: Policy = None,
+    quasi: Quasi = None,
+    sensitive: Sensitive = None,
+    subject: Subject = None,
+    missing: Missing = None,
+    threshold: Threshold = "0.2",
+    k: Annotated[int | None, typer.Option("-k", "--k", help="Require k-anonymity with this k.")] = None,
+    preset: Annotated[str | None, typer.Option(help="Require a preset; see shoal presets.")] = None,
+    format: given.Format = None,  # noqa: A002
+    separator: given.Separator = None,
+    decimal: given.Decimal = None,
+    encoding: given.Encoding = None,
+    header: given.Header = None,
+    skip: given.Skip = None,
+    unnamed: given.Unnamed = None,
+    markers: given.Markers = None,
+    suppressed: given.Suppressed = None,
+    text: given.Text = None,
+    sheet: given.Sheet = None,
+    json: given.Json = False,
+) -> None:
+    """Assess the risk of every person in a table.
+
+    Exit code 0: the requirements are met. 1: some are not. 2: it could not be done.
+    """
+    import shoal
+
+    chosen = _policy(policy, k, preset)
+    options = given.options(
+        format=format,
+        separator=separator,
+        decimal=decimal,
+        encoding=encoding,
+        header=header,
+        skip=skip,
+        unnamed=unnamed,
+        markers=given.names(markers),
+        suppressed=suppressed,
+        text=given.names(text),
+        sheet=sheet,
+    )
+    table = given.load(data, {**chosen.data.read.model_dump(exclude_unset=True), **options})
+    found = shoal.assess(
+        table,
+        chosen,
+        quasi=given.names(quasi),
+        sensitive=given.names(sensitive),
+        subject=subject,
+        missing=missing,
+        threshold=threshold,
+    )
+    if json:
+        document("assess", result(found))
+    else:
+        show(found, console())
+        for note in found.notes:
+            remark(f"Note: {note}")
+    if not found.met:
+        raise typer.Exit(1)
+
+
+def _policy(path: Path | None, k: int | None, preset: str | None) -> Any:
+    """Return the policy, with what the options add to it."""
+    from shoal.errors import PolicyError
+    from shoal.policy import Policy
+    from shoal.validation import validated
+
+    loaded = Policy.load(path) if path is not None else Policy(version=1)
+    asked: list[dict[str, Any]] = [{"model": "k-anonymity", "k": k}] * (k is not None)
+    asked += [{"preset": preset}] * (preset is not None)
+    more = validated(Policy, {"version": 1, "require": asked}, where="What the options ask for", error=PolicyError)
+    return loaded.requiring(more.require)
+
+
+def result(found: "Assessment") -> dict[str, Any]:
+    """Return the assessment as plain data."""
+    from dataclasses import asdict
+
+    return {
+        "records": found.records,
+        "subjects": found.persons,
+        "counts": "persons" if found.counts_persons else "records",
+        "suppressed": found.suppressed,
+        "quasi": list(found.quasi),
+        "sensitive": list(found.sensitive),
+        "missing": found.missing,
+        "classes": found.classes,
+        "k": found.k,
+        "meaning": found.meaning,
+        "met": found.met,
+        "requirements": [_requirement(judged) for judged in found.requirements],
+        "checklist": [{"preset": preset, "item": item} for preset, item in found.checklist],
+        "risk": {
+            name: {"max": risk.maximum, **_without(asdict(risk), "maximum", "adversary")}
+            for name, risk in (
+                ("prosecutor", found.prosecutor),
+                ("journalist", found.journalist),
+                ("marketer", found.marketer),
+            )
+        },
+        "attributes": [_plain(asdict(one)) for one in found.attributes],
+        "class_sizes": [asdict(band) for band in found.bands],
+        "contributions": [asdict(one) for one in found.contributions],
+        "context": asdict(found.context) if found.context else None,
+        "population_uniqueness": asdict(found.uniqueness) if found.uniqueness else None,
+        "survey": _without(asdict(found.survey), "risks") if found.survey else None,
+        "household": asdict(found.household) if found.household else None,
+        "history": _plain(asdict(found.history)) if found.history else None,
+        "notes": list(found.notes),
+    }
+
+
+def _requirement(judged: "Judged") -> dict[str, Any]:
+    verdict = judged.verdict
+    value = _plain(dict(verdict.value))
+    return {
+        "source": judged.source,
+        "says": judged.says,
+        "model": verdict.model,
+        "column": verdict.column,
+        "parameters": _plain(dict(verdict.parameters)),
+        "value": next(iter(value.values())) if len(value) == 1 else value,
+        "satisfied": verdict.satisfied,
+        "failing_classes": verdict.classes,
+        "failing_persons": verdict.persons,
+    }
+
+
+def _plain(values: dict[str, Any]) -> dict[str, Any]:
+    """Return fractions as numbers, and infinity as the text that JSON has no number for."""
+    return {name: _number(value) for name, value in values.items()}
+
+
+def _number(value: Any) -> Any:
+    value = float(value) if isinstance(value, Fraction) else value
+    return "infinity" if value == float("inf") else value
+
+
+def _without(values: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name not in names}
+
+
+def show(found: "Assessment", out: "Console") -> None:
+    """Print the one screen."""
+    who = "persons" if found.counts_persons else "records"
+    out.print(f"[bold]{found.records:,} records, {found.persons:,} {who}[/bold]")
+    out.print(f"[dim]An adversary may know {', '.join(found.quasi)}.[/dim]", soft_wrap=True)
+    out.print(f"\n[bold]k = {found.k:,}[/bold]  {found.meaning}", soft_wrap=True)
+    _show_bands(found, out, who)
+    _show_identity(found, out)
+    _show_attributes(found, out)
+    _show_context(found, out)
+    _show_contributions(found, out)
+    _show_requirements(found, out)
+
+
+def _grid(*headings: str) -> "Grid":
+    """Return a table without lines: the first column to the left, the others to the right."""
+    from rich.table import Table
+
+    grid = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="dim")
+    for place, heading in enumerate(headings):
+        grid.add_column(heading, justify="right" if place else "left", no_wrap=True)
+    return grid
+
+
+def _show_bands(found: "Assessment", out: "Console", who: str) -> None:
+    grid = _grid(f"  {who} who look alike", "classes", who, "share", "")
+    for band in found.bands:
+        if band.classes:
+            size = f"{band.smallest}" if band.largest == band.smallest else f"{band.smallest}–{band.largest or '…'}"
+            share = band.persons / found.persons
+            bar = f"[cyan]{'█' * round(20 * share)}[/cyan]"
+            grid.add_row(f"  {size}", f"{band.classes:,}", f"{band.persons:,}", f"{share:.1%}", bar)
+    out.print(grid)
+
+
+def _show_identity(found: "Assessment", out: "Console") -> None:
+    out.print("\n[bold]Identity[/bold]  [dim]can somebody be found?[/dim]")
+    grid = _grid("", "at most", "on average", f"above {found.prosecutor.threshold:.3g}", "")
+    for risk in (found.prosecutor, found.journalist, found.marketer):
+        row = (
+            f"  {risk.adversary}",
+            _odds(risk.maximum),
+            _odds(risk.average),
+            f"{risk.above:,}",
+            f"[dim]{risk.basis}[/dim]",
+        )
+        grid.add_row(*row)
+    out.print(grid)
+    out.print(f"  If everybody is tried, {found.prosecutor.expected:,.0f} are expected to be found.")
+    if found.uniqueness is not None:
+        known = found.uniqueness.counted
+        share, how = (known, "counted") if known is not None else (found.uniqueness.dankar, found.uniqueness.rule)
+        out.print(f"  Of the whole population, {share:.2%} are unique [dim]({how})[/dim].")
+    if found.history is not None and found.history.persons < found.records:
+        out.print(f"  Whoever knows all records of a person finds {float(found.history.unique):.1%} of them.")
+    if found.household is not None:
+        out.print(f"  One member of a household is found: on average {_odds(found.household.average)}.")
+    if found.survey is not None:
+        out.print(f"  With survey weights: at most {found.survey.maximum:.3f}, on average {found.survey.average:.3f}.")
+
+
+def _show_attributes(found: "Assessment", out: "Console") -> None:
+    if not found.attributes:
+        return
+    out.print("\n[bold]Attributes[/bold]  [dim]can something be learned about somebody?[/dim]")
+    grid = _grid("", "at most", "on average", "without table", "certain for")
+    for one in found.attributes:
+        shares = (f"{float(share):.0%}" for share in (one.maximum, one.average, one.baseline))
+        grid.add_row(f"  {one.column}", *shares, f"{one.certain:,}")
+    out.print(grid)
+
+
+def _show_context(found: "Assessment", out: "Console") -> None:
+    if found.context is None:
+        return
+    out.print("\n[bold]Context[/bold]  [dim]the journalist's risk × how likely somebody tries[/dim]")
+    for threat in found.context.threats:
+        out.print(f"  {threat.name:<16} {found.context.data:.3f} × {threat.probability:.2f} = {threat.risk:.3f}")
+    out.print(f"  {'overall':<16} {found.context.overall:.3f}")
+
+
+def _show_contributions(found: "Assessment", out: "Console") -> None:
+    if len(found.contributions) < 2:
+        return
+    out.print("\n[bold]What costs most[/bold]  [dim]if a column were one level coarser, or gone[/dim]")
+    grid = _grid("", "k coarser", "alone", "k without", "alone")
+    for one in found.contributions[:8]:
+        coarser = (f"{one.coarser.k:,}", f"{one.coarser.alone:,}") if one.coarser else ("–", "–")
+        grid.add_row(f"  {one.column}", *coarser, f"{one.without.k:,}", f"{one.without.alone:,}")
+    out.print(grid)
+
+
+def _show_requirements(found: "Assessment", out: "Console") -> None:
+    if not found.requirements and not found.checklist:
+        out.print("\n[dim]Nothing is required. Give a policy, --preset ema-0070 or -k 11.[/dim]")
+        return
+    out.print("\n[bold]Requirements[/bold]")
+    for judged in found.requirements:
+        _show_requirement(judged, out)
+    if found.checklist:
+        out.print("\n[bold]To be confirmed by a person[/bold]")
+        for preset, item in found.checklist:
+            out.print(f"  ☐ {item} [dim]({preset})[/dim]", soft_wrap=True)
+
+
+def _show_requirement(judged: "Judged", out: "Console") -> None:
+    verdict = judged.verdict
+    mark = "[green]met    [/green]" if verdict.satisfied else "[red]not met[/red]"
+    about = f" of {verdict.column}" if verdict.column else ""
+    value = ", ".join(f"{name} = {_written(number)}" for name, number in verdict.value.items())
+    asked = ", ".join(f"{name} = {_written(number)}" for name, number in verdict.parameters.items())
+    out.print(f"  {mark} {verdict.model}{about}: {value} [dim](asked: {asked})[/dim]", soft_wrap=True)
+    out.print(f"          [dim]{judged.source}: {judged.says}[/dim]", soft_wrap=True)
+    if not verdict.satisfied:
+        fails = f"{verdict.persons:,} persons in {verdict.classes:,} classes"
+        out.print(f"          [dim]{fails} do not meet it[/dim]", soft_wrap=True)
+
+
+def _odds(risk: float) -> str:
+    return f"1 in {1 / risk:,.0f}" if 0 < risk < 0.5 else f"{risk:.0%}"
+
+
+def _written(number: Any) -> str:
+    number = float(number) if isinstance(number, Fraction) else number
+    return f"{number:.4g}" if isinstance(number, float) else str(number)
