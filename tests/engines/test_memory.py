@@ -3,7 +3,7 @@
 import numpy as np
 
 import shoal
-from shoal.engines import memory
+from shoal.engines import profiles
 from shoal.engines.protocol import Engine
 
 
@@ -18,13 +18,13 @@ def test_no_columns_is_one_row_that_all_share():
 
 def test_sets_that_share_a_hash_are_still_told_apart(monkeypatch):
     """The first hash is made useless; the answer must not change."""
-    honest, tried = memory._signatures, []
+    honest, tried = profiles._signatures, []
 
     def useless_at_first(starts, members, salt):
         tried.append(salt)
         return np.zeros(len(starts) - 1, np.uint64) if salt == 1 else honest(starts, members, salt)
 
-    monkeypatch.setattr(memory, "_signatures", useless_at_first)
+    monkeypatch.setattr(profiles, "_signatures", useless_at_first)
     table = shoal.read({"id": [1, 1, 2, 2, 3], "x": ["a", "b", "a", "c", "a"]}).assign(subject="id")
     assert table.profiles(["x"]).counts.tolist() == [1, 1, 1]
     assert tried == [1, 2]

@@ -26,6 +26,9 @@ class Options(Checked):
     markers: tuple[str, ...] = Field(default=(), description="texts that mean missing in every column, such as NA")
     suppressed: str | None = Field(default=None, description="the text that means blanked on purpose, such as *")
     text: tuple[str, ...] = Field(default=(), description="columns to keep as text, whatever they look like")
+    engine: Literal["memory", "duckdb"] = Field(
+        default="memory", description="where rows are counted: in memory, or by DuckDB in the (Parquet) file itself"
+    )
     sheet: str | None = Field(default=None, description="the sheet of a workbook")
 
     @field_validator("separator")

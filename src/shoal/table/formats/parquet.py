@@ -9,6 +9,7 @@ from shoal.progress import Hook, Progress
 from shoal.table.formats.format import FORMATS, Format, check_options, damaged
 from shoal.table.formats.typed import read_columns
 from shoal.table.options import Options, Written
+from shoal.table.outside import read_outside
 from shoal.table.table import Table
 
 
@@ -20,7 +21,9 @@ class Parquet(Format):
 
     def read(self, path: Path, options: Options, progress: Hook) -> Table:
         """Read and encode one column after the other."""
-        check_options(options, self.name, ())
+        check_options(options, self.name, ("engine",))
+        if options.engine == "duckdb":
+            return read_outside(path, options, progress, self.name)
         with damaged(path, "Parquet file"):
             schema = pq.read_schema(path)
             texts = [field.name for field in schema if pa.types.is_string(field.type)]
