@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from shoal import demo, errors
     from shoal.assessment import Assessment, assess
     from shoal.errors import ShoalError
+    from shoal.plain import measures
     from shoal.policy import Policy
     from shoal.table.reading import read
     from shoal.table.table import Table
@@ -22,12 +23,25 @@ _HOMES = {
     "ShoalError": "shoal.errors",
     "Table": "shoal.table.table",
     "assess": "shoal.assessment",
+    "measures": "shoal.plain",
     "read": "shoal.table.reading",
     "write": "shoal.table.writing",
 }
 _ROOMS = {"demo", "errors"}
 
-__all__ = ["Assessment", "Policy", "ShoalError", "Table", "__version__", "assess", "demo", "errors", "read", "write"]
+__all__ = [
+    "Assessment",
+    "Policy",
+    "ShoalError",
+    "Table",
+    "__version__",
+    "assess",
+    "demo",
+    "errors",
+    "measures",
+    "read",
+    "write",
+]
 
 
 def __getattr__(name: str) -> Any:

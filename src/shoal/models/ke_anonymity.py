@@ -13,7 +13,7 @@ from shoal.classes.histogram import Histogram
 from shoal.errors import ModelError
 from shoal.models.evidence import Evidence
 from shoal.models.exact import Positive
-from shoal.models.model import MODELS, AttributeModel, Better, Number
+from shoal.models.model import MODELS, AttributeModel, Better, Need, Number
 
 
 @MODELS.register("ke-anonymity")
@@ -31,6 +31,7 @@ class KEAnonymity(AttributeModel):
 
     name: ClassVar[str] = "ke-anonymity"
     measured: ClassVar[Mapping[str, Better]] = {"k": Better.MORE, "e": Better.MORE}
+    needs: ClassVar[frozenset[Need]] = frozenset({Need.SENSITIVE, Need.NUMBERS})
     counts_up: ClassVar[bool] = True
 
     k: int | None = Field(default=None, ge=1, strict=True, description="how many different numbers there must be")

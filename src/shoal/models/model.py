@@ -43,6 +43,7 @@ class Need(StrEnum):
 
     SENSITIVE = "sensitive"
     HIERARCHY = "hierarchy"
+    NUMBERS = "numbers"
     POPULATION = "population"
     REGISTER = "register"
 

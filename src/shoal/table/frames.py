@@ -65,7 +65,7 @@ def _without_index(table: pa.Table) -> list[str]:
 def _check_objects(frame: Any) -> None:
     """Refuse columns of Python objects in which days and moments, or moments with and without a zone, are mixed."""
     for name, dtype in zip(frame.columns, frame.dtypes, strict=True):
-        if dtype.kind == "O" and _mixes_times(frame[name]):
+        if str(dtype) == "object" and _mixes_times(frame[name].to_list()):
             raise _unreadable(name)
 
 
