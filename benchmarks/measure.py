@@ -149,6 +149,29 @@ class Distinct:
         return self._count
 
 
+def shapes(repeat):
+    """Tables that are hard in one way each, and four times as large: how much longer does it take?"""
+    import shoal
+
+    rng = np.random.default_rng(3)
+    made = {
+        "100 columns": lambda rows: {f"q{place}": rng.integers(0, 9, rows) for place in range(100)},
+        "a category per row": lambda rows: {"q": rng.permutation(rows)},
+        "one class": lambda rows: {"q": np.zeros(rows, int)},
+        "all unique": lambda rows: {"q": np.arange(rows) // 1000, "r": np.arange(rows) % 1000},
+    }
+    found = {}
+    for name, make in made.items():
+        seconds = []
+        for rows in (250_000, 1_000_000):
+            table = shoal.read({**make(rows), "s": rng.integers(0, 9, rows)})
+            quasi = [column for column in table.names if column != "s"]
+            options = {"quasi": quasi, "sensitive": ["s"], "models": MODELS}
+            seconds.append(timed(lambda: shoal.measures(table, **options), min(repeat, 3))[0])  # noqa: B023
+        found[name] = {"cpu": round(seconds[-1], 3), "times_for_four_times_the_rows": round(seconds[1] / seconds[0], 1)}
+    return found
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("adult", type=Path)
@@ -161,6 +184,7 @@ def main():
     result["from_codes"] = growth(options.adult, options.repeat, options.rows)
     small, large = list(result["from_codes"].values())[:2]
     result["growth_to_a_million"] = round(large["cpu"] / small["cpu"], 1)
+    result["shapes"] = shapes(options.repeat)
     if options.peer:
         found = peer(options.adult, options.peer_seconds)
         total = sum(one["cpu"] for one in found)

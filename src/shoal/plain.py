@@ -83,7 +83,11 @@ def measures(data: Any, /, *, models: Sequence[str] | None = None, **columns: An
     """
     given = _Given.of(data, **columns)
     chosen = [MODELS[name]() for name in models or MODELS if models or given.suffices(MODELS[name])]
-    return {model.name: _shown(_worst(model, given)) for model in chosen}
+    # Those that look at sensitive values go first: what they have counted serves the others, too.
+    found = {
+        model.name: _worst(model, given) for model in sorted(chosen, key=lambda one: Need.SENSITIVE not in one.needs)
+    }
+    return {model.name: _shown(found[model.name]) for model in chosen}
 
 
 @dataclass(frozen=True, slots=True)

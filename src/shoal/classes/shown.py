@@ -1,7 +1,7 @@
 """Shown rows: the distinct rows of a table under quasi-identifiers and sensitive columns, and who shows them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -44,22 +44,33 @@ class Shown:
         if combined:
             together, codes = _combined(list(columns.values()), len(rows))
             columns = {together.name: (together, codes)}
-        visible = np.flatnonzero(_visible(rows, attributes))
-        hidden = np.ones(len(rows), bool)
-        hidden[visible] = False
-        return cls(
+        reference = {
+            name: members.merged(codes.astype(np.uint32), column.size).counts
+            for name, (column, codes) in columns.items()
+        }
+        shown = cls(
             quasi=attributes,
-            keys=tuple(codes[visible] for codes in rows.codes[: len(quasi)]),
+            keys=rows.codes[: len(quasi)],
             sensitive=tuple(column for column, _ in columns.values()),
-            codes={name: codes[visible] for name, (_, codes) in columns.items()},
-            reference={
-                name: members.merged(codes.astype(np.uint32), column.size).counts
-                for name, (column, codes) in columns.items()
-            },
-            members=members.chosen(visible) if hidden.any() else members,
+            codes={name: codes for name, (_, codes) in columns.items()},
+            reference=reference,
+            members=members,
             records=table.records,
             persons=persons,
-            suppressed=members.within(hidden) if hidden.any() else 0,
+            suppressed=0,
+        )
+        visible = _visible(rows, attributes)
+        return shown if visible.all() else shown._only(visible)
+
+    def _only(self, visible: NDArray[np.bool_]) -> "Shown":
+        """Leave out rows that show nothing."""
+        places = np.flatnonzero(visible)
+        return replace(
+            self,
+            keys=tuple(codes[places] for codes in self.keys),
+            codes={name: codes[places] for name, codes in self.codes.items()},
+            members=self.members.chosen(places),
+            suppressed=self.members.within(~visible),
         )
 
 

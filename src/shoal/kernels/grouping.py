@@ -69,7 +69,7 @@ def group_rows(columns: Sequence[Codes], sizes: Sequence[int], rows: int) -> Gro
         columns, sizes = [np.zeros(rows, np.uint8)], [1]
     done, space = _fitting(sizes, 0, 1)
     groups = group(pack(columns[:done], sizes[:done]), space)
-    while done < len(columns):
+    while done < len(columns) and len(groups) < rows:  # where all rows differ already, no column changes that
         end, space = _fitting(sizes, done, max(len(groups), 1))
         start = groups.ids.astype(np.uint64)
         groups = group(pack(columns[done:end], sizes[done:end], start), space)
