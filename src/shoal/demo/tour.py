@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shoal.assessment import Assessment, assess
 from shoal.demo import hospital
 from shoal.errors import WriteError
 from shoal.hierarchy.hierarchy import Hierarchy
@@ -38,6 +39,7 @@ def tour(folder: Path, console: "Console", *, patients: int, seed: int, force: b
     _show_columns(table, console)
     _show_uniqueness(table, register, console)
     _show_ladders(policy.hierarchies(table), table, console)
+    _show_assessment(assess(table, policy), console)
     _show_end(folder, console)
 
 
@@ -126,8 +128,29 @@ def _in_small_groups(
     return float(sizes[sizes < 11].sum()) / table.records
 
 
+def _show_assessment(found: Assessment, console: "Console") -> None:
+    _heading(console, 5, "How safe is everybody, as the table stands?")
+    console.print(f"  [bold]k = {found.k}[/bold]  {found.meaning}")
+    for risk in (found.prosecutor, found.journalist):
+        console.print(
+            f"  {risk.adversary:<10} finds {risk.expected:>5,.0f} of them  [dim]{risk.meaning}[/dim]", soft_wrap=True
+        )
+    worst, best = found.attributes[0], found.contributions[0]
+    console.print(
+        f"  {worst.column} becomes certain for {worst.certain:,} patients; "
+        f"guessing without the table is right for {float(worst.baseline):.0%}."
+    )
+    console.print(f"  Most is gained from {best.column}: without it {best.without.alone:,} would stand alone.")
+    for judged in found.requirements:
+        verdict = "met" if judged.verdict.satisfied else "not met"
+        asked = ", ".join(f"{name} = {value}" for name, value in judged.verdict.parameters.items())
+        console.print(f"  The policy asks for {judged.verdict.model} with {asked}: [bold]{verdict}[/bold].")
+
+
 def _show_end(folder: Path, console: "Console") -> None:
-    _heading(console, 5, "Your turn")
+    _heading(console, 6, "Your turn")
+    console.print(f"  shoal assess {folder / 'patients.csv'} --policy {folder / 'policy.toml'}")
+    console.print("  [dim]shows all of this on one screen, for your own files as well[/dim]")
     console.print(f"  shoal init {folder / 'admissions.csv'} -o my-policy.toml")
     console.print("  [dim]writes a policy for a file of yours, with a comment at every step[/dim]\n")
 
