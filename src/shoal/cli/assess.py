@@ -23,8 +23,10 @@ Missing = Annotated[str | None, typer.Option(help="When a missing value matches 
 Threshold = Annotated[str, typer.Option(help="Count persons with a risk above this, such as 0.2 or 1/11.")]
 
 
+@given.reading
 def assess(  # noqa: PLR0913, PLR0917 - options of a command
     data: given.Source,
+    options: dict[str, Any],
     policy: Policy = None,
     quasi: Quasi = None,
     sensitive: Sensitive = None,
@@ -33,17 +35,6 @@ def assess(  # noqa: PLR0913, PLR0917 - options of a command
     threshold: Threshold = "0.2",
     k: Annotated[int | None, typer.Option("-k", "--k", help="Require k-anonymity with this k.")] = None,
     preset: Annotated[str | None, typer.Option(help="Require a preset; see shoal presets.")] = None,
-    format: given.Format = None,  # noqa: A002
-    separator: given.Separator = None,
-    decimal: given.Decimal = None,
-    encoding: given.Encoding = None,
-    header: given.Header = None,
-    skip: given.Skip = None,
-    unnamed: given.Unnamed = None,
-    markers: given.Markers = None,
-    suppressed: given.Suppressed = None,
-    text: given.Text = None,
-    sheet: given.Sheet = None,
     json: given.Json = False,
 ) -> None:
     """Assess the risk of every person in a table.
@@ -53,19 +44,6 @@ def assess(  # noqa: PLR0913, PLR0917 - options of a command
     import shoal
 
     chosen = _policy(policy, k, preset)
-    options = given.options(
-        format=format,
-        separator=separator,
-        decimal=decimal,
-        encoding=encoding,
-        header=header,
-        skip=skip,
-        unnamed=unnamed,
-        markers=given.names(markers),
-        suppressed=suppressed,
-        text=given.names(text),
-        sheet=sheet,
-    )
     table = given.load(data, {**chosen.data.read.model_dump(exclude_unset=True), **options})
     found = shoal.assess(
         table,

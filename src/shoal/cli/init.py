@@ -14,22 +14,13 @@ if TYPE_CHECKING:
     from shoal.table.table import Table
 
 
-def init(  # noqa: PLR0913, PLR0917 - options of a command
+@given.reading
+def init(
     data: given.Source,
+    options: dict[str, Any],
     output: Annotated[Path, typer.Option("-o", "--output", help="The policy file to write; - for stdout.")] = Path(
         "policy.toml"
     ),
-    format: given.Format = None,  # noqa: A002
-    separator: given.Separator = None,
-    decimal: given.Decimal = None,
-    encoding: given.Encoding = None,
-    header: given.Header = None,
-    skip: given.Skip = None,
-    unnamed: given.Unnamed = None,
-    markers: given.Markers = None,
-    suppressed: given.Suppressed = None,
-    text: given.Text = None,
-    sheet: given.Sheet = None,
     json: given.Json = False,
     force: given.Force = False,
 ) -> None:
@@ -38,19 +29,6 @@ def init(  # noqa: PLR0913, PLR0917 - options of a command
     from shoal.starter import starter
     from shoal.table.writing import replacing
 
-    options = given.options(
-        format=format,
-        separator=separator,
-        decimal=decimal,
-        encoding=encoding,
-        header=header,
-        skip=skip,
-        unnamed=unnamed,
-        markers=given.names(markers),
-        suppressed=suppressed,
-        text=given.names(text),
-        sheet=sheet,
-    )
     if output.exists() and data.exists() and output.samefile(data):
         raise WriteError("The policy would overwrite the data.", hint="Give another name with -o.")
     table = given.load(data, options)

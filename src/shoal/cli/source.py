@@ -1,5 +1,8 @@
 """The options that say how a file is read; the same for every command."""
 
+import inspect
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,17 +14,26 @@ if TYPE_CHECKING:
     from shoal.table.table import Table
 
 Source = Annotated[Path, typer.Argument(help="The data: CSV, TSV, Parquet, Feather, Excel or JSON lines.")]
-Format = Annotated[str | None, typer.Option("--format", help="The file's format, if its suffix does not tell.")]
-Separator = Annotated[str | None, typer.Option(help="What stands between fields. Found out if not given.")]
-Decimal = Annotated[str | None, typer.Option(help="What stands before decimals: . or ,")]
-Encoding = Annotated[str | None, typer.Option(help="The encoding, such as cp1252. Found out if not given.")]
-Header = Annotated[bool | None, typer.Option("--header/--no-header", help="Whether the first row holds the names.")]
-Unnamed = Annotated[str | None, typer.Option(help="What to do with nameless columns: refuse, drop or number.")]
-Skip = Annotated[int | None, typer.Option(help="Lines above the header to leave out.")]
-Suppressed = Annotated[str | None, typer.Option(help="The text that means blanked on purpose, such as *.")]
-Markers = Annotated[str | None, typer.Option(help="Texts that mean missing everywhere, comma-separated: NA,?")]
-Text = Annotated[str | None, typer.Option(help="Columns to keep as text, comma-separated.")]
-Sheet = Annotated[str | None, typer.Option(help="The sheet of a workbook.")]
+
+# How a file is read: options that every command with a file takes.
+_READING: dict[str, Any] = {
+    "format": Annotated[str | None, typer.Option("--format", help="The file's format, if its suffix does not tell.")],
+    "separator": Annotated[str | None, typer.Option(help="What stands between fields. Found out if not given.")],
+    "decimal": Annotated[str | None, typer.Option(help="What stands before decimals: . or ,")],
+    "encoding": Annotated[str | None, typer.Option(help="The encoding, such as cp1252. Found out if not given.")],
+    "header": Annotated[
+        bool | None, typer.Option("--header/--no-header", help="Whether the first row holds the names.")
+    ],
+    "skip": Annotated[int | None, typer.Option(help="Lines above the header to leave out.")],
+    "unnamed": Annotated[str | None, typer.Option(help="What to do with nameless columns: refuse, drop or number.")],
+    "markers": Annotated[str | None, typer.Option(help="Texts that mean missing everywhere, comma-separated: NA,?")],
+    "suppressed": Annotated[str | None, typer.Option(help="The text that means blanked on purpose, such as *.")],
+    "text": Annotated[str | None, typer.Option(help="Columns to keep as text, comma-separated.")],
+    "sheet": Annotated[str | None, typer.Option(help="The sheet of a workbook.")],
+    "engine": Annotated[str | None, typer.Option(help="Where rows are counted: memory, or duckdb (Parquet files).")],
+}
+_LISTS = ("markers", "text")
+
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")]
 
@@ -31,9 +43,29 @@ def names(given: str | None) -> list[str] | None:
     return None if given is None else [name.strip() for name in given.split(",") if name.strip()]
 
 
-def options(**given: Any) -> dict[str, Any]:
+def reading(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options that say how a file is read; it gets those that were given as the dict ``options``."""
+    own = inspect.signature(command, eval_str=True).parameters.values()
+    more = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        for name, kind in _READING.items()
+    ]
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        said = {name: given.pop(name) for name in _READING}
+        command(**given, options=_options(said))
+
+    kept = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own if one.name != "options"]
+    signature = inspect.Signature([*kept, *more])
+    run.__signature__ = signature  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in signature.parameters.values()}
+    return run
+
+
+def _options(given: dict[str, Any]) -> dict[str, Any]:
     """Return the reading options that were given."""
-    said = {name: value for name, value in given.items() if value is not None}
+    said = {name: names(value) if name in _LISTS else value for name, value in given.items() if value is not None}
     if said.get("separator") in {"\\t", "tab"}:
         said["separator"] = "\t"
     return said
