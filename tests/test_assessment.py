@@ -88,14 +88,18 @@ def test_requirements_and_presets():
     assert not found.met
 
 
+def test_what_a_preset_asks_and_nobody_can_measure_is_said():
+    found = shoal.assess(PATIENTS, policy('[[require]]\npreset = "wp216"'), quasi="age")
+    assert [judged.verdict.model for judged in found.requirements] == ["k-anonymity", "average-risk"]
+    assert "Not measured, as no column is sensitive: inference" in " ".join(found.notes)
+
+
 def test_populations():
-    register = {"age": [34] * 30 + [71] * 20 + [50] * 9, "sex": ["f"] * 30 + ["m"] * 20 + ["f"] * 5 + ["m"] * 4}
     by_size = shoal.assess(PATIENTS, policy("population.size = 70"), quasi=["age", "sex"])
     by_fraction = shoal.assess(PATIENTS, policy("population.fraction = 0.1"), quasi=["age", "sex"])
     assert by_size.journalist == by_fraction.journalist
     assert by_size.journalist.maximum < 1
     assert by_size.uniqueness.counted is None
-    del register
 
 
 def test_a_register_beside_the_policy(tmp_path):

@@ -257,13 +257,17 @@ class _Assessor:
 
     def _judged(self) -> Iterable[Judged]:
         for source, says, model in self._requirements():
-            if Need.SENSITIVE in model.needs and not self.table.sensitive and source != "policy":
-                continue  # a preset's criterion about sensitive values, where there are none
+            if source != "policy" and self._unmeasured(model):
+                continue  # a note says so
             column = getattr(model, "column", None)
             if column is not None and column not in self.table:
                 raise PolicyError(f"A requirement names column '{column}', which the table does not have.")
             for view in model.views(self.table.quasi, self.table.sensitive):
                 yield Judged(source, says, model.verdict(self._seen(model, view)))
+
+    def _unmeasured(self, model: Model) -> bool:
+        """Tell whether a criterion of a preset is about sensitive values, where there are none."""
+        return Need.SENSITIVE in model.needs and not self.table.sensitive
 
     def _seen(self, model: Model, view: View) -> Evidence:
         special = {Need.HIERARCHY, Need.POPULATION} & model.needs or getattr(model, "distance", "") == "hierarchical"
@@ -302,6 +306,9 @@ class _Assessor:
         yield _RULES[self.missing]
         if classes.suppressed:
             yield f"{counted(classes.suppressed, 'person')} are in suppressed records, which form no class."
+        for source, says, model in self._requirements():
+            if source != "policy" and self._unmeasured(model):
+                yield f"Not measured, as no column is sensitive: {says} ({source})."
         unlisted = self.policy.unlisted(self.table) if self.policy.columns else ()
         if unlisted:
             yield f"{counted(len(unlisted), 'column')} have no role in the policy, and are not looked at."
