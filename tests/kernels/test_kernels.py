@@ -1,6 +1,7 @@
 """The C core and the numpy twins against plain Python, and against each other."""
 
 from decimal import Decimal
+from fractions import Fraction
 from itertools import groupby
 
 import numpy as np
@@ -17,6 +18,7 @@ from shoal.kernels.interning import intern_keys, text_interner
 from shoal.kernels.packing import pack
 from shoal.kernels.quoting import scan_quotes
 from shoal.kernels.ranking import gather_text, sort_text
+from shoal.kernels.subsets import largest_share, subset_counts
 from shoal.kernels.translation import narrowest, translate
 
 BOTH = pytest.mark.parametrize("kernels", ["c", "numpy"])
@@ -303,3 +305,38 @@ def test_what_is_no_plain_decimal(kernels, text):
     with library.using(kernels):
         assert decimals(pa.array(["1", text], pa.large_string())) is None
         assert decimals(pa.array(["1", text, "2"], pa.large_string()).slice(2)).doubles.tolist() == [2.0]
+
+
+small_tables = st.integers(1, 4).flatmap(
+    lambda columns: st.lists(st.tuples(*[st.integers(0, 3)] * columns, st.integers(1, 5)), min_size=1, max_size=12)
+)
+
+
+@BOTH
+@given(rows=small_tables, threads=st.sampled_from([1, 2]))
+def test_counts_over_all_subsets(kernels, rows, threads):
+    columns, weights = (
+        [np.array(column, np.uint8) for column in list(zip(*rows, strict=True))[:-1]],
+        [row[-1] for row in rows],
+    )
+    with library.using(kernels):
+        counts = subset_counts(columns, np.array(weights), threads)
+    for subset in range(1 << len(columns)):
+        known = [place for place in range(len(columns)) if subset >> place & 1]
+        for one, row in enumerate(rows):
+            agree = sum(other[-1] for other in rows if all(other[place] == row[place] for place in known))
+            assert counts[subset, one] == agree
+
+
+@BOTH
+@given(rows=small_tables)
+def test_the_subset_that_tells_most(kernels, rows):
+    columns = [np.array(column, np.uint8) for column in list(zip(*rows, strict=True))[:-1]]
+    everybody = np.arange(len(rows), dtype=np.uint32)
+    subsets = np.array([subset for subset in range(1 << len(columns)) if not subset & 1], np.uint32)
+    with library.using(kernels):
+        counts = subset_counts(columns, np.array([row[-1] for row in rows])).astype(np.int64)
+        best = largest_share(counts.astype(np.uint32), 0, subsets, everybody)
+    for row in everybody:
+        shares = [Fraction(int(counts[a | 1, row]), int(counts[a, row])) for a in subsets]
+        assert best[row] == subsets[shares.index(max(shares))]

@@ -284,6 +284,125 @@ API void shoal_tally(const uint32_t *ids, int64_t rows, int64_t *counts, int64_t
         if (counts[ids[i]]++ == 0) first[ids[i]] = i;
 }
 
+/* ---- subsets of columns ------------------------------------------------------------------------------- */
+
+typedef struct {
+    const uint32_t *codes;   /* [columns][rows] */
+    const uint32_t *weights; /* [rows] */
+    uint32_t *counts;        /* [2^columns][rows] */
+    uint32_t *levels;        /* [columns + 1][2][rows + 1]: rows in order of their group, and where groups start */
+    uint32_t *tally, *seen;  /* as many zeros as a column has codes; room for as many codes */
+    int64_t rows;
+    int32_t columns;
+} Subsets;
+
+static inline uint32_t *order_at(const Subsets *all, int32_t depth) { return all->levels + 2 * depth * (all->rows + 1); }
+static inline uint32_t *starts_at(const Subsets *all, int32_t depth) { return order_at(all, depth) + all->rows + 1; }
+
+/* Splits one group, rows[0 … size), by a column; returns how many groups that makes. */
+static int64_t split(const Subsets *all, const uint32_t *rows, int64_t size, const uint32_t *codes, uint32_t *out,
+                     uint32_t *starts, uint32_t base)
+{
+    int64_t found = 0;
+    for (int64_t i = 0; i < size; i++) {
+        const uint32_t code = codes[rows[i]];
+        if (all->tally[code]++ == 0) all->seen[found++] = code;
+    }
+    uint32_t place = 0;
+    for (int64_t g = 0; g < found; g++) {
+        const uint32_t members = all->tally[all->seen[g]];
+        starts[g] = base + place;
+        all->tally[all->seen[g]] = place;
+        place += members;
+    }
+    for (int64_t i = 0; i < size; i++) out[all->tally[codes[rows[i]]]++] = rows[i];
+    for (int64_t g = 0; g < found; g++) all->tally[all->seen[g]] = 0;
+    return found;
+}
+
+/* Splits all groups of one depth by a column into those of the next; writes what each row's group weighs. */
+static int64_t refine(const Subsets *all, int32_t depth, int64_t groups, int32_t column, uint32_t subset)
+{
+    const uint32_t *rows = order_at(all, depth), *starts = starts_at(all, depth);
+    uint32_t *out = order_at(all, depth + 1), *out_starts = starts_at(all, depth + 1);
+    const uint32_t *codes = all->codes + (int64_t)column * all->rows;
+    uint32_t *counts = all->counts + (int64_t)subset * all->rows;
+    int64_t made = 0;
+    for (int64_t g = 0; g < groups; g++) {
+        const uint32_t begin = starts[g], end = starts[g + 1];
+        if (end - begin == 1) {
+            out[begin] = rows[begin];
+            out_starts[made++] = begin;
+            counts[rows[begin]] = all->weights[rows[begin]];
+            continue;
+        }
+        made += split(all, rows + begin, end - begin, codes, out + begin, out_starts + made, begin);
+    }
+    out_starts[made] = (uint32_t)all->rows;
+    for (int64_t g = 0; g < made; g++) {
+        const uint32_t begin = out_starts[g], end = out_starts[g + 1];
+        if (end - begin == 1) {
+            counts[out[begin]] = all->weights[out[begin]];
+            continue;
+        }
+        uint32_t weight = 0;
+        for (uint32_t i = begin; i < end; i++) weight += all->weights[out[i]];
+        for (uint32_t i = begin; i < end; i++) counts[out[i]] = weight;
+    }
+    return made;
+}
+
+static void descend(const Subsets *all, int32_t depth, int64_t groups, int32_t begin, int32_t end, uint32_t subset)
+{
+    for (int32_t column = begin; column < end; column++) {
+        const uint32_t larger = subset | (uint32_t)1 << column;
+        const int64_t made = refine(all, depth, groups, column, larger);
+        descend(all, depth + 1, made, column + 1, all->columns, larger);
+    }
+}
+
+/* counts[A][i] = weight of the rows that agree with row i in all columns of A, for every subset A whose first column is
+ * in [begin, end). `levels` has room for 2·(columns + 1)·(rows + 1) numbers. */
+API void shoal_subset_counts(const uint32_t *codes, const uint32_t *weights, int64_t rows, int32_t columns, int32_t begin,
+                             int32_t end, uint32_t *counts, uint32_t *levels, uint32_t *tally, uint32_t *seen)
+{
+    const Subsets all = {codes, weights, counts, levels, tally, seen, rows, columns};
+    uint32_t *order = order_at(&all, 0), *starts = starts_at(&all, 0);
+    for (int64_t i = 0; i < rows; i++) order[i] = (uint32_t)i;
+    starts[0] = 0;
+    starts[1] = (uint32_t)rows;
+    descend(&all, 0, 1, begin, end, 0);
+}
+
+/* Of the subsets A in a list, finds for some rows the one with the largest same/peers: counts[A | sensitive] by counts[A].
+ * The first of several in the list stays. */
+API void shoal_subset_largest(const uint32_t *counts, int64_t rows, const uint32_t *chosen, int64_t number,
+                              const uint32_t *subsets, int64_t listed, uint32_t sensitive, uint32_t *best)
+{
+    enum { BLOCK = 1024 };
+    uint32_t same[BLOCK], peers[BLOCK];
+    for (int64_t start = 0; start < number; start += BLOCK) {
+        const int64_t length = number - start < BLOCK ? number - start : BLOCK;
+        const uint32_t *row = chosen + start;
+        for (int64_t i = 0; i < length; i++) {
+            same[i] = 0;
+            peers[i] = 1;
+        }
+        for (int64_t a = 0; a < listed; a++) {
+            const uint32_t *all = counts + (int64_t)subsets[a] * rows;
+            const uint32_t *with = counts + (int64_t)(subsets[a] | sensitive) * rows;
+            for (int64_t i = 0; i < length; i++) {
+                const uint32_t here = with[row[i]], there = all[row[i]];
+                if ((uint64_t)here * peers[i] > (uint64_t)same[i] * there) {
+                    same[i] = here;
+                    peers[i] = there;
+                    best[start + i] = subsets[a];
+                }
+            }
+        }
+    }
+}
+
 /* ---- decimals ----------------------------------------------------------------------------------------- */
 
 enum { PLACES = 19 };
