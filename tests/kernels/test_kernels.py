@@ -18,7 +18,7 @@ from shoal.kernels.interning import intern_keys, text_interner
 from shoal.kernels.packing import pack
 from shoal.kernels.quoting import scan_quotes
 from shoal.kernels.ranking import gather_text, sort_text
-from shoal.kernels.subsets import largest_share, subset_counts
+from shoal.kernels.subsets import Rows, largest_share, subset_counts
 from shoal.kernels.translation import narrowest, translate
 
 BOTH = pytest.mark.parametrize("kernels", ["c", "numpy"])
@@ -308,24 +308,28 @@ def test_what_is_no_plain_decimal(kernels, text):
 
 
 small_tables = st.integers(1, 4).flatmap(
-    lambda columns: st.lists(st.tuples(*[st.integers(0, 3)] * columns, st.integers(1, 5)), min_size=1, max_size=12)
+    lambda columns: st.lists(st.tuples(*[st.integers(0, 3)] * columns, st.integers(0, 4)), min_size=1, max_size=12)
 )
+WEIGHTS = [3, 1, 4, 1, 5]
 
 
 @BOTH
-@given(rows=small_tables, threads=st.sampled_from([1, 2]))
-def test_counts_over_all_subsets(kernels, rows, threads):
-    columns, weights = (
-        [np.array(column, np.uint8) for column in list(zip(*rows, strict=True))[:-1]],
-        [row[-1] for row in rows],
-    )
+@given(rows=small_tables, threads=st.sampled_from([1, 2]), apart=st.sampled_from([None, 2]))
+def test_counts_over_all_subsets(kernels, rows, threads, apart):
+    """Each row belongs to one of five holders; a holder counts once in a group. Code ``apart`` matches nothing."""
+    *columns, holders = (np.array(column, np.uint32) for column in zip(*rows, strict=True))
     with library.using(kernels):
-        counts = subset_counts(columns, np.array(weights), threads)
+        counts = subset_counts(Rows(tuple(columns), holders, np.array(WEIGHTS), (apart,) * len(columns)), threads)
     for subset in range(1 << len(columns)):
         known = [place for place in range(len(columns)) if subset >> place & 1]
-        for one, row in enumerate(rows):
-            agree = sum(other[-1] for other in rows if all(other[place] == row[place] for place in known))
-            assert counts[subset, one] == agree
+
+        def agree(one, other, known=known):
+            same = all(rows[one][place] == rows[other][place] for place in known)
+            return one == other or (same and all(rows[one][place] != apart for place in known))
+
+        for one in range(len(rows)):
+            persons = {rows[other][-1] for other in range(len(rows)) if agree(one, other)}
+            assert counts[subset, one] == sum(WEIGHTS[person] for person in persons)
 
 
 @BOTH
@@ -335,8 +339,8 @@ def test_the_subset_that_tells_most(kernels, rows):
     everybody = np.arange(len(rows), dtype=np.uint32)
     subsets = np.array([subset for subset in range(1 << len(columns)) if not subset & 1], np.uint32)
     with library.using(kernels):
-        counts = subset_counts(columns, np.array([row[-1] for row in rows])).astype(np.int64)
-        best = largest_share(counts.astype(np.uint32), 0, subsets, everybody)
+        counts = subset_counts(Rows.of(columns, np.array([1 + row[-1] for row in rows])))
+        best = largest_share(counts, 0, subsets, everybody)
     for row in everybody:
         shares = [Fraction(int(counts[a | 1, row]), int(counts[a, row])) for a in subsets]
         assert best[row] == subsets[shares.index(max(shares))]

@@ -288,10 +288,14 @@ API void shoal_tally(const uint32_t *ids, int64_t rows, int64_t *counts, int64_t
 
 typedef struct {
     const uint32_t *codes;   /* [columns][rows] */
-    const uint32_t *weights; /* [rows] */
+    const uint32_t *apart;   /* [columns]: the code that matches nothing, not even itself; or one that no row has */
+    const uint32_t *holders; /* [rows]: whose row it is */
+    const uint32_t *weights; /* [holders]: how many persons a holder stands for */
     uint32_t *counts;        /* [2^columns][rows] */
     uint32_t *levels;        /* [columns + 1][2][rows + 1]: rows in order of their group, and where groups start */
     uint32_t *tally, *seen;  /* as many zeros as a column has codes; room for as many codes */
+    uint32_t *counted;       /* [holders]: the group in which a holder was counted last */
+    uint32_t groups_so_far;
     int64_t rows;
     int32_t columns;
 } Subsets;
@@ -300,13 +304,15 @@ static inline uint32_t *order_at(const Subsets *all, int32_t depth) { return all
 static inline uint32_t *starts_at(const Subsets *all, int32_t depth) { return order_at(all, depth) + all->rows + 1; }
 
 /* Splits one group, rows[0 … size), by a column; returns how many groups that makes. */
-static int64_t split(const Subsets *all, const uint32_t *rows, int64_t size, const uint32_t *codes, uint32_t *out,
+static int64_t split(const Subsets *all, const uint32_t *rows, int64_t size, int32_t column, uint32_t *out,
                      uint32_t *starts, uint32_t base)
 {
-    int64_t found = 0;
+    const uint32_t *codes = all->codes + (int64_t)column * all->rows, apart = all->apart[column];
+    int64_t found = 0, alone = 0;
     for (int64_t i = 0; i < size; i++) {
         const uint32_t code = codes[rows[i]];
-        if (all->tally[code]++ == 0) all->seen[found++] = code;
+        if (code == apart) out[size - ++alone] = rows[i]; /* from the end */
+        else if (all->tally[code]++ == 0) all->seen[found++] = code;
     }
     uint32_t place = 0;
     for (int64_t g = 0; g < found; g++) {
@@ -315,44 +321,58 @@ static int64_t split(const Subsets *all, const uint32_t *rows, int64_t size, con
         all->tally[all->seen[g]] = place;
         place += members;
     }
-    for (int64_t i = 0; i < size; i++) out[all->tally[codes[rows[i]]]++] = rows[i];
+    for (int64_t i = 0; i < size; i++)
+        if (codes[rows[i]] != apart) out[all->tally[codes[rows[i]]]++] = rows[i];
     for (int64_t g = 0; g < found; g++) all->tally[all->seen[g]] = 0;
-    return found;
+    for (int64_t i = 0; i < alone; i++) starts[found + i] = base + place + (uint32_t)i;
+    return found + alone;
 }
 
-/* Splits all groups of one depth by a column into those of the next; writes what each row's group weighs. */
-static int64_t refine(const Subsets *all, int32_t depth, int64_t groups, int32_t column, uint32_t subset)
+/* Adds up whom the rows of a group belong to, everybody once. */
+static uint32_t persons_in(Subsets *all, const uint32_t *rows, int64_t size)
+{
+    if (size == 1) return all->weights[all->holders[rows[0]]];
+    const uint32_t group = ++all->groups_so_far;
+    uint32_t persons = 0;
+    for (int64_t i = 0; i < size; i++) {
+        const uint32_t holder = all->holders[rows[i]];
+        if (all->counted[holder] == group) continue;
+        all->counted[holder] = group;
+        persons += all->weights[holder];
+    }
+    if (group == UINT32_MAX) { /* numbers for groups start again */
+        memset(all->counted, 0, (size_t)all->rows * sizeof *all->counted);
+        all->groups_so_far = 0;
+    }
+    return persons;
+}
+
+/* Splits all groups of one depth by a column into those of the next; writes how many persons are in each row's group. */
+static int64_t refine(Subsets *all, int32_t depth, int64_t groups, int32_t column, uint32_t subset)
 {
     const uint32_t *rows = order_at(all, depth), *starts = starts_at(all, depth);
     uint32_t *out = order_at(all, depth + 1), *out_starts = starts_at(all, depth + 1);
-    const uint32_t *codes = all->codes + (int64_t)column * all->rows;
     uint32_t *counts = all->counts + (int64_t)subset * all->rows;
     int64_t made = 0;
     for (int64_t g = 0; g < groups; g++) {
         const uint32_t begin = starts[g], end = starts[g + 1];
-        if (end - begin == 1) {
-            out[begin] = rows[begin];
-            out_starts[made++] = begin;
-            counts[rows[begin]] = all->weights[rows[begin]];
+        if (end - begin > 1) {
+            made += split(all, rows + begin, end - begin, column, out + begin, out_starts + made, begin);
             continue;
         }
-        made += split(all, rows + begin, end - begin, codes, out + begin, out_starts + made, begin);
+        out[begin] = rows[begin];
+        out_starts[made++] = begin;
     }
     out_starts[made] = (uint32_t)all->rows;
     for (int64_t g = 0; g < made; g++) {
         const uint32_t begin = out_starts[g], end = out_starts[g + 1];
-        if (end - begin == 1) {
-            counts[out[begin]] = all->weights[out[begin]];
-            continue;
-        }
-        uint32_t weight = 0;
-        for (uint32_t i = begin; i < end; i++) weight += all->weights[out[i]];
-        for (uint32_t i = begin; i < end; i++) counts[out[i]] = weight;
+        const uint32_t persons = persons_in(all, out + begin, end - begin);
+        for (uint32_t i = begin; i < end; i++) counts[out[i]] = persons;
     }
     return made;
 }
 
-static void descend(const Subsets *all, int32_t depth, int64_t groups, int32_t begin, int32_t end, uint32_t subset)
+static void descend(Subsets *all, int32_t depth, int64_t groups, int32_t begin, int32_t end, uint32_t subset)
 {
     for (int32_t column = begin; column < end; column++) {
         const uint32_t larger = subset | (uint32_t)1 << column;
@@ -361,12 +381,14 @@ static void descend(const Subsets *all, int32_t depth, int64_t groups, int32_t b
     }
 }
 
-/* counts[A][i] = weight of the rows that agree with row i in all columns of A, for every subset A whose first column is
- * in [begin, end). `levels` has room for 2·(columns + 1)·(rows + 1) numbers. */
-API void shoal_subset_counts(const uint32_t *codes, const uint32_t *weights, int64_t rows, int32_t columns, int32_t begin,
-                             int32_t end, uint32_t *counts, uint32_t *levels, uint32_t *tally, uint32_t *seen)
+/* counts[A][i] = persons with a row that agrees with row i in all columns of A, for every subset A whose first column is
+ * in [begin, end). `levels` has room for 2·(columns + 1)·(rows + 1) numbers; `tally` and `counted` hold zeros, `counted`
+ * for as many holders as there are rows, at least. */
+API void shoal_subset_counts(const uint32_t *codes, const uint32_t *apart, const uint32_t *holders,
+                             const uint32_t *weights, int64_t rows, int32_t columns, int32_t begin, int32_t end,
+                             uint32_t *counts, uint32_t *levels, uint32_t *tally, uint32_t *seen, uint32_t *counted)
 {
-    const Subsets all = {codes, weights, counts, levels, tally, seen, rows, columns};
+    Subsets all = {codes, apart, holders, weights, counts, levels, tally, seen, counted, 0, rows, columns};
     uint32_t *order = order_at(&all, 0), *starts = starts_at(&all, 0);
     for (int64_t i = 0; i < rows; i++) order[i] = (uint32_t)i;
     starts[0] = 0;

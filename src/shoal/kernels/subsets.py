@@ -7,6 +7,7 @@ that agreed so far, so each subset costs one pass, and all share their beginning
 import ctypes
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,49 +28,87 @@ def memory(rows: int, columns: int) -> int:
     return 4 * rows << columns
 
 
-def subset_counts(columns: Sequence[Codes], weights: NDArray[np.int64], threads: int = 1) -> NDArray[np.uint32]:
-    """Return ``counts[A, i]``: the weight of all rows that agree with row i in every column of subset A.
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """Rows, and whose they are.
+
+    ``columns[j][i]``: the code of row i in column j. Row i belongs to ``holders[i]``, who stands for
+    ``weights[holders[i]]`` persons. ``apart[j]``: the code in column j that matches nothing, if there is one.
+    """
+
+    columns: tuple[Codes, ...]
+    holders: NDArray[np.uint32]
+    weights: NDArray[np.int64]
+    apart: tuple[int | None, ...] = ()
+
+    @classmethod
+    def of(cls, columns: Sequence[Codes], weights: NDArray[np.int64]) -> "Rows":
+        """Take rows of which each belongs to persons of its own."""
+        return cls(tuple(columns), np.arange(len(weights), dtype=np.uint32), weights)
+
+    def __len__(self) -> int:
+        return len(self.holders)
+
+
+def subset_counts(rows: Rows, threads: int = 1) -> NDArray[np.uint32]:
+    """Return ``counts[A, i]``: how many persons have a row that agrees with row i in every column of subset A.
 
     >>> import numpy as np
     >>> age, sex = np.array([30, 30, 40], np.uint8), np.array([0, 1, 1], np.uint8)
-    >>> subset_counts([age, sex], np.array([5, 1, 1])).tolist()
+    >>> subset_counts(Rows.of([age, sex], np.array([5, 1, 1]))).tolist()
     [[7, 7, 7], [6, 6, 1], [5, 2, 2], [5, 1, 1]]
     """
-    rows, number = len(weights), len(columns)
+    number = len(rows.columns)
     if number > MOST:
         raise ValueError(f"at most {MOST} columns")
-    if int(weights.sum()) >= 1 << 32:
-        raise ValueError("more rows than a count of 32 bits can hold")
-    counts = np.empty((1 << number, rows), np.uint32)
-    counts[0] = weights.sum()
+    everybody = int(rows.weights[np.unique(rows.holders)].sum())
+    if everybody >= 1 << 32:
+        raise ValueError("more persons than a count of 32 bits can hold")
+    counts = np.empty((1 << number, len(rows)), np.uint32)
+    counts[0] = everybody
     native = library.core()
     if native is None:
-        _counts_numpy(columns, weights, counts)
-    elif rows and number:
-        _counts_native(native, columns, weights, counts, threads)
+        _counts_numpy(rows, counts)
+    elif len(rows) and number:
+        _counts_native(native, rows, counts, threads)
     return counts
 
 
-def _counts_numpy(columns: Sequence[Codes], weights: NDArray[np.int64], counts: NDArray[np.uint32]) -> None:
+def _counts_numpy(rows: Rows, counts: NDArray[np.uint32]) -> None:
+    columns = [_without_matches(rows, place) for place in range(len(rows.columns))]
     sizes = [int(column.max(initial=0)) + 1 for column in columns]
     for subset in range(1, len(counts)):
         held = [place for place in range(len(columns)) if subset >> place & 1]
-        groups = group_rows([columns[place] for place in held], [sizes[place] for place in held], len(weights))
-        counts[subset] = np.bincount(groups.ids, weights=weights)[groups.ids]
+        groups = group_rows([columns[place] for place in held], [sizes[place] for place in held], len(rows))
+        once = group_rows([groups.ids, rows.holders], [len(groups), len(rows.weights)], len(rows)).first
+        persons = np.bincount(groups.ids[once], weights=rows.weights[rows.holders[once]])
+        counts[subset] = persons[groups.ids]
 
 
-def _counts_native(
-    native: ctypes.CDLL, columns: Sequence[Codes], weights: NDArray[np.int64], counts: NDArray[np.uint32], threads: int
-) -> None:
-    codes = np.stack([column.astype(np.uint32) for column in columns])
-    heavy, rows, number = weights.astype(np.uint32), len(weights), len(columns)
-    size = int(codes.max()) + 1
+def _without_matches(rows: Rows, place: int) -> Codes:
+    """Give every row whose value matches nothing a code of its own."""
+    column: Codes = rows.columns[place].astype(np.uint32)
+    apart = rows.apart[place] if rows.apart else None
+    if apart is None:
+        return column
+    alone = np.flatnonzero(column == apart)
+    column[alone] = int(column.max()) + 1 + np.arange(len(alone), dtype=np.uint32)
+    return column
+
+
+def _counts_native(native: ctypes.CDLL, rows: Rows, counts: NDArray[np.uint32], threads: int) -> None:
+    codes = np.stack([column.astype(np.uint32) for column in rows.columns])
+    number, size = len(rows.columns), int(codes.max()) + 1
+    apart = np.array([size if code is None else code for code in rows.apart or [None] * number], np.uint32)
+    holders, weights = np.ascontiguousarray(rows.holders, np.uint32), rows.weights.astype(np.uint32)
+    given = [array.ctypes.data for array in (codes, apart, holders, weights)]
 
     def run(begin: int, end: int) -> None:
-        levels = np.empty(2 * (number + 1) * (rows + 1), np.uint32)
+        levels = np.empty(2 * (number + 1) * (len(rows) + 1), np.uint32)
         tally, seen = np.zeros(size, np.uint32), np.empty(size, np.uint32)
-        pointers = [array.ctypes.data for array in (counts, levels, tally, seen)]
-        native.shoal_subset_counts(codes.ctypes.data, heavy.ctypes.data, rows, number, begin, end, *pointers)
+        counted = np.zeros(max(len(rows), len(weights)), np.uint32)
+        room = [array.ctypes.data for array in (counts, levels, tally, seen, counted)]
+        native.shoal_subset_counts(*given, len(rows), number, begin, end, *room)
 
     # Half of all subsets have the first column, half of the others the second, …: two threads share them evenly so.
     parts = [(0, number)] if threads < 2 else [(0, 1), (1, number)]
@@ -85,7 +124,7 @@ def largest_share(
     ``sensitive``: the column. None of the subsets may hold it. Of several such subsets, the first in the list.
 
     >>> import numpy as np
-    >>> counts = subset_counts([np.array([0, 0, 1]), np.array([0, 1, 1])], np.array([5, 1, 1]))
+    >>> counts = subset_counts(Rows.of([np.array([0, 0, 1]), np.array([0, 1, 1])], np.array([5, 1, 1])))
     >>> largest_share(counts, 1, np.array([0, 1], np.uint32), np.arange(3, dtype=np.uint32)).tolist()
     [1, 0, 1]
     """
