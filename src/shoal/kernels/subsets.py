@@ -71,7 +71,19 @@ def subset_counts(rows: Rows, threads: int = 1) -> NDArray[np.uint32]:
         _counts_numpy(rows, counts)
     elif len(rows) and number:
         _counts_native(native, rows, counts, threads)
+    _stand_alone(rows, counts)
     return counts
+
+
+def _stand_alone(rows: Rows, counts: NDArray[np.uint32]) -> None:
+    """Make rows with a value that matches nothing stand alone: a holder's persons do not even match each other."""
+    lacking = np.zeros(len(rows), np.int64)
+    for place, code in enumerate(rows.apart):
+        if code is not None:
+            lacking |= (rows.columns[place] == code).astype(np.int64) << place
+    subsets = np.arange(len(counts))
+    for pattern in np.unique(lacking[lacking > 0]):
+        counts[np.ix_(subsets[(subsets & pattern) > 0], np.flatnonzero(lacking == pattern))] = 1
 
 
 def _counts_numpy(rows: Rows, counts: NDArray[np.uint32]) -> None:

@@ -1,0 +1,89 @@
+"""Protection by peers: how many of those who share what is known have another sensitive value (Kroes 2021).
+
+For a person, a sensitive variable s and known variables A: ``peers`` are the persons who share the person's values in
+A, ``same`` those of them who share s as well.
+
+    NPP = peers − same        PPP = NPP / peers        PP_v = share of peers with value v
+    PoAC_q = share of the other values v of s with PP_v > q
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.kernels.grouping import group, group_rows
+from shoal.kernels.ratios import Ratios
+from shoal.kernels.subsets import largest_share
+from shoal.subsets import SubsetCounts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Protection:
+    """How one variable is protected, for each row: the combination of known variables that tells most.
+
+    ``subset[i]``: that combination. ``peers[i]`` and ``same[i]``: the persons who share it, and the value as well.
+    """
+
+    variable: int
+    subset: NDArray[np.uint32]
+    peers: NDArray[np.int64]
+    same: NDArray[np.int64]
+
+    def ppp(self) -> Ratios:
+        """Return the proportion of protective peers, exactly."""
+        return Ratios(self.peers - self.same, self.peers)
+
+    def npp(self) -> NDArray[np.int64]:
+        """Return the number of protective peers under that combination."""
+        return self.peers - self.same
+
+    def breached(self, p: Fraction = Fraction(0)) -> NDArray[np.bool_]:
+        """Tell who has no p-upward privacy: PPP is at most p."""
+        return self.ppp().at_most(p)
+
+
+def at(counted: SubsetCounts, variable: int, subset: int) -> Protection:
+    """Look at one combination of known variables."""
+    peers = counted.counts[subset].astype(np.int64)
+    same = counted.counts[subset | 1 << variable].astype(np.int64)
+    return Protection(variable, np.full(len(peers), subset, np.uint32), peers, same)
+
+
+def weakest(counted: SubsetCounts, variable: int, subsets: Sequence[int]) -> Protection:
+    """Return the protection under the combination, of a list, that tells most: the minimum of PPP.
+
+    Larger combinations go first: where one leaves no protective peer at all, no other needs to be looked at.
+
+    >>> import shoal
+    >>> counted = SubsetCounts.of(shoal.read({"dx": list("aab"), "age": [1, 1, 2]}), ["dx", "age"])
+    >>> weakest(counted, 0, [0b10]).ppp().floats().tolist()
+    [0.0, 0.0]
+    """
+    listed = np.array(sorted(subsets, key=lambda subset: (-subset.bit_count(), subset)), np.uint32)
+    most = at(counted, variable, int(listed[0]))
+    open_ = np.flatnonzero(most.npp() > 0).astype(np.uint32)
+    best = most.subset.copy()
+    best[open_] = largest_share(counted.counts, variable, listed, open_)
+    rows = np.arange(len(best))
+    return Protection(
+        variable,
+        best,
+        counted.counts[best, rows].astype(np.int64),
+        counted.counts[best | np.uint32(1 << variable), rows].astype(np.int64),
+    )
+
+
+def alternatives(counted: SubsetCounts, variable: int, subset: int, q: Fraction = Fraction(0)) -> NDArray[np.int64]:
+    """Return how many values, other than the person's own, more than a share q of the peers have: PoAC times them."""
+    rows, known = counted.rows, [place for place in range(len(counted.columns)) if subset >> place & 1]
+    sizes = [counted.columns[place].size for place in known]
+    groups = group_rows([rows.columns[place] for place in known], sizes, len(rows)).ids
+    size = counted.columns[variable].size
+    cells = group(groups.astype(np.uint64) * np.uint64(size) + rows.columns[variable], (int(groups.max()) + 1) * size)
+    shares = Ratios(counted.counts[subset | 1 << variable].astype(np.int64), counted.counts[subset].astype(np.int64))
+    considered = ~shares.at_most(q)
+    values = np.bincount(groups[cells.first], weights=considered[cells.first])
+    return (values[groups] - considered).astype(np.int64)

@@ -1,0 +1,122 @@
+"""Counts over all subsets of columns: whatever part of a person's record is known, how many others share it.
+
+One table of counts serves everything that asks about combinations of columns: for every subset A and every row, the
+persons with a row that agrees in all columns of A. A subset is written as bits; bit j stands for column j.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.engines.protocol import DistinctRows, Profiles
+from shoal.errors import ColumnError, ModelError
+from shoal.kernels.subsets import MOST, Rows, memory, subset_counts
+from shoal.table.column import Column
+from shoal.table.missing import Missing
+from shoal.table.table import Table
+
+BUDGET = 4 << 30  # bytes that the counts may take unless told otherwise
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SubsetCounts:
+    """``counts[A, i]``: how many persons have a row that agrees with row i in every column of subset A.
+
+    >>> import shoal
+    >>> table = shoal.read({"age": [30, 30, 40], "sex": ["f", "m", "m"]})
+    >>> counted = SubsetCounts.of(table, ["age", "sex"])
+    >>> counted.counts[counted.subset(["age"])].tolist()
+    [2, 2, 1]
+    """
+
+    table: Table
+    columns: tuple[Column, ...]
+    rows: Rows
+    counts: NDArray[np.uint32]
+    origin: DistinctRows | Profiles
+    row_of: NDArray[np.uint32]
+
+    @classmethod
+    def of(
+        cls,
+        table: Table,
+        columns: Sequence[str],
+        *,
+        missing: Missing = Missing.OWN,
+        budget: int = BUDGET,
+        threads: int = 1,
+    ) -> "SubsetCounts":
+        """Count over all subsets of some columns; refuse before, if the counts would not fit into the budget."""
+        rows, origin, row_of = _rows(table, columns, missing)
+        needed = memory(len(rows), len(columns))
+        if len(columns) > MOST or needed > budget:
+            raise ModelError(
+                f"All combinations of {len(columns)} columns would take {needed / 2**30:,.1f} GiB.",
+                hint="Leave columns out.",
+            )
+        held = tuple(table[name] for name in columns)
+        return cls(table, held, rows, subset_counts(rows, threads), origin, row_of)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(column.name for column in self.columns)
+
+    def subset(self, names: Sequence[str]) -> int:
+        """Return the subset of some columns."""
+        for name in names:
+            if name not in self.names:
+                raise ColumnError.unknown(name, self.names)
+        return sum(1 << self.names.index(name) for name in set(names))
+
+    def persons(self) -> NDArray[np.int64]:
+        """Return how many persons show each row."""
+        return self.rows.weights[self.rows.holders]
+
+    def expand(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Turn one value per row into one per record, in input order."""
+        return self.table.engine.expand(_distinct(self.origin), values[self.row_of])
+
+
+def _distinct(origin: DistinctRows | Profiles) -> DistinctRows:
+    return origin.rows if isinstance(origin, Profiles) else origin
+
+
+def _rows(
+    table: Table, columns: Sequence[str], missing: Missing
+) -> tuple[Rows, DistinctRows | Profiles, NDArray[np.uint32]]:
+    """Return the distinct rows with whom they belong to, and for each distinct row one of these."""
+    if missing is Missing.WILDCARD:
+        raise ModelError(
+            "Combinations of columns cannot be counted where missing values match anything.",
+            hint='Use missing = "own" or "never".',
+        )
+    apart = tuple(table[name].missing_code if missing is Missing.NEVER else None for name in columns)
+    if table.subject is None:
+        distinct = table.distinct(columns)
+        rows = replace(Rows.of(distinct.codes, distinct.counts), apart=apart)
+        return rows, distinct, np.arange(len(distinct), dtype=np.uint32)
+    profiles = table.profiles(columns)
+    holders = np.repeat(np.arange(len(profiles), dtype=np.uint32), np.diff(profiles.starts))
+    codes = tuple(codes[profiles.members] for codes in profiles.rows.codes)
+    row_of = np.zeros(len(profiles.rows), np.uint32)
+    row_of[profiles.members] = np.arange(len(holders), dtype=np.uint32)
+    return Rows(codes, holders, profiles.counts, apart), profiles, row_of
+
+
+def subsets_of(columns: int, *, most: int | None = None, empty: bool = False) -> Iterator[int]:
+    """Yield the subsets of a set of columns, given as bits, with at most so many members.
+
+    >>> list(subsets_of(0b101)), list(subsets_of(0b101, most=1, empty=True))
+    ([1, 4, 5], [0, 1, 4])
+    """
+    subset = 0
+    while True:
+        if (subset or empty) and (most is None or subset.bit_count() <= most):
+            yield subset
+        if subset == columns:
+            return
+        subset = (subset - columns) & columns
