@@ -18,7 +18,7 @@ from shoal.kernels.interning import intern_keys, text_interner
 from shoal.kernels.packing import pack
 from shoal.kernels.quoting import scan_quotes
 from shoal.kernels.ranking import gather_text, sort_text
-from shoal.kernels.subsets import Rows, largest_share, subset_counts
+from shoal.kernels.subsets import NONE, Rows, breaches, largest_share, subset_counts
 from shoal.kernels.translation import narrowest, translate
 
 BOTH = pytest.mark.parametrize("kernels", ["c", "numpy"])
@@ -345,3 +345,28 @@ def test_the_subset_that_tells_most(kernels, rows):
     for row in everybody:
         shares = [Fraction(int(counts[a | 1, row]), int(counts[a, row])) for a in subsets]
         assert best[row] == subsets[shares.index(max(shares))]
+
+
+@BOTH
+@given(
+    rows=small_tables,
+    p=st.sampled_from([Fraction(0), Fraction(1, 3), Fraction(1, 2)]),
+    most=st.sampled_from([1, 2, None]),
+    empty=st.booleans(),
+)
+def test_what_breaches(kernels, rows, p, most, empty):
+    columns = [np.array(column, np.uint8) for column in list(zip(*rows, strict=True))[:-1]]
+    everybody = np.arange(len(rows), dtype=np.uint32)
+    known = (1 << len(columns)) - 2
+    with library.using(kernels):
+        counts = subset_counts(Rows.of(columns, np.array([1 + row[-1] for row in rows])))
+        found = breaches(counts, 0, known, everybody, p=p, most=most, empty=empty)
+    listed = [
+        a for a in range(1 << len(columns)) if not a & 1 and (a or empty) and (most is None or a.bit_count() <= most)
+    ]
+    for row in everybody:
+        telling = {a for a in listed if 1 - Fraction(int(counts[a | 1, row]), int(counts[a, row])) <= p}
+        minimal = {a for a in telling if not any(b != a and b & a == b for b in telling)}
+        assert found.subsets[row] == len(telling)
+        assert found.minimal[row] == len(minimal)
+        assert found.smallest[row] == min((a.bit_count() for a in minimal), default=NONE)

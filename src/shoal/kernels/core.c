@@ -425,6 +425,54 @@ API void shoal_subset_largest(const uint32_t *counts, int64_t rows, const uint32
     }
 }
 
+enum { WORD = 64 };
+
+/* The rows, of up to 64, in which a subset breaches: (peers - same) / peers is at most p = above / below. */
+static uint64_t breaching(const uint32_t *all, const uint32_t *with, const uint32_t *rows, int64_t length, uint32_t above,
+                          uint32_t below)
+{
+    uint64_t word = 0;
+    for (int64_t i = 0; i < length; i++) {
+        const uint64_t peers = all[rows[i]], protective = peers - with[rows[i]];
+        word |= (uint64_t)(protective * below <= peers * above) << i;
+    }
+    return word;
+}
+
+/* For some rows and every subset A of `known` with at most `most` columns: does knowing A breach? `breached` counts such
+ * subsets, `minimal` those of which no proper subset does; both hold zeros. `smallest`, which holds NONE, gets the size of
+ * the smallest. `words` has room for 2·2^columns numbers. The empty subset is looked at only if `empty`. */
+API void shoal_subset_breaches(const uint32_t *counts, int64_t rows, int32_t columns, const uint32_t *chosen,
+                               int64_t number, uint32_t sensitive, uint32_t known, int32_t most, int32_t empty,
+                               uint32_t above, uint32_t below, uint64_t *words, uint32_t *breached, uint32_t *minimal,
+                               uint8_t *smallest)
+{
+    uint64_t *here = words, *within = words + ((int64_t)1 << columns);
+    for (int64_t start = 0; start < number; start += WORD) {
+        const int64_t length = number - start < WORD ? number - start : WORD;
+        for (uint32_t subset = 0;; subset = (subset - known) & known) {
+            const int size = __builtin_popcount(subset);
+            uint64_t word = 0, lower = 0;
+            if (size <= most && (size || empty))
+                word = breaching(counts + (int64_t)subset * rows, counts + (int64_t)(subset | sensitive) * rows,
+                                 chosen + start, length, above, below);
+            for (uint32_t rest = subset; rest; rest &= rest - 1) {
+                const uint32_t smaller = subset & ~(rest & -rest);
+                lower |= here[smaller] | within[smaller];
+            }
+            here[subset] = word;
+            within[subset] = lower;
+            for (uint64_t left = word; left; left &= left - 1) breached[start + __builtin_ctzll(left)]++;
+            for (uint64_t left = word & ~lower; left; left &= left - 1) {
+                const int64_t row = start + __builtin_ctzll(left);
+                minimal[row]++;
+                if (size < smallest[row]) smallest[row] = (uint8_t)size;
+            }
+            if (subset == known) break;
+        }
+    }
+}
+
 /* ---- decimals ----------------------------------------------------------------------------------------- */
 
 enum { PLACES = 19 };

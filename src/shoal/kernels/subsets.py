@@ -8,6 +8,7 @@ import ctypes
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -160,3 +161,91 @@ def largest_share(
         best.ctypes.data,
     )
     return best
+
+
+NONE = 255  # the size of the smallest breach, where there is none
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Breaches:
+    """What breaches, for each row: ``subsets`` do, of which ``minimal`` have no smaller one inside.
+
+    ``smallest``: the size of the smallest, or ``NONE``.
+    """
+
+    subsets: NDArray[np.uint32]
+    minimal: NDArray[np.uint32]
+    smallest: NDArray[np.uint8]
+
+
+def breaches(  # noqa: PLR0913 - keyword-only options
+    counts: NDArray[np.uint32],
+    sensitive: int,
+    known: int,
+    rows: NDArray[np.uint32],
+    *,
+    p: Fraction = Fraction(0),
+    most: int | None = None,
+    empty: bool = False,
+) -> Breaches:
+    """Find, for some rows, the subsets A of the known columns with ``1 − counts[A ∪ sensitive] / counts[A] ≤ p``.
+
+    >>> import numpy as np
+    >>> counts = subset_counts(Rows.of([np.array([0, 0, 1]), np.array([0, 1, 1])], np.array([5, 1, 1])))
+    >>> breaches(counts, 1, 0b01, np.arange(3, dtype=np.uint32)).smallest.tolist()
+    [255, 255, 1]
+    """
+    number, columns = len(rows), int(counts.shape[0]).bit_length() - 1
+    found = Breaches(np.zeros(number, np.uint32), np.zeros(number, np.uint32), np.full(number, NONE, np.uint8))
+    native = library.core()
+    if native is None:
+        _breaches_numpy(counts, 1 << sensitive, known, rows, found, p, columns if most is None else most, empty)
+        return found
+    rows = np.ascontiguousarray(rows, np.uint32)
+    words = np.empty(2 << columns, np.uint64)
+    native.shoal_subset_breaches(
+        counts.ctypes.data,
+        counts.shape[1],
+        columns,
+        rows.ctypes.data,
+        number,
+        1 << sensitive,
+        known,
+        columns if most is None else most,
+        int(empty),
+        p.numerator,
+        p.denominator,
+        words.ctypes.data,
+        found.subsets.ctypes.data,
+        found.minimal.ctypes.data,
+        found.smallest.ctypes.data,
+    )
+    return found
+
+
+def _breaches_numpy(  # noqa: PLR0913, PLR0917 - the same as above
+    counts: NDArray[np.uint32],
+    bit: int,
+    known: int,
+    rows: NDArray[np.uint32],
+    found: Breaches,
+    p: Fraction,
+    most: int,
+    empty: bool,
+) -> None:
+    inside: dict[int, NDArray[np.bool_]] = {}  # whether a subset, or one inside of it, breaches
+    for subset in range(known + 1):
+        if subset & ~known:
+            continue
+        peers, same = counts[subset][rows].astype(object), counts[subset | bit][rows].astype(object)
+        size = subset.bit_count()
+        allowed = size <= most and (size > 0 or empty)
+        here = np.asarray((peers - same) * p.denominator <= peers * p.numerator, bool) & allowed
+        lower = np.zeros(len(rows), bool)
+        for place in range(subset.bit_length()):
+            if subset >> place & 1:
+                lower |= inside[subset ^ 1 << place]
+        inside[subset] = here | lower
+        found.subsets[:] += here
+        found.minimal[:] += here & ~lower
+        found.smallest[:] = np.where(here & ~lower, np.minimum(found.smallest, size), found.smallest)
