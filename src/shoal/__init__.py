@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from shoal import demo, errors
     from shoal.assessment import Assessment, assess
     from shoal.errors import ShoalError
+    from shoal.peering import peers
     from shoal.plain import measures
     from shoal.policy import Policy
     from shoal.table.reading import read
@@ -24,6 +25,7 @@ _HOMES = {
     "Table": "shoal.table.table",
     "assess": "shoal.assessment",
     "measures": "shoal.plain",
+    "peers": "shoal.peering",
     "read": "shoal.table.reading",
     "write": "shoal.table.writing",
 }
@@ -39,6 +41,7 @@ __all__ = [
     "demo",
     "errors",
     "measures",
+    "peers",
     "read",
     "write",
 ]

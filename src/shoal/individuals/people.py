@@ -1,0 +1,216 @@
+"""The people of a table: how each of them is protected by their peers, variable by variable."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.errors import ColumnError, ModelError, counted
+from shoal.individuals.protection import Protection, alternatives, at, weakest
+from shoal.kernels.subsets import NONE, Breaches, breaches
+from shoal.subsets import SubsetCounts, subsets_of
+from shoal.table import frames
+
+ASSUMPTIONS = (
+    "The adversary knows that the person is in the table.",
+    "What the adversary knows is correct.",
+    "How much that is, nobody knows: every combination of the known variables is looked at.",
+    "The adversary knows something about one person only.",
+)
+QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Variable:
+    """One variable taken as sensitive; arrays hold one number for each row of the counts.
+
+    ``least``: the protection under the combination that tells most. ``full``: if all is known. ``others``: how many
+    other values are considered possible, at least, of ``domain − 1``. ``breaches``: which combinations leave no
+    protection.
+    """
+
+    name: str
+    known: tuple[str, ...]
+    domain: int
+    least: Protection
+    full: Protection
+    others: NDArray[np.int64]
+    breaches: Breaches
+    combinations: int
+
+    def poac(self) -> NDArray[np.float64]:
+        """Return the proportion of alternatives considered; a variable with one value has none to consider."""
+        return self.others / max(self.domain - 1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What gives one person away, for one variable: the minimal combinations of known variables that leave no doubt."""
+
+    variable: str
+    ppp: float
+    combination: tuple[str, ...]
+    minimal: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class People:
+    """What :func:`shoal.peers` found. ``p`` and ``q``: the thresholds of upward and downward privacy."""
+
+    counted: SubsetCounts
+    variables: Mapping[str, Variable]
+    p: Fraction
+    q: Mapping[str, Fraction]
+    most: int | None
+    empty: bool
+    assumptions: tuple[str, ...] = ASSUMPTIONS
+
+    def __len__(self) -> int:
+        return self.counted.table.records
+
+    def persons(self) -> int:
+        """Return how many persons there are."""
+        return int(self.counted.rows.weights.sum())
+
+    def values(self, variable: str, measure: str) -> NDArray[Any]:
+        """Return a measure of one variable for each record, in input order: ``ppp``, ``npp`` or ``poac``."""
+        held = self._variable(variable)
+        if measure not in _MEASURES:
+            raise ModelError(f"There is no measure '{measure}'.", hint="Measures are ppp, npp and poac.")
+        return self.counted.expand(_MEASURES[measure](held))
+
+    def to_frame(self, kind: str | None = None) -> Any:
+        """Return one row per record, in input order, with the columns ``NAME.ppp``, ``NAME.npp`` and ``NAME.poac``."""
+        arrays = {
+            f"{name}.{measure}": pa.array(self.values(name, measure))
+            for name in self.variables
+            for measure in _MEASURES
+        }
+        return frames.to_frame(pa.table(arrays), kind or self.counted.table.source.frame)
+
+    def summary(self) -> dict[str, dict[str, Any]]:
+        """Return, per variable, the mean of PPP, its quantiles, who is breached, and by how many facts; in persons."""
+        return {name: self._summary(held) for name, held in self.variables.items()}
+
+    def _summary(self, held: Variable) -> dict[str, Any]:
+        weights = self._once(held)
+        ppp = held.least.ppp().floats()
+        total = int(weights.sum())
+        breached = held.least.breached(self.p)
+        sizes = np.bincount(held.breaches.smallest, weights=weights, minlength=NONE + 1).astype(np.int64)
+        return {
+            "mean": float((ppp * weights).sum() / total),
+            "share_breached": float(weights[breached].sum() / total),
+            "breached": int(weights[breached].sum()),
+            "quantiles": dict(zip(map(str, QUANTILES), _quantiles(ppp, weights), strict=True)),
+            "breached_by_facts": {str(size): int(n) for size, n in enumerate(sizes[:NONE]) if n},
+            "mean_poac": float((held.poac() * weights).sum() / total),
+            "share_downward": float(weights[held.poac() < 1].sum() / total),
+            "mean_share_of_combinations": float((held.breaches.subsets * weights).sum() / total / held.combinations),
+        }
+
+    def _once(self, held: Variable) -> NDArray[np.int64]:
+        """Return how many persons each row stands for; somebody with several rows is counted by the weakest one."""
+        rows = self.counted.rows
+        weights = rows.weights[rows.holders]
+        if len(rows) == len(rows.weights):
+            return weights
+        order = np.lexsort((held.breaches.smallest, held.least.ppp().floats(), rows.holders))
+        first = np.ones(len(order), bool)
+        first[1:] = rows.holders[order][1:] != rows.holders[order][:-1]
+        once = np.zeros(len(rows), np.int64)
+        once[order[first]] = weights[order[first]]
+        return once
+
+    def for_person(self, record: int) -> tuple[Facts, ...]:
+        """Return what gives the person behind a record away, variable by variable, the least protected first.
+
+        ``record``: its place in the input, from 0.
+        """
+        if not 0 <= record < len(self):
+            raise ColumnError(f"There is no record {record:,}: there are {counted(len(self), 'record')}, from 0.")
+        row = int(self.counted.expand(np.arange(len(self.counted.rows)))[record])
+        return tuple(sorted((self._facts(held, row) for held in self.variables.values()), key=lambda one: one.ppp))
+
+    def _facts(self, held: Variable, row: int) -> Facts:
+        variable, known = held.least.variable, self.counted.subset(held.known)
+        telling = [
+            subset
+            for subset in subsets_of(known, most=self.most, empty=self.empty)
+            if at(self.counted, variable, subset).ppp().at_most(self.p)[row]
+        ]
+        minimal = [one for one in telling if not any(other != one and other & one == other for other in telling)]
+        minimal.sort(key=lambda subset: (subset.bit_count(), subset))
+        return Facts(
+            held.name,
+            float(held.least.ppp().floats()[row]),
+            self._names(int(held.least.subset[row])),
+            tuple(map(self._names, minimal)),
+        )
+
+    def _names(self, subset: int) -> tuple[str, ...]:
+        return tuple(name for place, name in enumerate(self.counted.names) if subset >> place & 1)
+
+    def _variable(self, name: str) -> Variable:
+        if name not in self.variables:
+            raise ColumnError.unknown(name, self.variables)
+        return self.variables[name]
+
+
+_MEASURES = {
+    "ppp": lambda held: held.least.ppp().floats(),
+    "npp": lambda held: held.full.npp(),
+    "poac": Variable.poac,
+}
+
+
+def _quantiles(values: NDArray[np.float64], weights: NDArray[np.int64]) -> list[float]:
+    """Return quantiles of values that stand for so many persons each: the smallest value that reaches the share."""
+    order = np.argsort(values)
+    reached = np.cumsum(weights[order])
+    places = np.searchsorted(reached, [max(share * reached[-1], 1) for share in QUANTILES])
+    return [float(values[order][min(place, len(order) - 1)]) for place in places]
+
+
+def look_at(  # noqa: PLR0913 - keyword-only options
+    counted_: SubsetCounts,
+    name: str,
+    known: Sequence[str],
+    *,
+    p: Fraction,
+    q: Fraction,
+    most: int | None = None,
+    empty: bool = False,
+) -> Variable:
+    """Take one variable as sensitive, and some others as what may be known."""
+    variable, auxiliary = counted_.names.index(name), counted_.subset(known)
+    listed = list(subsets_of(auxiliary, most=most, empty=empty))
+    if not listed:
+        raise ModelError(f"Nothing may be known, so nothing can be learned about '{name}'.", hint="Give more columns.")
+    everybody = np.arange(len(counted_.rows), dtype=np.uint32)
+    return Variable(
+        name=name,
+        known=tuple(known),
+        domain=len(counted_.columns[variable].values),
+        least=weakest(counted_, variable, listed),
+        full=at(counted_, variable, auxiliary),
+        others=_fewest(counted_, variable, listed, auxiliary, q),
+        breaches=breaches(counted_.counts, variable, auxiliary, everybody, p=p, most=most, empty=empty),
+        combinations=len(listed),
+    )
+
+
+def _fewest(
+    counted_: SubsetCounts, variable: int, listed: Sequence[int], auxiliary: int, q: Fraction
+) -> NDArray[np.int64]:
+    """Return the fewest alternatives over all combinations; with q = 0, knowing more can only take some away."""
+    if q == 0 and auxiliary in listed:
+        return alternatives(counted_, variable, auxiliary)
+    fewest = alternatives(counted_, variable, listed[0], q)
+    for subset in listed[1:]:
+        fewest = np.minimum(fewest, alternatives(counted_, variable, subset, q))
+    return fewest
