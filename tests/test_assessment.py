@@ -42,7 +42,7 @@ def test_what_is_found():
     assert found.journalist.basis == "upper bound"
     (attribute,) = found.attributes
     assert (attribute.maximum, attribute.certain) == (1, 4)
-    assert found.met  # nothing is asked for
+    assert found.met is None  # nothing is asked for
     assert found.meaning == "2 persons of 7 can be told from all others by these values."
 
 
@@ -90,8 +90,9 @@ def test_requirements_and_presets():
 
 def test_what_a_preset_asks_and_nobody_can_measure_is_said():
     found = shoal.assess(PATIENTS, policy('[[require]]\npreset = "wp216"'), quasi="age")
-    assert [judged.verdict.model for judged in found.requirements] == ["k-anonymity", "average-risk"]
-    assert "Not measured, as no column is sensitive: inference" in " ".join(found.notes)
+    assert [judged.measured for judged in found.requirements] == [True, True, False]
+    assert "not measured: no column is sensitive" in found.requirements[2].says
+    assert found.met is False  # what could not be looked at is not met
 
 
 def test_populations():
@@ -138,7 +139,7 @@ def test_suppressed_records_form_no_class(tmp_path):
     table = shoal.read(tmp_path / "a.csv", suppressed="*")
     found = shoal.assess(table, quasi="age", sensitive="dx")
     assert (found.k, found.classes, found.suppressed, found.persons) == (2, 1, 1, 3)
-    assert "suppressed records" in " ".join(found.notes)
+    assert "Suppressed records form no class" in " ".join(found.notes)
 
 
 def test_what_cannot_be_assessed():
@@ -194,6 +195,8 @@ def test_the_command(tmp_path):
     assert result["requirements"][0] | {"says": ""} == {
         "source": "policy",
         "says": "",
+        "measured": True,
+        "asked": "k ≥ 2",
         "model": "k-anonymity",
         "column": None,
         "parameters": {"k": 2},
@@ -211,7 +214,7 @@ def test_the_screen(tmp_path):
     done = run("assess", path, "--quasi", "age", "--sensitive", "dx", "--preset", "trusted-environment")
     assert done.returncode == 1
     assert "k = 2" in done.stdout
-    assert "not met k-anonymity: k = 2 (asked: k = 3)" in done.stdout
+    assert "not met k-anonymity: k = 2 (asked: k ≥ 3)" in done.stdout
     assert "Note:" in done.stderr
     assert "Note:" not in done.stdout
     assert run("assess", path, "--quasi", "age", "-k", "2").returncode == 0
@@ -246,3 +249,90 @@ def test_fractions_are_thresholds():
     found = shoal.assess({"a": [1] * 11}, quasi="a", threshold="1/11")
     assert found.prosecutor.above == 0
     assert shoal.assess({"a": [1] * 11}, quasi="a", threshold=Fraction(9, 100)).prosecutor.above == 11
+
+
+def test_a_column_has_one_role():
+    """A quasi-identifier that is also named as sensitive must not silently stop being one: k would be overstated."""
+    data = {"a": [1] * 12, "b": list(range(6)) * 2}
+    for other in ("sensitive", "subject"):
+        with pytest.raises(ColumnError, match="'b' is given two roles"):
+            shoal.assess(data, quasi=["a", "b"], **{other: "b"})
+    with pytest.raises(ColumnError, match="'a' is named twice"):
+        shoal.assess(data, quasi=["a", "a"])
+    with pytest.raises(ColumnError, match="list of texts"):
+        shoal.assess(data, quasi=3)
+
+
+def test_all_presets_count(tmp_path):
+    path = written(tmp_path)
+    done = run("assess", path, "--quasi", "age", "--preset", "public-use", "--preset", "wp216", "--json")
+    sources = [one["source"] for one in json.loads(done.stdout)["result"]["requirements"]]
+    assert sources == ["public-use"] * 2 + ["wp216"] * 3
+    only_a_checklist = run("assess", path, "--quasi", "age", "--preset", "hipaa-safe-harbor", "--json")
+    assert json.loads(only_a_checklist.stdout)["result"]["met"] is None
+    assert only_a_checklist.returncode == 0
+
+
+def test_a_register_counts_people_and_not_rows():
+    register = {"id": [1, 1, 1, 2, 2], "a": ["x", "x", "x", "y", "y"]}
+    assert shoal.k_map({"id": [1, 2], "a": ["x", "y"]}, quasi="a", subject="id", population=register) == 1
+
+
+def test_a_register_of_other_people(tmp_path):
+    with pytest.raises(ModelError, match="Nobody in the table looks like anybody"):
+        shoal.k_map({"zip": ["033**"] * 5}, quasi="zip", population={"zip": ["03301", "03302"] * 5})
+    with pytest.raises(ModelError, match="register of the population has no column 'zip'"):
+        shoal.k_map({"zip": ["1"]}, quasi="zip", population={"sex": ["f"]})
+    shoal.write(shoal.read({"a": ["x"] * 9}), tmp_path / "all.csv")
+    (tmp_path / "p.toml").write_text('version = 1\ncolumns.a = "quasi"\npopulation.file = "all.csv"\n')
+    found = shoal.assess({"a": ["x", "x", "y"]}, tmp_path / "p.toml")
+    assert "The register lacks 1 person" in " ".join(found.notes)
+
+
+def test_risks_that_need_classes_are_left_out_where_there_are_none():
+    said = policy("population.size = 100\ndata.weight = 'w'\ndata.subject = 'id'")
+    data = {"a": [None] + ["x"] * 9, "w": [2] * 10, "id": list(range(10))}
+    wild = shoal.assess(data, said, quasi="a", missing="wildcard")
+    assert (wild.uniqueness, wild.survey, wild.history) == (None, None, None)
+    assert wild.journalist.maximum == wild.prosecutor.maximum
+    several = shoal.assess({"id": [1, 1, 2], "a": [1, 2, 2]}, policy("population.size = 100"), quasi="a", subject="id")
+    assert several.uniqueness is None
+    assert "several classes" in " ".join(several.notes)
+
+
+def test_knowing_a_whole_history_is_never_safer():
+    data = {"id": [1, 2, 3, 4], "a": [None, None, "x", "x"]}
+    found = shoal.assess(data, quasi="a", subject="id", missing="never")
+    assert found.history.maximum == 1
+    assert float(found.history.average) == found.prosecutor.average == 0.75
+
+
+def test_who_has_only_suppressed_records_has_no_history(tmp_path):
+    (tmp_path / "a.csv").write_text("id,a\n1,*\n2,x\n3,x\n")
+    found = shoal.assess(shoal.read(tmp_path / "a.csv", suppressed="*"), quasi="a", subject="id")
+    assert (found.history.persons, found.history.unique) == (2, 0)
+
+
+def test_what_everybody_in_a_class_has_is_certain():
+    found = shoal.assess(
+        {"id": [1, 1, 2, 3], "a": ["x"] * 4, "s": list("uvuu")}, quasi="a", sensitive="s", subject="id"
+    )
+    (attribute,) = found.attributes
+    assert (attribute.maximum, attribute.average, attribute.certain) == (1, 1, 3)
+
+
+def test_stars_that_are_text_are_mentioned():
+    assert "taken for text" in " ".join(shoal.assess({"a": ["*", "x"]}, quasi="a").notes)
+
+
+@pytest.mark.parametrize(
+    ("requirement", "asked"),
+    [
+        ('model = "recursive-l-diversity"\nc = 3', "c < 3, l = 2"),
+        ('model = "alpha-k-anonymity"\nalpha = 0.5\nk = 2\nvalues = ["flu"]', "alpha ≤ 0.5, k ≥ 2, values = flu"),
+        ('model = "delta-disclosure"\ndelta = 1\nabsent = "ignore"', "delta < 1, absent = ignore"),
+    ],
+)
+def test_what_is_asked_is_said(requirement, asked):
+    (judged,) = shoal.assess(PATIENTS, policy(f"[[require]]\n{requirement}"), quasi="age", sensitive="dx").requirements
+    assert judged.verdict.asked == asked

@@ -17,7 +17,7 @@ from shoal.models.evidence import Evidence, Gatherer, View
 from shoal.models.exact import exact
 from shoal.models.model import Model, Need, Verdict
 from shoal.policy import Policy, PresetRequirement
-from shoal.population import Population
+from shoal.population import Matched, Population
 from shoal.presets.preset import PRESETS
 from shoal.progress import Hook, Progress, silent
 from shoal.risk.adversary import Risk, journalist, marketer, prosecutor
@@ -27,6 +27,7 @@ from shoal.risk.history import HistoryRisk, history_risk
 from shoal.risk.household import HouseholdRisk, household_risk
 from shoal.risk.survey import SurveyRisk, survey_risk
 from shoal.risk.uniqueness import PopulationUniqueness, population_uniqueness
+from shoal.table.column import SUPPRESSED
 from shoal.table.missing import Missing
 from shoal.table.reading import read
 from shoal.table.role import Role
@@ -71,16 +72,20 @@ class Crowd:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A requirement and what became of it. ``source``: the preset that asks for it, or "policy"."""
+    """A requirement and what became of it. ``source``: the preset that asks for it, or "policy".
+
+    ``measured``: whether it could be looked at; what could not is not met.
+    """
 
     source: str
     says: str
     verdict: Verdict
+    measured: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """What :func:`assess` found. ``met``: whether every requirement that can be measured is met."""
+    """What :func:`assess` found."""
 
     records: int
     persons: int
@@ -107,9 +112,9 @@ class Assessment:
     notes: tuple[str, ...]
 
     @property
-    def met(self) -> bool:
-        """Whether every requirement is met."""
-        return all(judged.verdict.satisfied for judged in self.requirements)
+    def met(self) -> bool | None:
+        """Whether every requirement is met; None if nothing is required that can be measured."""
+        return all(judged.verdict.satisfied for judged in self.requirements) if self.requirements else None
 
     @property
     def meaning(self) -> str:
@@ -143,7 +148,7 @@ def assess(  # noqa: PLR0913 - keyword-only options
     (2, 0.5, 'Every record shares these values with at least 1 other.')
     """
     hook = progress or silent
-    chosen = Policy.load(policy) if isinstance(policy, str | Path) else policy or Policy(version=1)
+    chosen = Policy.given(policy) if policy is not None else Policy(version=1)
     table = _table(data, chosen, {"quasi": quasi, "sensitive": sensitive, "subject": subject})
     rule = Missing.named(missing) if missing is not None else chosen.data.missing
     return _Assessor(table, chosen, rule, _share(threshold), hook).assessment()
@@ -152,9 +157,13 @@ def assess(  # noqa: PLR0913 - keyword-only options
 def _share(given: Fraction | float | str) -> Fraction:
     """Read a threshold."""
     try:
-        return exact(given)
+        share = exact(given)
     except ValueError as error:
         message = str(error)
+    else:
+        if 0 < share <= 1:
+            return share
+        message = "must be more than 0 and at most 1"
     raise ModelError(f"The threshold {message}.")
 
 
@@ -163,9 +172,8 @@ def _table(data: Any, policy: Policy, roles: Mapping[str, Any]) -> Table:
     if policy.columns or policy.data.subject:
         table = policy.apply(table)
     given = {role: names for role, names in roles.items() if names is not None}
-    for role, names in given.items():  # what is given replaces what the policy says
-        kept = {name: held for name, held in table.roles.items() if held != role}
-        table = replace(table, roles=kept).assign(**{role: names})
+    kept = {name: held for name, held in table.roles.items() if held not in given}
+    table = replace(table, roles=kept).assign(**given)  # what is given replaces what the policy says
     if not table.quasi:
         raise ColumnError(
             "No column is a quasi-identifier, so there is nothing to assess.",
@@ -195,7 +203,7 @@ class _Assessor:
             return None
         persons = self.evidence.classes.persons
         if said.file is not None:
-            return Population.of(read(self.policy.beside(said.file)))
+            return Population.of(read(self.policy.beside(said.file)), self.table.subject)
         if said.size is not None:
             return Population(said.size)
         return Population.sampled(persons, exact(said.fraction))
@@ -215,7 +223,8 @@ class _Assessor:
     def assessment(self) -> Assessment:
         self.progress(Progress("counting", 0))
         classes = self.evidence.classes
-        population = self.population
+        wild = self.missing is Missing.WILDCARD  # no classes: what counts people by class cannot be measured
+        population = None if wild else self.population
         matched = population.matched(classes, self.table) if population and population.register else None
         self.progress(Progress("judging", 0))
         first = prosecutor(classes, self.threshold)
@@ -240,11 +249,11 @@ class _Assessor:
             attributes=self._attributes(classes),
             contributions=self._contributions(classes),
             context=self._context(second),
-            uniqueness=population_uniqueness(classes, population) if population else None,
-            survey=survey_risk(table, missing=self.missing) if table.with_role(Role.WEIGHT) else None,
+            uniqueness=population_uniqueness(classes, population) if population and not classes.overlap else None,
+            survey=survey_risk(table, missing=self.missing) if table.with_role(Role.WEIGHT) and not wild else None,
             household=household_risk(table, missing=self.missing) if table.with_role(Role.HOUSEHOLD) else None,
-            history=history_risk(table) if table.subject is not None else None,
-            notes=tuple(self._notes(classes)),
+            history=history_risk(table, missing=self.missing) if table.subject is not None and not wild else None,
+            notes=tuple(self._notes(classes, matched)),
         )
 
     def _requirements(self) -> Iterable[tuple[str, str, Model]]:
@@ -258,7 +267,9 @@ class _Assessor:
     def _judged(self) -> Iterable[Judged]:
         for source, says, model in self._requirements():
             if source != "policy" and self._unmeasured(model):
-                continue  # a note says so
+                nothing = Verdict(model.name, None, model.parameters, {}, model.demand(), False, 0, 0)
+                yield Judged(source, f"{says} (not measured: no column is sensitive)", nothing, measured=False)
+                continue
             column = getattr(model, "column", None)
             if column is not None and column not in self.table:
                 raise PolicyError(f"A requirement names column '{column}', which the table does not have.")
@@ -300,18 +311,23 @@ class _Assessor:
         said = self.policy.context
         return context_risk(risk.maximum, said.probabilities()) if said is not None else None
 
-    def _notes(self, classes: Classes) -> Iterable[str]:
+    def _notes(self, classes: Classes, matched: Matched | None) -> Iterable[str]:
         if self.table.subject is None:
             yield "No column says whose row it is: every record is taken for a person."
         yield _RULES[self.missing]
         if classes.suppressed:
-            yield f"{counted(classes.suppressed, 'person')} are in suppressed records, which form no class."
-        for source, says, model in self._requirements():
-            if source != "policy" and self._unmeasured(model):
-                yield f"Not measured, as no column is sensitive: {says} ({source})."
+            yield f"Suppressed records form no class; {counted(classes.suppressed, 'person')} had some."
+        if classes.overlap:
+            yield "Somebody with several records can be in several classes."
+        if matched is not None and (short := matched.counts < classes.sizes).any():
+            lacking = counted(classes.members.within(short), "person")
+            yield f"The register lacks {lacking} of the table, or is written differently; they count as people."
+        for name in self.table.quasi:
+            if SUPPRESSED in self.table[name].labels().to_pylist() and not self.table[name].suppressed:
+                yield f"Column '{name}' has cells * that are taken for text; say suppressed='*' if they mean that."
         unlisted = self.policy.unlisted(self.table) if self.policy.columns else ()
         if unlisted:
-            yield f"{counted(len(unlisted), 'column')} have no role in the policy, and are not looked at."
+            yield f"Columns without a role in the policy are not looked at: there are {len(unlisted)}."
 
 
 _RULES = {

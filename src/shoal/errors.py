@@ -46,7 +46,13 @@ class ColumnError(ShoalError):
         Hint: Did you mean 'age'?
         """
         available, name = list(available), str(name)
-        hint = did_you_mean(name, available) or f"There are {len(available)} columns: {listed(available)}."
+        many = (
+            f"Several columns are given as a list: {[part.strip() for part in name.split(',')]}."
+            if "," in name
+            else None
+        )
+        # The names are not listed: in a file without a header they are somebody's data.
+        hint = many or did_you_mean(name, available) or f"There are {counted(len(available), 'other column')}."
         return cls(f"There is no column '{name}'.", hint=hint)
 
 
@@ -84,10 +90,11 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun.
 
-    >>> counted(1, "row"), counted(2000, "row")
-    ('1 row', '2,000 rows')
+    >>> counted(1, "row"), counted(2000, "row"), counted(2, "class")
+    ('1 row', '2,000 rows', '2 classes')
     """
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+    plural = f"{noun}es" if noun.endswith("s") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else plural}"
 
 
 def listed(names: Iterable[str], most: int = 12) -> str:

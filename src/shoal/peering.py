@@ -42,7 +42,7 @@ def peers(  # noqa: PLR0913 - keyword-only options
     >>> people.summary()["dx"]["breached"], people.for_person(2)[0].minimal
     (3, (('sex',),))
     """
-    chosen = Policy.load(policy) if isinstance(policy, str | Path) else policy
+    chosen = None if policy is None else Policy.given(policy)
     table = _table(data, chosen, subject)
     columns, hidden, known = _columns(table, sensitive, auxiliary)
     rule = Missing.named(missing or (chosen.data.missing if chosen else Missing.OWN))

@@ -3,15 +3,16 @@
 They are made from the registry, so a new model has one the moment its file is there.
 """
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from inspect import Parameter, Signature
-from pathlib import Path
+from math import inf
 from typing import Any
 
-from shoal.errors import ModelError
+from shoal.errors import ModelError, did_you_mean, listed
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.hierarchy.spec import KINDS, Spec, bind
 from shoal.models.evidence import Gatherer
@@ -34,16 +35,52 @@ def functions() -> dict[str, Callable[..., Any]]:
 
 
 def _function(model: type[Model]) -> Callable[..., Any]:
+    signature = _signature(model)
+
     def measure(data: Any, /, **options: Any) -> int | float | dict[str, int | float]:
-        common = {name: options.pop(name, None) for name in _COMMON}
+        _check_options(model, signature, options)
+        common = {name: options.pop(name) for name in _COMMON if name in options}
         chosen = validated(model, options, where=f"The model {model.name}", error=ModelError)
         return _shown(measured(chosen, data, **common))
 
     measure.__name__ = measure.__qualname__ = model.name.replace("-", "_")
-    measure.__doc__ = model.__doc__
+    measure.__doc__ = f"{inspect.cleandoc(model.__doc__ or '')}\n\n{_described(model, signature)}"
     measure.__module__ = "shoal"
-    measure.__signature__ = _signature(model)  # type: ignore[attr-defined]
+    measure.__signature__ = signature  # type: ignore[attr-defined]
     return measure
+
+
+def _check_options(model: type[Model], signature: Signature, options: Mapping[str, Any]) -> None:
+    """Refuse options that would have no effect."""
+    for name in options:
+        if name in model.measured:
+            raise ModelError(
+                f"{name} is what this function measures: it cannot be given.",
+                hint="To judge by a threshold, use shoal.assess with a policy that requires it.",
+            )
+        if name not in signature.parameters:
+            known = [one for one in signature.parameters if one != "data"]
+            hint = did_you_mean(name, known) or f"Options are {listed(known, 20)}."
+            raise ModelError(f"The model {model.name} takes no option '{name}'.", hint=hint)
+
+
+_MEANING = {
+    "data": "a table, any dataframe, a dict of columns, or the path of a file",
+    "quasi": "the columns that an adversary may know",
+    "sensitive": "the columns that must not be learned",
+    "subject": "the column that says which person a row belongs to; without it every record is a person",
+    "missing": "when a missing quasi-identifier matches another: own, never or wildcard",
+    "hierarchies": 'a hierarchy per column, such as {"icd10": {"kind": "icd10"}}',
+    "population": "a register of everybody (table, frame, file), how many they are, or the fraction in the table",
+    "reading": "how several sensitive columns are read: worst, others-known or combined",
+}
+
+
+def _described(model: type[Model], signature: Signature) -> str:
+    """Return a line for each option."""
+    own = {name: field.description for name, field in model.model_fields.items()}
+    lines = [f"{name}: {_MEANING.get(name) or own.get(name)}" for name in signature.parameters]
+    return "\n".join(lines)
 
 
 def _signature(model: type[Model]) -> Signature:
@@ -81,8 +118,15 @@ def measures(data: Any, /, *, models: Sequence[str] | None = None, **columns: An
     >>> found["k-anonymity"], found["l-diversity"], found["alpha-k-anonymity"]
     (1, 1, {'alpha': 1.0, 'k': 1})
     """
+    for name in columns:
+        if name not in _COMMON:
+            hint = did_you_mean(name, _COMMON) or "Parameters of a model can be given to its own function."
+            raise ModelError(f"There is no option '{name}'.", hint=hint)
     given = _Given.of(data, **columns)
-    chosen = [MODELS[name]() for name in models or MODELS if models or given.suffices(MODELS[name])]
+    wanted = [models] if isinstance(models, str) else models
+    chosen = [
+        MODELS[name]() for name in (MODELS if wanted is None else wanted) if wanted or given.suffices(MODELS[name])
+    ]
     # Those that look at sensitive values go first: what they have counted serves the others, too.
     found = {
         model.name: _worst(model, given) for model in sorted(chosen, key=lambda one: Need.SENSITIVE not in one.needs)
@@ -151,6 +195,8 @@ def _names(names: Sequence[str] | str) -> tuple[str, ...]:
 
 
 def _hierarchies(table: Table, given: Mapping[str, Any]) -> dict[str, Hierarchy]:
+    if not isinstance(given, Mapping):
+        raise ModelError("Hierarchies are given by column.", hint='Give { "icd10": { "kind": "icd10" } }.')
     return {name: _hierarchy(table, name, one) for name, one in given.items()}
 
 
@@ -173,17 +219,29 @@ def _population(table: Table, given: Any) -> Population | None:
     if given is None or isinstance(given, Population):
         return given
     if isinstance(given, int | float | Fraction) and not isinstance(given, bool):
-        number = exact(given)
-        if number <= 0:
-            raise ModelError("The population must be a positive number: of people, or the fraction in the table.")
-        persons = len(table[table.subject].values) if table.subject else table.records
-        return Population.sampled(persons, number) if number < 1 else Population(int(number))
-    if isinstance(given, Table):
-        return Population.of(given)
-    return Population.of(read(given if not isinstance(given, Path) else str(given)))
+        return _numbered(table, given)
+    register = given if isinstance(given, Table) else read(given)
+    return Population.of(register, table.subject)
+
+
+def _numbered(table: Table, given: float | Fraction) -> Population:
+    """Take how many people there are, or the fraction of them that is in the table."""
+    if given > 0 and isinstance(given, int):
+        return Population(given)
+    if not 0 < given <= 1:
+        raise ModelError("The population is a whole number of people, or a fraction of at most 1.")
+    persons = len(table[table.subject].values) if table.subject else table.records
+    return Population.sampled(persons, exact(given))
 
 
 def _shown(values: Mapping[str, Number]) -> int | float | dict[str, int | float]:
     """Return one number as it is, several by name."""
-    plain = {name: float(value) if isinstance(value, Fraction) else value for name, value in values.items()}
+    plain = {name: _nearest(value) for name, value in values.items()}
     return next(iter(plain.values())) if len(plain) == 1 else plain
+
+
+def _nearest(value: Number) -> int | float:
+    try:
+        return float(value) if isinstance(value, Fraction) else value
+    except OverflowError:  # larger than any double
+        return inf if value > 0 else -inf

@@ -249,6 +249,15 @@ class Policy(Checked):
         said = {*self.columns, self.data.subject, self.data.household, self.data.weight}
         return tuple(name for name in table.names if name not in said)
 
+    @classmethod
+    def given(cls, policy: Any) -> "Policy":
+        """Take a policy, or the path of one."""
+        if isinstance(policy, str | Path):
+            return cls.load(policy)
+        if not isinstance(policy, Policy):
+            raise PolicyError("This is no policy.", hint="Give the path of a policy file, or shoal.Policy.parse(text).")
+        return policy
+
     def requiring(self, more: list[Any]) -> Self:
         """Return the policy with more requirements."""
         policy = self.model_copy(update={"require": [*self.require, *more]})

@@ -41,8 +41,10 @@ class Population:
     register: Table | None = None
 
     @classmethod
-    def of(cls, register: Table) -> "Population":
-        """Take a register; with a subject column it counts persons."""
+    def of(cls, register: Table, subject: str | None = None) -> "Population":
+        """Take a register; with a subject column, its own or that of the sample, it counts persons."""
+        if register.subject is None and subject is not None and subject in register:
+            register = register.assign(subject=subject)
         persons = len(register[register.subject].values) if register.subject else register.records
         return cls(persons, register)
 
@@ -64,13 +66,26 @@ class Population:
         """Count the people of the register who look like each class; the classes are those of the sample itself."""
         if self.register is None:
             raise ModelError("There is no register of the population, only its size.")
+        lacking = [name for name in classes.quasi if name not in self.register]
+        if lacking:
+            raise ModelError(
+                f"The register of the population has no column '{lacking[0]}', which is a quasi-identifier."
+            )
+        if self.register.records == 0:
+            raise ModelError("The register of the population has no records.")
         rows = self.register.profiles(classes.quasi)
         everybody = summed(rows.members, np.repeat(rows.counts, np.diff(rows.starts)), len(rows.rows))
         codes = [
             _translated(self.register[name], sample[name], held)
             for name, held in zip(classes.quasi, rows.rows.codes, strict=True)
         ]
-        return _matched(classes.keys, codes, [sample[name].size + 1 for name in classes.quasi], everybody)
+        matched = _matched(classes.keys, codes, [sample[name].size + 1 for name in classes.quasi], everybody)
+        if not matched.counts.any():
+            raise ModelError(
+                "Nobody in the table looks like anybody in the register of the population.",
+                hint="Check that both are written in the same way, and are equally coarse.",
+            )
+        return matched
 
 
 def _matched(keys: Sequence[Codes], codes: Sequence[Codes], sizes: Sequence[int], people: Counts) -> Matched:
@@ -100,6 +115,7 @@ def _comparable(column: Column, other: Column) -> pa.Array:
     if column.is_text and other.is_text:
         return column.values.cast(pa.string())
     raise ModelError(
-        f"Column '{column.name}' is {column.kind} in one table and {other.kind} in the other: they cannot be compared.",
+        f"Column '{column.name}' is {column.kind} in one of table and register and {other.kind} in the other: they "
+        "cannot be compared.",
         hint="Read both the same way, for example as text: text=[…].",
     )

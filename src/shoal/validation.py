@@ -45,7 +45,7 @@ def _problem(model: type[BaseModel], found: Any) -> tuple[str, str | None]:
     if found["type"] == "no_such_choice":
         return _no_such_choice(path, found)
     if found["type"] in {"enum", "literal_error"}:
-        known = re.findall(r"'([^']*)'", found["ctx"]["expected"]) or [found["ctx"]["expected"]]
+        known = [word.strip("' ") for word in re.split(r", | or ", found["ctx"]["expected"])]
         choice = known[0] if len(known) == 1 else f"one of {', '.join(known)}"
         return f"{path}: must be {choice}", did_you_mean(str(found["input"]), known)
     message = _PLAIN.get(found["type"]) or found["msg"].removeprefix("Value error, ")

@@ -169,8 +169,13 @@ def test_attribute_risk_against_brute_force(data, subject):
     risk = attribute_risk(Classes.of(table, ["age"], ["dx"]), "dx")
     posteriors = [(Fraction(n, one.size), n) for one in held for n in one.counts.values()]
     assert risk.maximum == max(chance for chance, _ in posteriors)
-    assert risk.average == sum(chance * n for chance, n in posteriors) / sum(n for _, n in posteriors)
-    assert risk.certain == len(set().union(*(one.persons for one in held if len(one.values) == 1)))
+    right = sum(max(one.counts.values()) for one in held)
+    assert risk.average == Fraction(right, sum(one.size for one in held))
+    before = reference.reference_of(data, "dx", subject=subject)
+    people = {row[subject] for row in data} if subject else data
+    assert risk.baseline == Fraction(max(before.values()), len(people))
+    sure = [one for one in held if max(one.counts.values()) == one.size]
+    assert risk.certain == len(set().union(*(one.persons for one in sure)))
 
 
 def test_whole_histories(tmp_path):

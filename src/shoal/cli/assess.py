@@ -8,6 +8,7 @@ import typer
 
 from shoal.cli import source as given
 from shoal.cli.output import console, document, remark
+from shoal.errors import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -34,7 +35,9 @@ def assess(  # noqa: PLR0913, PLR0917 - options of a command
     missing: Missing = None,
     threshold: Threshold = "0.2",
     k: Annotated[int | None, typer.Option("-k", "--k", help="Require k-anonymity with this k.")] = None,
-    preset: Annotated[str | None, typer.Option(help="Require a preset; see shoal presets.")] = None,
+    preset: Annotated[
+        list[str] | None, typer.Option(help="Require a preset (may be repeated); see shoal presets.")
+    ] = None,
     json: given.Json = False,
 ) -> None:
     """Assess the risk of every person in a table.
@@ -43,7 +46,7 @@ def assess(  # noqa: PLR0913, PLR0917 - options of a command
     """
     import shoal
 
-    chosen = _policy(policy, k, preset)
+    chosen = _policy(policy, k, preset or [])
     table = given.load(data, {**chosen.data.read.model_dump(exclude_unset=True), **options})
     found = shoal.assess(
         table,
@@ -60,11 +63,11 @@ def assess(  # noqa: PLR0913, PLR0917 - options of a command
         show(found, console())
         for note in found.notes:
             remark(f"Note: {note}")
-    if not found.met:
+    if found.met is False:
         raise typer.Exit(1)
 
 
-def _policy(path: Path | None, k: int | None, preset: str | None) -> Any:
+def _policy(path: Path | None, k: int | None, presets: list[str]) -> Any:
     """Return the policy, with what the options add to it."""
     from shoal.errors import PolicyError
     from shoal.policy import Policy
@@ -72,7 +75,7 @@ def _policy(path: Path | None, k: int | None, preset: str | None) -> Any:
 
     loaded = Policy.load(path) if path is not None else Policy(version=1)
     asked: list[dict[str, Any]] = [{"model": "k-anonymity", "k": k}] * (k is not None)
-    asked += [{"preset": preset}] * (preset is not None)
+    asked += [{"preset": preset} for preset in presets]
     more = validated(Policy, {"version": 1, "require": asked}, where="What the options ask for", error=PolicyError)
     return loaded.requiring(more.require)
 
@@ -121,10 +124,12 @@ def _requirement(judged: "Judged") -> dict[str, Any]:
     return {
         "source": judged.source,
         "says": judged.says,
+        "measured": judged.measured,
         "model": verdict.model,
         "column": verdict.column,
         "parameters": _plain(dict(verdict.parameters)),
-        "value": next(iter(value.values())) if len(value) == 1 else value,
+        "asked": verdict.asked,
+        "value": next(iter(value.values())) if len(value) == 1 else value or None,
         "satisfied": verdict.satisfied,
         "failing_classes": verdict.classes,
         "failing_persons": verdict.persons,
@@ -148,7 +153,8 @@ def _without(values: dict[str, Any], *names: str) -> dict[str, Any]:
 def show(found: "Assessment", out: "Console") -> None:
     """Print the one screen."""
     who = "persons" if found.counts_persons else "records"
-    out.print(f"[bold]{found.records:,} records, {found.persons:,} {who}[/bold]")
+    about = f", {counted(found.persons, 'person')}" if found.counts_persons else ""
+    out.print(f"[bold]{counted(found.records, 'record')}{about}[/bold]")
     out.print(f"[dim]An adversary may know {', '.join(found.quasi)}.[/dim]", soft_wrap=True)
     out.print(f"\n[bold]k = {found.k:,}[/bold]  {found.meaning}", soft_wrap=True)
     _show_bands(found, out, who)
@@ -156,7 +162,7 @@ def show(found: "Assessment", out: "Console") -> None:
     _show_attributes(found, out)
     _show_context(found, out)
     _show_contributions(found, out)
-    _show_requirements(found, out)
+    _show_requirements(found, out, who)
 
 
 def _grid(*headings: str) -> "Grid":
@@ -170,7 +176,7 @@ def _grid(*headings: str) -> "Grid":
 
 
 def _show_bands(found: "Assessment", out: "Console", who: str) -> None:
-    grid = _grid(f"  {who} who look alike", "classes", who, "share", "")
+    grid = _grid(f"  {who} that look alike", "classes", who, "share", "")
     for band in found.bands:
         if band.classes:
             size = f"{band.smallest}" if band.largest == band.smallest else f"{band.smallest}–{band.largest or '…'}"
@@ -182,7 +188,7 @@ def _show_bands(found: "Assessment", out: "Console", who: str) -> None:
 
 def _show_identity(found: "Assessment", out: "Console") -> None:
     out.print("\n[bold]Identity[/bold]  [dim]can somebody be found?[/dim]")
-    grid = _grid("", "at most", "on average", f"above {found.prosecutor.threshold:.3g}", "")
+    grid = _grid("", "highest", "on average", f"above {found.prosecutor.threshold:.3g}", "")
     for risk in (found.prosecutor, found.journalist, found.marketer):
         row = (
             f"  {risk.adversary}",
@@ -193,7 +199,7 @@ def _show_identity(found: "Assessment", out: "Console") -> None:
         )
         grid.add_row(*row)
     out.print(grid)
-    out.print(f"  If everybody is tried, {found.prosecutor.expected:,.0f} are expected to be found.")
+    out.print(f"  If everybody is tried, about {found.prosecutor.expected:,.1f} of {found.persons:,} are found.")
     if found.uniqueness is not None:
         known = found.uniqueness.counted
         share, how = (known, "counted") if known is not None else (found.uniqueness.dankar, found.uniqueness.rule)
@@ -210,9 +216,9 @@ def _show_attributes(found: "Assessment", out: "Console") -> None:
     if not found.attributes:
         return
     out.print("\n[bold]Attributes[/bold]  [dim]can something be learned about somebody?[/dim]")
-    grid = _grid("", "at most", "on average", "without table", "certain for")
+    grid = _grid("  a guess is right", "highest", "on average", "without table", "certain for")
     for one in found.attributes:
-        shares = (f"{float(share):.0%}" for share in (one.maximum, one.average, one.baseline))
+        shares = (f"{float(share):.1%}" for share in (one.maximum, one.average, one.baseline))
         grid.add_row(f"  {one.column}", *shares, f"{one.certain:,}")
     out.print(grid)
 
@@ -237,36 +243,39 @@ def _show_contributions(found: "Assessment", out: "Console") -> None:
     out.print(grid)
 
 
-def _show_requirements(found: "Assessment", out: "Console") -> None:
+def _show_requirements(found: "Assessment", out: "Console", who: str) -> None:
     if not found.requirements and not found.checklist:
         out.print("\n[dim]Nothing is required. Give a policy, --preset ema-0070 or -k 11.[/dim]")
         return
-    out.print("\n[bold]Requirements[/bold]")
+    if found.requirements:
+        out.print("\n[bold]Requirements[/bold]")
     for judged in found.requirements:
-        _show_requirement(judged, out)
+        _show_requirement(judged, out, who.removesuffix("s"))
     if found.checklist:
         out.print("\n[bold]To be confirmed by a person[/bold]")
         for preset, item in found.checklist:
             out.print(f"  ☐ {item} [dim]({preset})[/dim]", soft_wrap=True)
 
 
-def _show_requirement(judged: "Judged", out: "Console") -> None:
+def _show_requirement(judged: "Judged", out: "Console", who: str) -> None:
     verdict = judged.verdict
     mark = "[green]met    [/green]" if verdict.satisfied else "[red]not met[/red]"
     about = f" of {verdict.column}" if verdict.column else ""
-    value = ", ".join(f"{name} = {_written(number)}" for name, number in verdict.value.items())
-    asked = ", ".join(f"{name} = {_written(number)}" for name, number in verdict.parameters.items())
-    out.print(f"  {mark} {verdict.model}{about}: {value} [dim](asked: {asked})[/dim]", soft_wrap=True)
+    value = ", ".join(f"{name} = {_written(number)}" for name, number in verdict.value.items()) or "not measured"
+    out.print(f"  {mark} {verdict.model}{about}: {value} [dim](asked: {verdict.asked})[/dim]", soft_wrap=True)
     out.print(f"          [dim]{judged.source}: {judged.says}[/dim]", soft_wrap=True)
-    if not verdict.satisfied:
-        fails = f"{verdict.persons:,} persons in {verdict.classes:,} classes"
-        out.print(f"          [dim]{fails} do not meet it[/dim]", soft_wrap=True)
+    if not verdict.satisfied and judged.measured:
+        fails = f"{counted(verdict.persons, who)} in {counted(verdict.classes, 'class')}"
+        out.print(f"          [dim]It fails for {fails}.[/dim]", soft_wrap=True)
 
 
 def _odds(risk: float) -> str:
-    return f"1 in {1 / risk:,.0f}" if 0 < risk < 0.5 else f"{risk:.0%}"
+    """Write a small risk as 1 in so many, a large one in per cent."""
+    if not 0 < risk < 0.5:
+        return f"{risk:.2%}"
+    return f"1 in {1 / risk:,.1f}" if 1 / risk < 100 else f"1 in {1 / risk:,.0f}"
 
 
 def _written(number: Any) -> str:
     number = float(number) if isinstance(number, Fraction) else number
-    return f"{number:.4g}" if isinstance(number, float) else str(number)
+    return f"{number:.8g}" if isinstance(number, float) else str(number)

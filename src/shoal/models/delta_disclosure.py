@@ -36,6 +36,8 @@ class DeltaDisclosure(AttributeModel):
     name: ClassVar[str] = "delta-disclosure"
     measured: ClassVar[Mapping[str, Better]] = {"delta": Better.LESS}
 
+    strict: ClassVar[bool] = True
+
     delta: Positive | None = Field(default=None, description="how far the logarithm of the ratio may be from 0")
     base: Literal[2, 10, "e"] = Field(default=2, description="the base of the logarithm")
     absent: Literal["fail", "ignore"] = Field(default="fail", description="what a value absent from a class does")

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from shoal.kernels.ratios import Ratios
 from shoal.models.evidence import Evidence
@@ -34,6 +34,12 @@ class DeltaPresence(Model):
 
     delta_min: Share | None = Field(default=None, description="how probable it must at least be")
     delta_max: Share | None = Field(default=None, description="how probable it may be")
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.delta_min is not None and self.delta_max is not None and self.delta_min > self.delta_max:
+            raise ValueError("delta_min must not be more than delta_max")
+        return self
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
         """Return the smallest and the largest share."""

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from shoal.models.evidence import Evidence
 from shoal.models.exact import Share
@@ -36,6 +36,13 @@ class KMap(Model):
 
     k: int | None = Field(default=None, ge=1, strict=True, description="how many people must look alike")
     significance: Share = Field(default=Fraction(1, 20), description="how improbable an error must be, if estimated")
+
+    @field_validator("significance")
+    @classmethod
+    def _improbable(cls, significance: Fraction) -> Fraction:
+        if not 0 < significance <= Fraction(1, 2):
+            raise ValueError("must be more than 0 and at most 0.5")
+        return significance
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
         """Return the smallest number of people who look alike."""

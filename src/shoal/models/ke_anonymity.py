@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
+from math import isfinite
 from typing import ClassVar
 
 import numpy as np
@@ -48,6 +49,12 @@ class KEAnonymity(AttributeModel):
         return narrow[place] | (evidence.histogram.distinct() < (self.k or 1))
 
 
+def _exactly(value: float | Decimal, name: str) -> Fraction:
+    if not isfinite(value):
+        raise ModelError(f"Column '{name}' holds infinite numbers, which have no range.")
+    return Fraction(value) if isinstance(value, Decimal) else Fraction(Decimal(repr(value)))
+
+
 def _ranges(histogram: Histogram) -> tuple[list[Fraction], NDArray[np.intp]]:
     """Return the different ranges that occur, exactly, and which of them each class has."""
     column = histogram.column
@@ -61,5 +68,5 @@ def _ranges(histogram: Histogram) -> tuple[list[Fraction], NDArray[np.intp]]:
     low = histogram.codes[histogram.starts[:-1]]
     high = histogram.codes[histogram.starts[1:] - 1]
     pairs, place = np.unique(np.stack([low, high]), axis=1, return_inverse=True)
-    values = [Fraction(Decimal(repr(value))) for value in column.values.to_pylist()]
+    values = [_exactly(value, column.name) for value in column.values.to_pylist()]
     return [values[last] - values[first] for first, last in pairs.T], place.ravel()

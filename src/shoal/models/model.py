@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from shoal.errors import ModelError
 from shoal.models.evidence import Evidence, Reading, View
@@ -64,13 +64,14 @@ class Monotone:
 class Verdict:
     """What came out: ``value`` is what the table attains, ``parameters`` what was asked for.
 
-    ``classes`` and ``persons``: how many fail; for a model of the whole table, all or none.
+    ``asked``: the same in words. ``classes`` and ``persons``: how many fail; all or none, if it is about the table.
     """
 
     model: str
     column: str | None
     parameters: Mapping[str, Any]
     value: Mapping[str, Number]
+    asked: str
     satisfied: bool
     classes: int
     persons: int
@@ -88,6 +89,8 @@ class Model(Checked):
     scope: ClassVar[Scope] = Scope.CLASS
     needs: ClassVar[frozenset[Need]] = frozenset()
     reads_wildcards: ClassVar[bool] = False
+    strict: ClassVar[bool] = False  # whether the thresholds themselves are not good enough
+    always: ClassVar[tuple[str, ...]] = ()  # parameters without which a threshold says nothing
     counts_up: ClassVar[bool] = False  # whether it asks for at least so many of something: more persons never hurt
 
     def views(self, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> list[View]:  # noqa: ARG002
@@ -118,6 +121,20 @@ class Model(Checked):
         if lacking:
             raise ModelError(f"The model {self.name} needs {' and '.join(lacking)} to judge.")
 
+    def demand(self) -> str:
+        """Return what is asked for, in words: ``k ≥ 11``, or ``c < 3, l = 2``."""
+        signs = {Better.MORE: "≥", Better.LESS: "<" if self.strict else "≤"}
+        given = self.model_dump(exclude_none=True, exclude={"model", "column"})
+        asked = [
+            f"{name} {signs[better]} {_written(given[name])}" for name, better in self.measured.items() if name in given
+        ]
+        others = [
+            f"{name} = {_written(value)}"
+            for name, value in given.items()
+            if name not in self.measured and (name in self.always or value != type(self).model_fields[name].default)
+        ]
+        return ", ".join([*asked, *others])
+
     def verdict(self, evidence: Evidence) -> Verdict:
         """Judge the classes."""
         self.complete()
@@ -128,6 +145,7 @@ class Model(Checked):
             evidence.column,
             self.parameters,
             self.measure(evidence),
+            self.demand(),
             not failing.any(),
             int(evidence.classes.copies[failing].sum()),
             evidence.classes.members.within(failing),
@@ -143,6 +161,14 @@ class Model(Checked):
             )
 
 
+def _written(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}: {_written(held)}" for key, held in value.items())
+    if isinstance(value, list | tuple):
+        return " and ".join(map(str, value))
+    return f"{value:.10g}" if isinstance(value, float) else str(value)
+
+
 class AttributeModel(Model):
     """A model that protects sensitive values: ``column`` names one, otherwise all sensitive columns count."""
 
@@ -150,6 +176,12 @@ class AttributeModel(Model):
 
     column: str | None = Field(default=None, description="the sensitive column; all, if none is named")
     reading: Reading = Field(default=Reading.WORST, description="how several sensitive columns are read")
+
+    @model_validator(mode="after")
+    def _one_reading(self) -> Self:
+        if self.column is not None and self.reading is Reading.COMBINED:
+            raise ValueError("reading = combined is for several columns: name none, or choose another reading")
+        return self
 
     def views(self, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> list[View]:
         """Return one view for each sensitive column, or one of their combinations."""

@@ -13,7 +13,7 @@ from shoal.errors import ModelError
 
 def counts_of(histogram: Histogram, names: Sequence[str] | None, model: str) -> Counts:
     """Return the counts of a histogram, with 0 for values that are not named; without names all count."""
-    if names is None:
+    if not names:
         return histogram.counts
     found = pc.index_in(pa.array(names, pa.string()), histogram.column.labels())
     if found.null_count:

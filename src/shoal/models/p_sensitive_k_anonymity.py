@@ -14,7 +14,7 @@ from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.grouping import group
 from shoal.kernels.ratios import Ratios
 from shoal.models.evidence import Evidence
-from shoal.models.exact import Exact, Positive
+from shoal.models.exact import Positive
 from shoal.models.model import MODELS, AttributeModel, Better, Need, Number
 
 
@@ -98,7 +98,7 @@ class PAlphaSensitiveKAnonymity(_KAndP):
 
     alpha: Positive | None = Field(default=None, description="how much the different values must weigh together")
     level: int = Field(default=1, ge=0, strict=True, description="the level of the hierarchy with the categories")
-    weights: dict[str, Exact] | None = Field(default=None, description="the weight of each category, by its label")
+    weights: dict[str, Positive] | None = Field(default=None, description="the weight of each category, by its label")
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
         """Return the three minima."""
@@ -132,18 +132,19 @@ def _distinct_pairs(histogram: Histogram, node: NDArray[np.uint32]) -> NDArray[n
 
 
 def _weights(hierarchy: Hierarchy, level: int, given: Mapping[str, Fraction] | None) -> tuple[NDArray[np.int64], int]:
-    """Return the weights of the categories as whole numbers of a unit fraction."""
+    """Return the weights of the categories as whole numbers of a unit fraction; what is missing weighs nothing."""
     labels = hierarchy.levels[level].labels if level <= hierarchy.height else ()
+    there = np.array([label is not None for label in labels])
     if given is None:
-        return np.arange(len(labels), dtype=np.int64), max(len(labels) - 1, 1)
+        return np.where(there, np.cumsum(there) - 1, 0), max(int(there.sum()) - 1, 1)
     unknown = set(given) - {label for label in labels if label is not None}
-    lacking = [label for label in labels if label not in given]
+    lacking = [label for label in labels if label is not None and label not in given]
     if unknown or lacking:
         raise ModelError(
             f"The weights do not fit the categories of column '{hierarchy.column}': {len(lacking)} have none, and "
             f"{len(unknown)} are given to categories that are not there.",
             hint="Give each label of that level of the hierarchy a weight.",
         )
-    exact = [given[label] for label in labels if label is not None]
+    exact = [Fraction(0) if label is None else given[label] for label in labels]
     unit = int(np.lcm.reduce([weight.denominator for weight in exact]))
     return np.array([int(weight * unit) for weight in exact], np.int64), unit

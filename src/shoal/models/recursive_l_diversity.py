@@ -33,6 +33,9 @@ class RecursiveLDiversity(AttributeModel):
     name: ClassVar[str] = "recursive-l-diversity"
     measured: ClassVar[Mapping[str, Better]] = {"c": Better.LESS}
 
+    strict: ClassVar[bool] = True
+    always: ClassVar[tuple[str, ...]] = ("l",)
+
     c: Positive | None = Field(default=None, description="how many times the rest the most frequent value may be")
     l: int = Field(default=2, ge=1, strict=True, description="the place from which the rest is counted")  # noqa: E741
 

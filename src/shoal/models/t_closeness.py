@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from enum import StrEnum
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from shoal.kernels.ratios import Ratios
 from shoal.models.distance import divergence, equal_distance, hierarchical_distance, ordered_distance
@@ -47,6 +47,12 @@ class TCloseness(AttributeModel):
 
     t: Positive | None = Field(default=None, description="how far the distributions may be apart")
     distance: Distance = Field(default=Distance.EQUAL, description="how far apart two sensitive values are")
+
+    @model_validator(mode="after")
+    def _within_reach(self) -> Self:
+        if self.distance is not Distance.KL and self.t is not None and self.t > 1:
+            raise ValueError("t must be between 0 and 1")
+        return self
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
         """Return the largest distance of a class."""

@@ -11,10 +11,10 @@ from shoal.kernels.ratios import Ratios
 
 @dataclass(frozen=True, slots=True)
 class AttributeRisk:
-    """``maximum``: the largest posterior of a value. ``average``: how probable a person's own value is, on average.
+    """How well a value can be guessed.
 
-    ``certain``: persons whose class has only one value. ``baseline``: the average for somebody who only knows how
-    frequent the values are in the whole table.
+    ``maximum``: the largest posterior of a value. ``average``: how often the most frequent value of somebody's class is
+    right; ``baseline``: how often that of the whole table is. ``certain``: persons in whose class all have one value.
     """
 
     column: str
@@ -25,23 +25,19 @@ class AttributeRisk:
 
 
 def attribute_risk(classes: Classes, column: str) -> AttributeRisk:
-    """Measure the posterior n_s / n of the values of a sensitive column.
+    """Measure the posteriors n_s / n of the values of a sensitive column, n_s of n persons in a class having s.
 
     >>> import shoal
     >>> table = shoal.read({"age": [34, 34, 71, 71], "dx": ["flu", "flu", "flu", "gout"]})
     >>> attribute_risk(Classes.of(table, ["age"], ["dx"]), "dx")
-    AttributeRisk(column='dx', maximum=Fraction(1, 1), average=Fraction(3, 4), baseline=Fraction(5, 8), certain=2)
+    AttributeRisk(column='dx', maximum=Fraction(1, 1), average=Fraction(3, 4), baseline=Fraction(3, 4), certain=2)
     """
     histogram = classes.histograms[column]
-    largest, totals = histogram.largest(), histogram.totals()
-    copies = histogram.spread(classes.copies)
-    own = Ratios(histogram.counts * histogram.counts * copies, histogram.spread(classes.sizes)).sum()
-    everybody = int(histogram.reference.sum())
-    before = sum(int(count) ** 2 for count in histogram.reference)
+    largest = histogram.largest()
     return AttributeRisk(
         column,
         Ratios(largest, classes.sizes).max(),
-        own / int((totals * classes.copies).sum()),
-        Fraction(before, everybody**2),
-        classes.members.within(np.asarray(histogram.distinct() == 1)),
+        Fraction(int((largest * classes.copies).sum()), int((classes.sizes * classes.copies).sum())),
+        Fraction(int(histogram.reference.max()), classes.persons),
+        classes.members.within(np.asarray(largest == classes.sizes)),
     )

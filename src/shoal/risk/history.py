@@ -3,8 +3,11 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+
 from shoal.errors import ModelError
 from shoal.risk.identity import Identity
+from shoal.table.missing import Missing
 from shoal.table.table import Table
 
 
@@ -19,10 +22,11 @@ class HistoryRisk:
     unique: Fraction
 
 
-def history_risk(table: Table, quasi: tuple[str, ...] | None = None) -> HistoryRisk:
-    """Return the risk if the set of a person's records is known, as far as their quasi-identifiers go.
+def history_risk(table: Table, quasi: tuple[str, ...] | None = None, *, missing: Missing = Missing.OWN) -> HistoryRisk:
+    """Return the risk if the set of a person's different records is known, as far as their quasi-identifiers go.
 
-    Persons with the same set of different rows form a profile; n persons have it. Missing equals missing.
+    Persons with the same set of different rows form a profile; n persons have it. How often a row occurs is not known.
+    If missing values match nothing, everybody with one stands alone. Who has suppressed records only is left out.
 
     >>> import shoal
     >>> data = {"who": [1, 1, 2, 2, 3], "year": [2020, 2021, 2020, 2021, 2020]}
@@ -31,11 +35,19 @@ def history_risk(table: Table, quasi: tuple[str, ...] | None = None) -> HistoryR
     """
     if table.subject is None:
         raise ModelError("No column says which person a row belongs to.", hint='[data] subject = "…".')
-    profiles = table.profiles(table.quasi if quasi is None else quasi)
-    identity = Identity(profiles.counts, profiles.counts)
+    names = table.quasi if quasi is None else quasi
+    profiles = table.profiles(names)
+    codes = [(table[name], held) for name, held in zip(names, profiles.rows.codes, strict=True)]
+    hidden = np.logical_and.reduce([held == column.suppressed_code for column, held in codes])
+    lacking = np.logical_or.reduce([held == column.missing_code for column, held in codes])
+    shown = ~np.logical_and.reduceat(hidden[profiles.members], profiles.starts[:-1])
+    shown |= not shown.any()  # a table of nothing but * is generalised
+    alone = np.logical_or.reduceat(lacking[profiles.members], profiles.starts[:-1]) & (missing is Missing.NEVER)
+    crowd = np.where(alone, 1, profiles.counts)[shown]
+    identity = Identity(crowd, profiles.counts[shown])
     return HistoryRisk(
-        int(profiles.counts.sum()),
-        len(profiles),
+        int(identity.persons.sum()),
+        len(crowd),
         identity.maximum(),
         identity.average(),
         identity.share_above(Fraction(1, 2)),

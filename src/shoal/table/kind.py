@@ -41,10 +41,11 @@ def kind_of(arrow: pa.DataType, name: str) -> Kind:
         if test(arrow):
             return kind
     if pa.types.is_dictionary(arrow):
-        return Kind.CATEGORY if arrow.ordered else kind_of(arrow.value_type, name)
+        held = kind_of(arrow.value_type, name)
+        return Kind.CATEGORY if arrow.ordered else held
     raise ColumnError(
         f"Column '{name}' holds {arrow}, which cannot be encoded.",
-        hint="Give each record one plain value per column: text, a number, a date or true/false.",
+        hint="Give each record one plain value per column: text, a number, a date or true/false (intervals as text).",
     )
 
 

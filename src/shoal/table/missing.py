@@ -26,6 +26,6 @@ class Missing(StrEnum):
         <Missing.NEVER: 'never'>
         """
         if word not in set(cls):
-            hint = did_you_mean(word, cls) or "Rules are own, never and wildcard."
+            hint = did_you_mean(str(word), cls) or "Rules are own, never and wildcard."
             raise ShoalError(f"There is no rule '{word}' for missing values.", hint=hint)
         return cls(word)

@@ -206,7 +206,15 @@ class Table:
 def _as_names(names: str | Iterable[str] | None) -> tuple[str, ...]:
     if names is None:
         return ()
-    return (names,) if isinstance(names, str) else tuple(names)
+    if isinstance(names, str):
+        return (names,)
+    held = tuple(names) if isinstance(names, Iterable) else (names,)
+    if not all(isinstance(name, str) for name in held):
+        raise ColumnError("Columns are named by a list of texts.")
+    twice = next((name for place, name in enumerate(held) if name in held[:place]), None)
+    if twice is not None:
+        raise ColumnError(f"Column '{twice}' is named twice.")
+    return held
 
 
 def _role(word: str) -> Role:
