@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import source as given
-from shoal.cli.output import console, document, remark
+from shoal.cli.output import console, document, grid, remark
 from shoal.errors import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table as Grid
 
     from shoal.assessment import Assessment, Judged
 
@@ -165,30 +164,20 @@ def show(found: "Assessment", out: "Console") -> None:
     _show_requirements(found, out, who)
 
 
-def _grid(*headings: str) -> "Grid":
-    """Return a table without lines: the first column to the left, the others to the right."""
-    from rich.table import Table
-
-    grid = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="dim")
-    for place, heading in enumerate(headings):
-        grid.add_column(heading, justify="right" if place else "left", no_wrap=True)
-    return grid
-
-
 def _show_bands(found: "Assessment", out: "Console", who: str) -> None:
-    grid = _grid(f"  {who} that look alike", "classes", who, "share", "")
+    sheet = grid(f"  {who} that look alike", "classes", who, "share", "")
     for band in found.bands:
         if band.classes:
             size = f"{band.smallest}" if band.largest == band.smallest else f"{band.smallest}–{band.largest or '…'}"
             share = band.persons / found.persons
             bar = f"[cyan]{'█' * round(20 * share)}[/cyan]"
-            grid.add_row(f"  {size}", f"{band.classes:,}", f"{band.persons:,}", f"{share:.1%}", bar)
-    out.print(grid)
+            sheet.add_row(f"  {size}", f"{band.classes:,}", f"{band.persons:,}", f"{share:.1%}", bar)
+    out.print(sheet)
 
 
 def _show_identity(found: "Assessment", out: "Console") -> None:
     out.print("\n[bold]Identity[/bold]  [dim]can somebody be found?[/dim]")
-    grid = _grid("", "highest", "on average", f"above {found.prosecutor.threshold:.3g}", "")
+    sheet = grid("", "highest", "on average", f"above {found.prosecutor.threshold:.3g}", "")
     for risk in (found.prosecutor, found.journalist, found.marketer):
         row = (
             f"  {risk.adversary}",
@@ -197,8 +186,8 @@ def _show_identity(found: "Assessment", out: "Console") -> None:
             f"{risk.above:,}",
             f"[dim]{risk.basis}[/dim]",
         )
-        grid.add_row(*row)
-    out.print(grid)
+        sheet.add_row(*row)
+    out.print(sheet)
     out.print(f"  If everybody is tried, about {found.prosecutor.expected:,.1f} of {found.persons:,} are found.")
     if found.uniqueness is not None:
         known = found.uniqueness.counted
@@ -216,11 +205,11 @@ def _show_attributes(found: "Assessment", out: "Console") -> None:
     if not found.attributes:
         return
     out.print("\n[bold]Attributes[/bold]  [dim]can something be learned about somebody?[/dim]")
-    grid = _grid("  a guess is right", "highest", "on average", "without table", "certain for")
+    sheet = grid("  a guess is right", "highest", "on average", "without table", "certain for")
     for one in found.attributes:
         shares = (f"{float(share):.1%}" for share in (one.maximum, one.average, one.baseline))
-        grid.add_row(f"  {one.column}", *shares, f"{one.certain:,}")
-    out.print(grid)
+        sheet.add_row(f"  {one.column}", *shares, f"{one.certain:,}")
+    out.print(sheet)
 
 
 def _show_context(found: "Assessment", out: "Console") -> None:
@@ -236,11 +225,11 @@ def _show_contributions(found: "Assessment", out: "Console") -> None:
     if len(found.contributions) < 2:
         return
     out.print("\n[bold]What costs most[/bold]  [dim]if a column were one level coarser, or gone[/dim]")
-    grid = _grid("", "k coarser", "alone", "k without", "alone")
+    sheet = grid("", "k coarser", "alone", "k without", "alone")
     for one in found.contributions[:8]:
         coarser = (f"{one.coarser.k:,}", f"{one.coarser.alone:,}") if one.coarser else ("–", "–")
-        grid.add_row(f"  {one.column}", *coarser, f"{one.without.k:,}", f"{one.without.alone:,}")
-    out.print(grid)
+        sheet.add_row(f"  {one.column}", *coarser, f"{one.without.k:,}", f"{one.without.alone:,}")
+    out.print(sheet)
 
 
 def _show_requirements(found: "Assessment", out: "Console", who: str) -> None:

@@ -11,6 +11,7 @@ from shoal.progress import Hook, Progress, silent
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 
 def console(*, stderr: bool = False) -> "Console":
@@ -18,6 +19,16 @@ def console(*, stderr: bool = False) -> "Console":
     from rich.console import Console
 
     return Console(stderr=stderr, highlight=False, soft_wrap=False)
+
+
+def grid(*headings: str) -> "Table":
+    """Return a table without lines: the first column to the left, the others to the right."""
+    from rich.table import Table
+
+    sheet = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="dim")
+    for place, heading in enumerate(headings):
+        sheet.add_column(heading, justify="right" if place else "left", no_wrap=True)
+    return sheet
 
 
 def document(command: str, result: dict[str, Any]) -> None:

@@ -126,6 +126,40 @@ class People:
         once[order[first]] = weights[order[first]]
         return once
 
+    def leave_one_out(self, variable: str) -> dict[str, Variable]:
+        """Return how a variable would be protected if one of the known variables, in turn, were unknown."""
+        held = self._variable(variable)
+        return {
+            unknown: self._looked_at(held, [name for name in held.known if name != unknown])
+            for unknown in held.known
+            if len(held.known) > 1
+        }
+
+    def within_reach(self, access: Mapping[str, float]) -> dict[str, dict[float, int]]:
+        """Return, per variable, how many persons are breached by facts up to each rank of accessibility.
+
+        ``access``: the rank of each variable, the lower the easier to know: 1 for what a neighbour knows, …. Variables
+        without a rank are out of reach.
+        """
+        for name in access:
+            self.counted.subset([name])  # raises if there is none
+        return {
+            name: {
+                rank: self._breached_by(held, [other for other in held.known if access.get(other, np.inf) <= rank])
+                for rank in sorted(set(access.values()))
+            }
+            for name, held in self.variables.items()
+        }
+
+    def _breached_by(self, held: Variable, known: Sequence[str]) -> int:
+        if not known and not self.empty:
+            return 0
+        seen = self._looked_at(held, known)
+        return int(self._once(seen)[seen.least.breached(self.p)].sum())
+
+    def _looked_at(self, held: Variable, known: Sequence[str]) -> Variable:
+        return look_at(self.counted, held.name, known, p=self.p, q=self.q[held.name], most=self.most, empty=self.empty)
+
     def for_person(self, record: int) -> tuple[Facts, ...]:
         """Return what gives the person behind a record away, variable by variable, the least protected first.
 

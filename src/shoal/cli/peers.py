@@ -1,0 +1,85 @@
+"""``shoal peers``: how every person is protected by their peers, over all combinations of what may be known."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.cli import source as given
+from shoal.cli.assess import Missing, Policy, Subject
+from shoal.cli.output import console, document, grid, progress_bar, remark
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from shoal.individuals.people import People
+
+
+@given.reading
+def peers(  # noqa: PLR0913, PLR0917 - options of a command
+    data: given.Source,
+    options: dict[str, Any],
+    policy: Policy = None,
+    sensitive: Annotated[str | None, typer.Option(help="Variables to be taken as sensitive; each in turn.")] = None,
+    auxiliary: Annotated[str | None, typer.Option(help="Variables that may be known, comma-separated.")] = None,
+    subject: Subject = None,
+    missing: Missing = None,
+    most: Annotated[int | None, typer.Option(min=1, help="At most so many variables are known.")] = None,
+    empty: Annotated[bool, typer.Option("--empty", help="Look at an adversary who knows nothing, too.")] = False,
+    p: Annotated[str, typer.Option("-p", help="Breached is whose share of protective peers is at most p.")] = "0",
+    q: Annotated[str, typer.Option("-q", help="A value counts as possible if more than q of the peers have it.")] = "0",
+    json: given.Json = False,
+) -> None:
+    """Measure the privacy of every person, over all combinations of what an adversary may know (Kroes 2021)."""
+    import shoal
+
+    chosen = shoal.Policy.load(policy) if policy is not None else None
+    said = chosen.data.read.model_dump(exclude_unset=True) if chosen else {}
+    table = given.load(data, {**said, **options})
+    with progress_bar() as hook:
+        people = shoal.peers(
+            table,
+            chosen,
+            sensitive=given.names(sensitive),
+            auxiliary=given.names(auxiliary),
+            subject=subject,
+            missing=missing,
+            most=most,
+            empty=empty,
+            p=p,
+            q=q,
+            progress=hook,
+        )
+    if json:
+        document("peers", result(people))
+        return
+    show(people, console())
+    for assumption in people.assumptions:
+        remark(f"Note: {assumption}")
+
+
+def result(people: "People") -> dict[str, Any]:
+    """Return what was found as plain data."""
+    return {
+        "records": len(people),
+        "persons": people.persons(),
+        "p": float(people.p),
+        "q": {name: float(value) for name, value in people.q.items()},
+        "most_known": people.most,
+        "variables": people.summary(),
+        "assumptions": list(people.assumptions),
+    }
+
+
+def show(people: "People", out: "Console") -> None:
+    """Print one line per variable, the least protected first."""
+    found = sorted(people.summary().items(), key=lambda item: -item[1]["share_breached"])
+    out.print(f"[bold]{people.persons():,} persons[/bold], each protected by those who share what is known about them")
+    if people.p == 0:
+        out.print("[dim]breached: some combination of known variables leaves no doubt[/dim]")
+    sheet = grid("\n  learned about", "\nbreached", "mean\nPPP", "by 1\nfact", "by 2\nfacts", "by 3\nfacts", "by\nmore")
+    for name, one in found:
+        by = {int(size): count for size, count in one["breached_by_facts"].items()}
+        counts = [by.get(1, 0), by.get(2, 0), by.get(3, 0), sum(count for size, count in by.items() if size > 3)]
+        sheet.add_row(f"  {name}", f"{one['share_breached']:.1%}", f"{one['mean']:.3f}", *(f"{n:,}" for n in counts))
+    out.print(sheet)
+    out.print("\n  [dim]by n facts: so many persons fall to n known variables, and to no fewer[/dim]")

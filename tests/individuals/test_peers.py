@@ -1,0 +1,172 @@
+"""``peers``: persons, combinations, facts; in Python and on the command line."""
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.cli.test_cli import run as run_in
+from tests.individuals.test_protection import literal
+
+import shoal
+from shoal.errors import ColumnError, ModelError
+from shoal.kernels import library
+
+SMALL = {"dx": ["flu", "flu", "ms", "ms"], "sex": ["f", "f", "m", "m"], "age": [30, 40, 40, 30]}
+
+cells = st.fixed_dictionaries(
+    {"who": st.integers(0, 4), "a": st.integers(0, 2), "b": st.integers(0, 1), "c": st.sampled_from("xyz")}
+)
+tables = st.lists(cells, min_size=1, max_size=9)
+
+
+def subsets(names):
+    return [[name for place, name in enumerate(names) if bits >> place & 1] for bits in range(1, 1 << len(names))]
+
+
+@given(rows=tables, most=st.sampled_from([None, 1]), p=st.sampled_from([0, Fraction(1, 3)]))
+def test_everything_against_the_formula(rows, most, p):
+    people = shoal.peers({name: [row[name] for row in rows] for name in "abc"}, most=most, p=p, q=Fraction(1, 4))
+    for name in "abc":
+        others = [other for other in "abc" if other != name]
+        seen = {
+            tuple(known): literal(rows, name, known) for known in subsets(others) if most is None or len(known) <= most
+        }
+        domain = len({row[name] for row in rows})
+        ppp = [min(1 - Fraction(found[i][1], found[i][0]) for found in seen.values()) for i in range(len(rows))]
+        assert people.values(name, "ppp").tolist() == pytest.approx([float(one) for one in ppp], abs=1e-15)
+        full = literal(rows, name, others)
+        assert people.values(name, "npp").tolist() == [peers - same for peers, same, _ in full]
+        poac = [
+            min(
+                sum(n > Fraction(found[i][0], 4) for value, n in found[i][2].items() if value != rows[i][name])
+                for found in seen.values()
+            )
+            for i in range(len(rows))
+        ]
+        assert people.values(name, "poac").tolist() == pytest.approx([one / max(domain - 1, 1) for one in poac])
+        summary = people.summary()[name]
+        assert summary["breached"] == sum(one <= p for one in ppp)
+        assert summary["mean"] == pytest.approx(float(sum(ppp)) / len(rows))
+
+
+@given(rows=tables)
+def test_facts_about_a_person(rows):
+    people = shoal.peers({name: [row[name] for row in rows] for name in "abc"})
+    for record in range(len(rows)):
+        for facts in people.for_person(record):
+            others = [other for other in "abc" if other != facts.variable]
+            telling = [
+                set(known)
+                for known in subsets(others)
+                if literal(rows, facts.variable, known)[record][0] == literal(rows, facts.variable, known)[record][1]
+            ]
+            minimal = [one for one in telling if not any(other < one for other in telling)]
+            assert sorted(map(sorted, facts.minimal)) == sorted(map(sorted, minimal))
+
+
+def test_persons_with_several_rows_count_once():
+    data = {"who": [1, 1, 2, 3], "ward": ["a", "b", "a", "b"], "dx": ["x", "x", "y", "y"]}
+    people = shoal.peers(data, subject="who")
+    assert people.persons() == 3
+    assert len(people) == 4
+    assert set(people.variables) == {"ward", "dx"}
+    assert people.summary()["dx"]["breached"] == 0
+    assert people.values("dx", "npp").tolist() == [1, 1, 1, 1]
+
+
+def test_the_frame_has_a_row_for_each_record():
+    frame = shoal.peers(pd.DataFrame(SMALL)).to_frame()
+    assert isinstance(frame, pd.DataFrame)
+    assert len(frame) == 4
+    assert list(frame)[:3] == ["dx.ppp", "dx.npp", "dx.poac"]
+    assert frame["dx.ppp"].tolist() == [0, 0, 0, 0]
+
+
+def test_what_may_be_known_can_be_chosen():
+    by_age = shoal.peers(SMALL, sensitive="dx", auxiliary="age")
+    assert by_age.summary()["dx"]["breached"] == 0
+    assert by_age.values("dx", "ppp").tolist() == [0.5] * 4
+    assert set(by_age.variables) == {"dx"}
+    nothing = shoal.peers({"dx": ["a", "a"], "age": [1, 2]}, sensitive="dx", empty=True)
+    assert nothing.for_person(0)[0].minimal == ((),)  # everybody has it: nothing needs to be known
+    roles = shoal.Policy.parse(
+        'version = 1\ncolumns.sex = "quasi"\ncolumns.dx = "sensitive"\ncolumns.age = "insensitive"'
+    )
+    assert set(shoal.peers(SMALL, roles).variables) == {"sex", "dx"}
+
+
+def test_thresholds_can_be_joined():
+    people = shoal.peers({"s": list("abcabc"), "a": [1] * 6}, sensitive="s", p=Fraction(1, 2), q="joint")
+    assert people.q == {"s": Fraction(1, 4)}
+
+
+def test_the_assumptions_are_told():
+    assert len(shoal.peers(SMALL).assumptions) == 4
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: shoal.peers({"a": [1]}), "At least two columns"),
+        (lambda: shoal.peers(SMALL, sensitive="dy"), "There is no column 'dy'"),
+        (lambda: shoal.peers(SMALL, missing="wildcard"), "match anything"),
+        (lambda: shoal.peers(SMALL).for_person(4), "There is no record 4"),
+        (lambda: shoal.peers(SMALL).values("dx", "pp"), "no measure 'pp'"),
+        (lambda: shoal.peers({f"c{place}": [1, 2] for place in range(40)}), "All combinations of 40 columns"),
+    ],
+)
+def test_what_cannot_be_asked(call, message):
+    with pytest.raises((ColumnError, ModelError), match=message):
+        call()
+
+
+def test_kernels_agree():
+    rng = np.random.default_rng(4)
+    data = {name: rng.integers(0, size, 300) for name, size in (("a", 3), ("b", 7), ("c", 2), ("d", 30))}
+    found = []
+    for kernels in ("c", "numpy"):
+        with library.using(kernels):
+            found.append(shoal.peers(data, p="1/10", q="1/10").summary())
+    assert found[0] == found[1]
+
+
+def test_what_if_one_variable_were_unknown(shared):
+    for name in ("adult", "cervical"):
+        wanted = np.load(shared / f"oracles/kroes/{name}_leave_one_out.npz")
+        people = shoal.peers(shoal.read(shared / f"data/kroes/{name}.csv"))
+        sensitive = sorted({key.split("__without_")[0] for key in wanted if "__without_" in key})
+        assert sensitive
+        for variable in sensitive:
+            for unknown, held in people.leave_one_out(variable).items():
+                key = f"{variable}__without_{unknown}__"
+                expand = people.counted.expand
+                assert np.abs(expand(held.least.ppp().floats()) - wanted[f"{key}minPPP"]).max() <= 1e-12
+                assert np.abs(expand(held.full.ppp().floats()) - wanted[f"{key}PPPmax"]).max() <= 1e-12
+                assert np.abs(expand(held.poac()) - wanted[f"{key}PoAC_q0"]).max() <= 1e-12
+
+
+def test_only_facts_that_a_neighbour_knows():
+    data = {"dx": ["flu", "ms", "ms"], "sex": ["f", "m", "m"], "lab": [1, 2, 3]}
+    people = shoal.peers(data, sensitive="dx")
+    assert people.within_reach({"sex": 1, "lab": 2}) == {"dx": {1: 3, 2: 3}}
+    people = shoal.peers({"dx": ["flu", "ms", "ms"], "sex": ["f", "f", "m"], "lab": [1, 2, 3]}, sensitive="dx")
+    assert people.within_reach({"sex": 1, "lab": 2}) == {"dx": {1: 1, 2: 3}}
+    with pytest.raises(ColumnError, match="There is no column 'job'"):
+        people.within_reach({"job": 1})
+
+
+def test_the_command(tmp_path):
+    shoal.write(shoal.read(SMALL), tmp_path / "a.csv")
+    done = run_in("peers", tmp_path / "a.csv", "--json", cwd=tmp_path)
+    assert done.returncode == 0
+    found = json.loads(done.stdout)["result"]["variables"]
+    assert {"mean", "share_breached", "quantiles", "breached_by_facts"} <= found["dx"].keys()
+    assert found["dx"]["breached_by_facts"] == {"1": 4}
+    screen = run_in("peers", tmp_path / "a.csv", "--sensitive", "dx", cwd=tmp_path)
+    assert "100.0%" in screen.stdout
+    assert "Note: The adversary knows that the person is in the table." in screen.stderr
+    assert run_in("peers", tmp_path / "a.csv", "--sensitive", "dy", cwd=tmp_path).returncode == 2
