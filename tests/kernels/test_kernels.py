@@ -18,6 +18,7 @@ from shoal.kernels.interning import intern_keys, text_interner
 from shoal.kernels.packing import pack
 from shoal.kernels.quoting import scan_quotes
 from shoal.kernels.ranking import gather_text, sort_text
+from shoal.kernels.subset_search import largest_shares
 from shoal.kernels.subsets import NONE, Rows, breaches, largest_share, subset_counts
 from shoal.kernels.translation import narrowest, translate
 
@@ -370,3 +371,61 @@ def test_what_breaches(kernels, rows, p, most, empty):
         assert found.subsets[row] == len(telling)
         assert found.minimal[row] == len(minimal)
         assert found.smallest[row] == min((a.bit_count() for a in minimal), default=NONE)
+
+
+@BOTH
+@given(rows=small_tables, most=st.sampled_from([1, 2, None]), known=st.integers(1, 15), sensitive=st.integers(1, 15))
+def test_the_search_finds_what_counting_finds(kernels, rows, most, known, sensitive):
+    columns = [np.array(column, np.uint8) for column in list(zip(*rows, strict=True))[:-1]]
+    every = (1 << len(columns)) - 1
+    known, sensitive = known & every, sensitive & every
+    weights = np.array([1 + row[-1] for row in rows])
+    with library.using(kernels):
+        counts = subset_counts(Rows.of(columns, weights)).astype(np.int64)
+        found = largest_shares(columns, weights, sensitive, known, most=most)
+    assert found.finished
+    for place in range(len(columns)):
+        if not sensitive >> place & 1:
+            continue
+        allowed = [a for a in range(1, every + 1) if not a & ~known and not a >> place & 1]
+        allowed = [a for a in allowed if most is None or a.bit_count() <= most]
+        for row in range(len(rows)):
+            shares = [Fraction(int(counts[a | 1 << place, row]), int(counts[a, row])) for a in allowed]
+            got = Fraction(int(found.same[place, row]), int(found.peers[place, row]))
+            assert got == max(shares, default=Fraction(0))
+            if shares:
+                best = int(found.subset[place, row])
+                assert shares[allowed.index(best)] == got
+                assert found.at_most[place, row] == float(got)
+
+
+def test_the_search_on_its_hardest_case():
+    """Minimum hitting set: the smallest PPP is 1 / (2 + k − τ), τ the size of the smallest set that hits all others."""
+    rng = np.random.default_rng(7)
+    for k in (5, 7):
+        sets = [set(rng.choice(k, rng.integers(1, 4), replace=False).tolist()) for _ in range(6)]
+        hits = [a for a in range(1 << k) if all(any(a >> v & 1 for v in one) for one in sets)]
+        smallest = min(a.bit_count() for a in hits)
+        table = [([1] * k, 1), ([1] * k, 0)]
+        table += [([int(v not in one) for v in range(k)], 0) for one in sets for _ in range(k + 1)]
+        table += [([int(v != zero) for v in range(k)], 1) for zero in range(k)]
+        columns = [np.array([row[v] for row, _ in table], np.uint8) for v in range(k)]
+        columns.append(np.array([value for _, value in table], np.uint8))
+        found = largest_shares(columns, np.ones(len(table), np.int64), 1 << k, (1 << k) - 1)
+        ppp = 1 - Fraction(int(found.same[k, 0]), int(found.peers[k, 0]))
+        assert ppp == Fraction(1, 2 + k - smallest)
+
+
+def test_a_search_that_is_stopped_is_still_right_about_what_it_says():
+    rng = np.random.default_rng(8)
+    columns = [rng.integers(0, 4, 400).astype(np.uint8) for _ in range(10)]
+    every, weights = (1 << 10) - 1, np.ones(400, np.int64)
+    stopped, whole = (
+        largest_shares(columns, weights, every, every, seconds=0),
+        largest_shares(columns, weights, every, every),
+    )
+    assert whole.finished
+    assert not stopped.finished
+    truth = whole.same / whole.peers
+    assert (stopped.same / stopped.peers <= truth).all()
+    assert (stopped.at_most >= truth).all()

@@ -473,6 +473,128 @@ API void shoal_subset_breaches(const uint32_t *counts, int64_t rows, int32_t col
     }
 }
 
+/* ---- the subset that tells most, in tables too wide to count all subsets -------------------------------- */
+
+typedef struct {
+    const uint32_t *codes;    /* [columns][rows] */
+    const uint32_t *weights;  /* [rows] */
+    const uint32_t *fewest;   /* [columns][rows]: protective peers of each sensitive column if all that is left is known */
+    uint32_t *same, *peers;   /* [columns][rows]: the largest share so far */
+    uint64_t *best;           /* [columns][rows]: the subset that has it */
+    uint32_t *order;          /* [columns + 1][rows] */
+    uint32_t *tally;          /* as many zeros as a column has codes */
+    uint32_t *places;         /* the same */
+    const volatile int32_t *stop;
+    int64_t rows, visited;
+    uint64_t known; /* the columns that may be known */
+    int32_t columns, most;
+} Wide;
+
+/* Compares same/peers with the best of a row. */
+static inline void offer(Wide *all, int32_t sensitive, uint32_t row, uint32_t same, uint32_t peers, uint64_t subset)
+{
+    const int64_t at = (int64_t)sensitive * all->rows + row;
+    if ((uint64_t)same * all->peers[at] <= (uint64_t)all->same[at] * peers) return;
+    all->same[at] = same;
+    all->peers[at] = peers;
+    all->best[at] = subset;
+}
+
+/* Looks at one sensitive column in a group of rows that share what is known; tells whether knowing more may tell more.
+ *
+ * Whatever more is known, at least `fewest` protective peers stay, and at most `same` peers who share the value: the
+ * share of protective peers is at least fewest / (fewest + same). */
+static int look(Wide *all, const uint32_t *rows, int64_t size, uint32_t peers, int32_t sensitive, uint64_t subset)
+{
+    const uint32_t *codes = all->codes + (int64_t)sensitive * all->rows;
+    const uint32_t *fewest = all->fewest + (int64_t)sensitive * all->rows;
+    int open = 0;
+    for (int64_t i = 0; i < size; i++) all->tally[codes[rows[i]]] += all->weights[rows[i]];
+    for (int64_t i = 0; i < size; i++) {
+        const uint32_t row = rows[i], same = all->tally[codes[row]];
+        offer(all, sensitive, row, same, peers, subset);
+        const int64_t at = (int64_t)sensitive * all->rows + row;
+        const uint64_t left = fewest[row], protective = all->peers[at] - all->same[at];
+        open |= (unsigned __int128)left * all->peers[at] < (unsigned __int128)protective * (left + same);
+    }
+    for (int64_t i = 0; i < size; i++) all->tally[codes[rows[i]]] = 0;
+    return open;
+}
+
+/* Sorts the rows of a group by a column into the next depth; returns whether it takes the group apart. */
+static int take_apart(Wide *all, const uint32_t *rows, int64_t size, int32_t column, uint32_t *out)
+{
+    const uint32_t *codes = all->codes + (int64_t)column * all->rows;
+    const uint32_t first = codes[rows[0]];
+    int64_t i = 1;
+    while (i < size && codes[rows[i]] == first) i++;
+    if (i == size) return 0;
+    uint32_t place = 0;
+    for (i = 0; i < size; i++) all->tally[codes[rows[i]]]++;
+    for (i = 0; i < size; i++) {
+        const uint32_t code = codes[rows[i]];
+        if (all->tally[code]) {
+            all->places[code] = place;
+            place += all->tally[code];
+            all->tally[code] = 0;
+        }
+    }
+    for (i = 0; i < size; i++) out[all->places[codes[rows[i]]]++] = rows[i];
+    return 1;
+}
+
+static void explore(Wide *all, const uint32_t *rows, int64_t size, int32_t depth, int32_t next, uint64_t subset,
+                    uint64_t live);
+
+/* Goes on with every part of a group that a column takes apart. */
+static void explore_parts(Wide *all, const uint32_t *rows, int64_t size, int32_t depth, int32_t column, uint64_t subset,
+                          uint64_t live)
+{
+    const uint32_t *codes = all->codes + (int64_t)column * all->rows;
+    for (int64_t begin = 0, end; begin < size; begin = end) {
+        for (end = begin + 1; end < size && codes[rows[end]] == codes[rows[begin]];) end++;
+        explore(all, rows + begin, end - begin, depth, column + 1, subset, live);
+    }
+}
+
+static void explore(Wide *all, const uint32_t *rows, int64_t size, int32_t depth, int32_t next, uint64_t subset,
+                    uint64_t live)
+{
+    if (*all->stop) return;
+    all->visited++;
+    uint32_t peers = 0;
+    for (int64_t i = 0; i < size; i++) peers += all->weights[rows[i]];
+    for (uint64_t left = live; left; left &= left - 1) {
+        const int32_t sensitive = __builtin_ctzll(left);
+        if (size == 1) offer(all, sensitive, rows[0], peers, peers, subset);
+        else if (!look(all, rows, size, peers, sensitive, subset)) live &= ~((uint64_t)1 << sensitive);
+    }
+    if (size == 1 || live == 0 || depth == all->most) return;
+    uint32_t *out = all->order + (int64_t)depth * all->rows;
+    for (int32_t column = next; column < all->columns; column++) {
+        const uint64_t bit = (uint64_t)1 << column, others = live & ~bit;
+        if (others && all->known & bit && take_apart(all, rows, size, column, out))
+            explore_parts(all, out, size, depth + 1, column, subset | bit, others);
+    }
+}
+
+/* Looks at all subsets whose first column is `first`, as far as they may tell more than what is known already. `fewest`
+ * is about the columns from `first` on. Returns how many groups of rows were looked at. */
+API int64_t shoal_subset_search(const uint32_t *codes, const uint32_t *weights, const uint32_t *fewest, int64_t rows,
+                                int32_t columns, int32_t first, int32_t most, uint64_t live, uint64_t known,
+                                uint32_t *same, uint32_t *peers, uint64_t *best, uint32_t *order, uint32_t *tally, uint32_t *places,
+                                const int32_t *stop)
+{
+    Wide all = {codes, weights, fewest, same, peers, best, order, tally, places, stop, rows, 0, known, columns, most};
+    uint32_t *everybody = order + (int64_t)columns * rows, *out = order;
+    for (int64_t i = 0; i < rows; i++) everybody[i] = (uint32_t)i;
+    const uint64_t bit = (uint64_t)1 << first;
+    if (rows == 0) return 0;
+    if (take_apart(&all, everybody, rows, first, out)) explore_parts(&all, out, rows, 1, first, bit, live & ~bit);
+    else explore(&all, everybody, rows, 1, first + 1, bit, live & ~bit);
+    return all.visited;
+}
+
 /* ---- decimals ----------------------------------------------------------------------------------------- */
 
 enum { PLACES = 19 };

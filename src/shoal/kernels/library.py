@@ -21,7 +21,8 @@ Choice = Literal["auto", "c", "numpy"]
 _HERE = Path(__file__).parent
 _SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 
-_i32, _i64, _u32, _ptr = ctypes.c_int32, ctypes.c_int64, ctypes.c_uint32, ctypes.c_void_p
+_i32, _i64, _ptr = ctypes.c_int32, ctypes.c_int64, ctypes.c_void_p
+_u32, _u64 = ctypes.c_uint32, ctypes.c_uint64
 _SIGNATURES: dict[str, tuple[type | None, list[type]]] = {
     "shoal_intern_text": (_i64, [_ptr, _ptr, _ptr, _i64, _i64, _ptr, _i64, _ptr, _i64, _ptr, _ptr, _ptr]),
     "shoal_rehash_text": (None, [_ptr, _ptr, _i64, _ptr, _i64]),
@@ -38,6 +39,10 @@ _SIGNATURES: dict[str, tuple[type | None, list[type]]] = {
     "shoal_subset_breaches": (
         None,
         [_ptr, _i64, _i32, _ptr, _i64, _u32, _u32, _i32, _i32, _u32, _u32, _ptr, _ptr, _ptr, _ptr],
+    ),
+    "shoal_subset_search": (
+        _i64,
+        [_ptr, _ptr, _ptr, _i64, _i32, _i32, _i32, _u64, _u64, _ptr, _ptr, _ptr, _ptr, _ptr, _ptr, _ptr],
     ),
     "shoal_decimals": (_i64, [_ptr, _ptr, _i64, _ptr, _ptr, _ptr]),
     "shoal_scan_quotes": (None, [_ptr, _i64, ctypes.c_uint8, _ptr, _ptr, _i64]),

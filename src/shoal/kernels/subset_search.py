@@ -1,0 +1,210 @@
+"""The subset that tells most, in tables with so many columns that not all subsets can be counted.
+
+Subsets are tried from small to large, group of rows by group of rows. A group is left alone as soon as nothing more
+that could be known about its rows would tell more than what was found for them already. With more known, the persons
+who share the value get fewer, and so do those who protect it; but these are never fewer than if all is known. So the
+answer is exact, and if the time is over before the end, it is still certain what the rest could tell at most.
+"""
+
+import ctypes
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from threading import Timer
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.kernels import library
+from shoal.kernels.grouping import group_rows
+from shoal.kernels.translation import Codes
+
+MOST = 64  # columns
+_ENUMERABLE = 1 << 20  # subsets that the twin tries one by one
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """For each sensitive column and row: the largest share, ``same / peers``, and the subset that has it.
+
+    ``at_most[s, i]``: what the share can be at most. The same as the share if the search came to its end.
+    """
+
+    same: NDArray[np.uint32]
+    peers: NDArray[np.uint32]
+    subset: NDArray[np.uint64]
+    at_most: NDArray[np.float64]
+    finished: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Task:
+    """What is looked for: ``sensitive`` and ``known`` columns, as bits, and how many may be known at most."""
+
+    columns: tuple[Codes, ...]
+    weights: NDArray[np.int64]
+    sensitive: int
+    known: int
+    most: int
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return len(self.weights)
+
+    def counted(self, subset: int) -> NDArray[np.uint32]:
+        """Return how many persons agree with each row in a subset of the columns."""
+        held = [self.columns[place] for place in range(len(self.columns)) if subset >> place & 1]
+        groups = group_rows(held, [int(column.max(initial=0)) + 1 for column in held], self.rows)
+        return np.bincount(groups.ids, weights=self.weights)[groups.ids].astype(np.uint32)
+
+
+def largest_shares(  # noqa: PLR0913 - keyword-only options
+    columns: Sequence[Codes],
+    weights: NDArray[np.int64],
+    sensitive: int,
+    known: int,
+    *,
+    most: int | None = None,
+    seconds: float | None = None,
+    progress: Callable[[int, int], None] = lambda *_: None,
+) -> Found:
+    """Find, for every row and sensitive column, the known columns that tell most about it.
+
+    That is the non-empty subset A in which the largest share of the persons who agree in A agree in the sensitive
+    column as well. ``sensitive`` and ``known``: columns, as bits. ``seconds``: stop then, with what is certain by
+    then. ``progress``: is told how many columns of how many are done.
+
+    >>> import numpy as np
+    >>> age, sex = np.array([0, 0, 1], np.uint8), np.array([0, 1, 1], np.uint8)
+    >>> found = largest_shares([age, sex], np.array([5, 1, 1]), 0b10, 0b01)
+    >>> (found.same[1] / found.peers[1]).round(3).tolist(), found.finished
+    ([0.833, 0.167, 1.0], True)
+    """
+    if len(columns) > MOST:
+        raise ValueError(f"at most {MOST} columns")
+    task = Task(tuple(columns), weights, sensitive, known, len(columns) if most is None else most)
+    native = library.core()
+    return _enumerated(task) if native is None else _Search(native, task).run(seconds, progress)
+
+
+class _Search:
+    """One run over all first columns, those with many values first: they tell most."""
+
+    def __init__(self, native: ctypes.CDLL, task: Task) -> None:
+        self._native = native
+        sizes = [int(column.max(initial=0)) + 1 for column in task.columns]
+        self._order = sorted(range(len(sizes)), key=lambda place: -sizes[place])
+        self._task = Task(
+            tuple(task.columns[place] for place in self._order),
+            task.weights,
+            _permuted(task.sensitive, self._order),
+            _permuted(task.known, self._order),
+            task.most,
+        )
+        shape = (len(sizes), task.rows)
+        self._same, self._peers = np.zeros(shape, np.uint32), np.ones(shape, np.uint32)
+        self._best, self._at_most = np.zeros(shape, np.uint64), np.zeros(shape)
+        self._codes = np.stack([column.astype(np.uint32) for column in self._task.columns])
+        self._weights = task.weights.astype(np.uint32)
+        self._room = np.empty((len(sizes) + 1) * task.rows, np.uint32)
+        self._tally, self._places = np.zeros(max(sizes), np.uint32), np.zeros(max(sizes), np.uint32)
+        self._stop = np.zeros(1, np.int32)
+
+    def run(self, seconds: float | None, progress: Callable[[int, int], None]) -> Found:
+        timer = Timer(seconds, lambda: self._stop.fill(1)) if seconds else None
+        if timer is not None:
+            timer.daemon = True
+            timer.start()
+        elif seconds is not None:
+            self._stop.fill(1)
+        try:
+            firsts = [place for place in range(len(self._order)) if self._task.known >> place & 1]
+            for done, first in enumerate(reversed(firsts)):
+                progress(done, len(firsts))
+                self._search(first)
+        finally:
+            if timer is not None:
+                timer.cancel()
+        return self._found()
+
+    def _search(self, first: int) -> None:
+        """Look at all subsets that begin with a column; if there is no more time, at what they could tell at most."""
+        task = self._task
+        suffix = task.known & ~((1 << first) - 1)
+        fewest = np.zeros_like(self._same)
+        for sensitive in _members(task.sensitive):
+            rest = suffix & ~(1 << sensitive)
+            fewest[sensitive] = self._seen(sensitive, rest) if rest else 0
+        if not self._stop[0]:
+            arrays = (self._same, self._peers, self._best, self._room, self._tally, self._places, self._stop)
+            self._native.shoal_subset_search(
+                self._codes.ctypes.data,
+                self._weights.ctypes.data,
+                fewest.ctypes.data,
+                task.rows,
+                len(task.columns),
+                first,
+                task.most,
+                task.sensitive,
+                task.known,
+                *(array.ctypes.data for array in arrays),
+            )
+        if self._stop[0]:
+            self._bound(fewest)
+
+    def _seen(self, sensitive: int, subset: int) -> NDArray[np.uint32]:
+        """Count one subset, offer it as an answer if it is allowed, and return the protective peers."""
+        peers, same = self._task.counted(subset), self._task.counted(subset | 1 << sensitive)
+        if subset.bit_count() <= self._task.most:
+            held = (self._same[sensitive], self._peers[sensitive])
+            better = same.astype(np.uint64) * held[1] > held[0].astype(np.uint64) * peers
+            self._same[sensitive][better], self._peers[sensitive][better] = same[better], peers[better]
+            self._best[sensitive][better] = subset
+        return peers - same
+
+    def _bound(self, fewest: NDArray[np.uint32]) -> None:
+        """Note what subsets that were not looked at can tell at most: at least so many protective peers stay."""
+        for sensitive in _members(self._task.sensitive):
+            everybody = self._task.counted(1 << sensitive).astype(np.float64)
+            at_most = everybody / (fewest[sensitive] + everybody)
+            self._at_most[sensitive] = np.maximum(self._at_most[sensitive], at_most)
+
+    def _found(self) -> Found:
+        back = np.argsort(self._order)
+        subset = np.zeros_like(self._best)
+        for place, column in enumerate(self._order):
+            subset |= (self._best >> np.uint64(place) & np.uint64(1)) << np.uint64(column)
+        at_most = np.maximum(self._at_most, self._same / self._peers)
+        finished = not self._stop[0]
+        return Found(self._same[back], self._peers[back], subset[back], at_most[back], finished)
+
+
+def _members(columns: int) -> list[int]:
+    return [place for place in range(columns.bit_length()) if columns >> place & 1]
+
+
+def _permuted(columns: int, order: Sequence[int]) -> int:
+    return sum(1 << place for place, column in enumerate(order) if columns >> column & 1)
+
+
+def _enumerated(task: Task) -> Found:
+    """Try all subsets one by one."""
+    subsets = (
+        [subset for subset in range(1, task.known + 1) if not subset & ~task.known]
+        if task.known < _ENUMERABLE
+        else None
+    )
+    if subsets is None:
+        raise ValueError("too many columns for the kernels in numpy")
+    shape = (len(task.columns), task.rows)
+    same, peers, best = np.zeros(shape, np.uint32), np.ones(shape, np.uint32), np.zeros(shape, np.uint64)
+    for subset in subsets:
+        if subset.bit_count() > task.most:
+            continue
+        all_ = task.counted(subset)
+        for sensitive in _members(task.sensitive & ~subset):
+            with_ = task.counted(subset | 1 << sensitive)
+            better = with_.astype(np.uint64) * peers[sensitive] > same[sensitive].astype(np.uint64) * all_
+            same[sensitive][better], peers[sensitive][better] = with_[better], all_[better]
+            best[sensitive][better] = subset
+    return Found(same, peers, best, same / peers, finished=True)
