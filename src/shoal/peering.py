@@ -7,10 +7,11 @@ from typing import Any
 
 from shoal.errors import ModelError
 from shoal.individuals.people import People, look_at
+from shoal.individuals.wide import look_at_all
 from shoal.models.exact import exact
 from shoal.policy import Policy
 from shoal.progress import Hook, Progress, silent
-from shoal.subsets import SubsetCounts
+from shoal.subsets import BUDGET, SubsetCounts
 from shoal.table.missing import Missing
 from shoal.table.reading import read
 from shoal.table.table import Table
@@ -28,6 +29,8 @@ def peers(  # noqa: PLR0913 - keyword-only options
     empty: bool = False,
     p: Fraction | float | str = 0,
     q: Fraction | float | str = 0,
+    seconds: float | None = None,
+    memory: int = BUDGET,
     progress: Hook | None = None,
 ) -> People:
     """Measure how every person is protected by their peers (Kroes 2021).
@@ -35,7 +38,9 @@ def peers(  # noqa: PLR0913 - keyword-only options
     Every column in turn is taken as sensitive, and all others may be known; ``sensitive`` and ``auxiliary`` choose.
     With a policy: its quasi-identifiers and sensitive columns. ``most``: at most so many variables are known.
     ``empty``: look at an adversary who knows nothing, too. ``p``, ``q``: the thresholds of upward and downward privacy;
-    q = "joint" takes p / (|dom| − 1).
+    q = "joint" takes p / (|dom| − 1). ``seconds``: in a table so wide that the combinations cannot all be counted, how
+    long to search for the one that tells most (a minute); what is not certain by then is told. ``memory``: bytes that
+    the counts of all combinations may take.
 
     >>> import shoal
     >>> people = peers({"dx": ["flu", "flu", "ms"], "sex": ["f", "f", "m"], "age": [30, 40, 40]})
@@ -48,9 +53,15 @@ def peers(  # noqa: PLR0913 - keyword-only options
     rule = Missing.named(missing or (chosen.data.missing if chosen else Missing.OWN))
     hook = progress or silent
     hook(Progress("counting", 0))
-    counted = SubsetCounts.of(table, columns, missing=rule, threads=2)
+    counted = SubsetCounts.of(table, columns, missing=rule, budget=memory, threads=2)
     limit = exact(p)
     thresholds = {name: _joint(limit, len(table[name].values)) if q == "joint" else exact(q) for name in hidden}
+    if counted.counts is None:
+        if empty or any(thresholds.values()):
+            raise ModelError("In so wide a table, q must be 0 and the empty combination is left out.")
+        bar = lambda done, total: hook(Progress("searching", done, total))  # noqa: E731 - as the kernel calls it
+        wide = look_at_all(counted, hidden, known, p=limit, most=most, seconds=seconds, progress=bar)
+        return People(counted, wide, limit, thresholds, most, empty)
     variables = {}
     for done, name in enumerate(hidden):
         hook(Progress("looking at variables", done, len(hidden)))

@@ -1,7 +1,8 @@
-"""Counts over all subsets of columns: whatever part of a person's record is known, how many others share it.
+"""Counts over subsets of columns: whatever part of a person's record is known, how many others share it.
 
-One table of counts serves everything that asks about combinations of columns: for every subset A and every row, the
-persons with a row that agrees in all columns of A. A subset is written as bits; bit j stands for column j.
+Where it fits into memory, one table of counts serves everything that asks about combinations of columns: for every
+subset A and every row, the persons with a row that agrees in all columns of A. Otherwise subsets are counted when they
+are asked for. A subset is written as bits; bit j stands for column j.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,29 +14,29 @@ from numpy.typing import NDArray
 
 from shoal.engines.protocol import DistinctRows, Profiles
 from shoal.errors import ColumnError, ModelError
-from shoal.kernels.subsets import MOST, Rows, memory, subset_counts
+from shoal.kernels.subsets import MOST, Rows, agreeing, memory, subset_counts
 from shoal.table.column import Column
 from shoal.table.missing import Missing
 from shoal.table.table import Table
 
-BUDGET = 4 << 30  # bytes that the counts may take unless told otherwise
+BUDGET = 2 << 30  # bytes that the counts may take unless told otherwise
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SubsetCounts:
-    """``counts[A, i]``: how many persons have a row that agrees with row i in every column of subset A.
+    """``counts[A, i]``: how many persons have a row that agrees with row i in every column of subset A; if they fit.
 
     >>> import shoal
     >>> table = shoal.read({"age": [30, 30, 40], "sex": ["f", "m", "m"]})
     >>> counted = SubsetCounts.of(table, ["age", "sex"])
-    >>> counted.counts[counted.subset(["age"])].tolist()
+    >>> counted.agreeing(counted.subset(["age"])).tolist()
     [2, 2, 1]
     """
 
     table: Table
     columns: tuple[Column, ...]
     rows: Rows
-    counts: NDArray[np.uint32]
+    counts: NDArray[np.uint32] | None
     origin: DistinctRows | Profiles
     row_of: NDArray[np.uint32]
 
@@ -49,16 +50,11 @@ class SubsetCounts:
         budget: int = BUDGET,
         threads: int = 1,
     ) -> "SubsetCounts":
-        """Count over all subsets of some columns; refuse before, if the counts would not fit into the budget."""
+        """Count over all subsets of some columns, if the counts fit into the budget."""
         rows, origin, row_of = _rows(table, columns, missing)
-        needed = memory(len(rows), len(columns))
-        if len(columns) > MOST or needed > budget:
-            raise ModelError(
-                f"All combinations of {len(columns)} columns would take {needed / 2**30:,.1f} GiB.",
-                hint="Leave columns out.",
-            )
+        fits = len(columns) <= MOST and memory(len(rows), len(columns)) <= budget
         held = tuple(table[name] for name in columns)
-        return cls(table, held, rows, subset_counts(rows, threads), origin, row_of)
+        return cls(table, held, rows, subset_counts(rows, threads) if fits else None, origin, row_of)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -72,9 +68,10 @@ class SubsetCounts:
                 raise ColumnError.unknown(name, self.names)
         return sum(1 << self.names.index(name) for name in set(names))
 
-    def persons(self) -> NDArray[np.int64]:
-        """Return how many persons show each row."""
-        return self.rows.weights[self.rows.holders]
+    def agreeing(self, subset: int) -> NDArray[np.int64]:
+        """Return how many persons have a row that agrees with each row in every column of a subset."""
+        found = agreeing(self.rows, subset) if self.counts is None else self.counts[subset]
+        return found.astype(np.int64)
 
     def expand(self, values: NDArray[Any]) -> NDArray[Any]:
         """Turn one value per row into one per record, in input order."""

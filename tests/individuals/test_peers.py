@@ -116,7 +116,9 @@ def test_the_assumptions_are_told():
         (lambda: shoal.peers(SMALL, missing="wildcard"), "match anything"),
         (lambda: shoal.peers(SMALL).for_person(4), "There is no record 4"),
         (lambda: shoal.peers(SMALL).values("dx", "pp"), "no measure 'pp'"),
-        (lambda: shoal.peers({f"c{place}": [1, 2] for place in range(40)}), "All combinations of 40 columns"),
+        (lambda: shoal.peers({f"c{place}": [1, 2] for place in range(70)}), "70 columns have too many combinations"),
+        (lambda: shoal.peers(SMALL, memory=0, q="1/3"), "q must be 0"),
+        (lambda: shoal.peers({"w": [1, 1], "a": [1, 2], "b": [1, 2]}, subject="w", memory=0), "do not fit into memory"),
     ],
 )
 def test_what_cannot_be_asked(call, message):
@@ -157,6 +159,43 @@ def test_only_facts_that_a_neighbour_knows():
     assert people.within_reach({"sex": 1, "lab": 2}) == {"dx": {1: 1, 2: 3}}
     with pytest.raises(ColumnError, match="There is no column 'job'"):
         people.within_reach({"job": 1})
+
+
+@given(rows=tables, most=st.sampled_from([None, 1, 2]), p=st.sampled_from([0, Fraction(1, 3)]))
+def test_searching_finds_what_counting_finds(rows, most, p):
+    data = {name: [row[name] for row in rows] for name in ("a", "b", "c", "who")}
+    counted, searched = (shoal.peers(data, most=most, p=p, memory=memory) for memory in (1 << 30, 0))
+    assert searched.counted.counts is None
+    assert not searched.stopped()
+    for name in data:
+        for measure in ("ppp", "npp", "poac"):
+            if measure != "poac" or most is None:
+                assert counted.values(name, measure).tolist() == searched.values(name, measure).tolist()
+    for record in range(len(rows)):
+        one, other = counted.for_person(record), searched.for_person(record)
+        assert [(facts.variable, facts.ppp, facts.minimal) for facts in one] == [
+            (facts.variable, facts.ppp, facts.minimal) for facts in other
+        ]
+    for name, summary in searched.summary().items():
+        wanted = counted.summary()[name]
+        assert {key: summary[key] for key in ("mean", "breached", "quantiles")} == {
+            key: wanted[key] for key in ("mean", "breached", "quantiles")
+        }
+        assert summary["breached_by_facts"] == wanted["breached_by_facts"]  # three others: never more than three facts
+
+
+def test_forty_columns_end_in_time():
+    rng = np.random.default_rng(9)
+    data = {f"c{place}": rng.integers(0, 5, 300) for place in range(40)}
+    people = shoal.peers(data, seconds=0.2)
+    assert len(people.summary()) == 40
+    shallow = shoal.peers(data, most=2)
+    assert not shallow.stopped()
+    for name in data:
+        assert (people.values(name, "ppp") >= 0).all()
+        if people.stopped():
+            at_least = people.counted.expand(people.variables[name].at_least)
+            assert (at_least <= people.values(name, "ppp") + 1e-12).all()
 
 
 def test_the_command(tmp_path):

@@ -27,6 +27,7 @@ def peers(  # noqa: PLR0913, PLR0917 - options of a command
     empty: Annotated[bool, typer.Option("--empty", help="Look at an adversary who knows nothing, too.")] = False,
     p: Annotated[str, typer.Option("-p", help="Breached is whose share of protective peers is at most p.")] = "0",
     q: Annotated[str, typer.Option("-q", help="A value counts as possible if more than q of the peers have it.")] = "0",
+    seconds: Annotated[float | None, typer.Option(min=0, help="How long to search in a very wide table.")] = None,
     json: given.Json = False,
 ) -> None:
     """Measure the privacy of every person, over all combinations of what an adversary may know (Kroes 2021)."""
@@ -47,12 +48,15 @@ def peers(  # noqa: PLR0913, PLR0917 - options of a command
             empty=empty,
             p=p,
             q=q,
+            seconds=seconds,
             progress=hook,
         )
     if json:
         document("peers", result(people))
         return
     show(people, console())
+    if people.stopped():
+        remark("Note: The search was stopped; somebody may be protected less than shown. Give --seconds or --most.")
     for assumption in people.assumptions:
         remark(f"Note: {assumption}")
 
@@ -78,8 +82,9 @@ def show(people: "People", out: "Console") -> None:
         out.print("[dim]breached: some combination of known variables leaves no doubt[/dim]")
     sheet = grid("\n  learned about", "\nbreached", "mean\nPPP", "by 1\nfact", "by 2\nfacts", "by 3\nfacts", "by\nmore")
     for name, one in found:
-        by = {int(size): count for size, count in one["breached_by_facts"].items()}
-        counts = [by.get(1, 0), by.get(2, 0), by.get(3, 0), sum(count for size, count in by.items() if size > 3)]
+        by = one["breached_by_facts"]
+        few = [by.get(size, 0) for size in ("1", "2", "3")]
+        counts = [*few, sum(by.values()) - sum(few) - by.get("0", 0)]
         sheet.add_row(f"  {name}", f"{one['share_breached']:.1%}", f"{one['mean']:.3f}", *(f"{n:,}" for n in counts))
     out.print(sheet)
     out.print("\n  [dim]by n facts: so many persons fall to n known variables, and to no fewer[/dim]")

@@ -21,6 +21,7 @@ ASSUMPTIONS = (
     "How much that is, nobody knows: every combination of the known variables is looked at.",
     "The adversary knows something about one person only.",
 )
+FEW = 3  # facts that are combined in a wide table to find out what gives one person away
 QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 
 
@@ -29,8 +30,9 @@ class Variable:
     """One variable taken as sensitive; arrays hold one number for each row of the counts.
 
     ``least``: the protection under the combination that tells most. ``full``: if all is known. ``others``: how many
-    other values are considered possible, at least, of ``domain − 1``. ``breaches``: which combinations leave no
-    protection.
+    other values are considered possible, at least, of ``domain − 1``. ``smallest``: how many facts it takes to breach,
+    or ``NONE``; beyond ``deepest`` only that it takes more. ``breaches``: how many combinations do; only where all were
+    counted. ``at_least``: what PPP certainly is, where a search was stopped.
     """
 
     name: str
@@ -39,8 +41,15 @@ class Variable:
     least: Protection
     full: Protection
     others: NDArray[np.int64]
-    breaches: Breaches
+    smallest: NDArray[np.uint8]
     combinations: int
+    deepest: int = NONE
+    breaches: Breaches | None = None
+    at_least: NDArray[np.float64] | None = None
+
+    def facts(self, size: int) -> str:
+        """Write a number of facts; where it was not found out exactly, that it is more than so many."""
+        return str(size) if size <= self.deepest else f">{self.deepest}"
 
     def poac(self) -> NDArray[np.float64]:
         """Return the proportion of alternatives considered; a variable with one value has none to consider."""
@@ -76,6 +85,10 @@ class People:
         """Return how many persons there are."""
         return int(self.counted.rows.weights.sum())
 
+    def stopped(self) -> bool:
+        """Tell whether a search was stopped before its end, so that PPP may be lower than found."""
+        return any(held.at_least is not None for held in self.variables.values())
+
     def values(self, variable: str, measure: str) -> NDArray[Any]:
         """Return a measure of one variable for each record, in input order: ``ppp``, ``npp`` or ``poac``."""
         held = self._variable(variable)
@@ -101,17 +114,22 @@ class People:
         ppp = held.least.ppp().floats()
         total = int(weights.sum())
         breached = held.least.breached(self.p)
-        sizes = np.bincount(held.breaches.smallest, weights=weights, minlength=NONE + 1).astype(np.int64)
-        return {
+        sizes = np.bincount(held.smallest, weights=weights, minlength=NONE + 1).astype(np.int64)
+        summary = {
             "mean": float((ppp * weights).sum() / total),
             "share_breached": float(weights[breached].sum() / total),
             "breached": int(weights[breached].sum()),
             "quantiles": dict(zip(map(str, QUANTILES), _quantiles(ppp, weights), strict=True)),
-            "breached_by_facts": {str(size): int(n) for size, n in enumerate(sizes[:NONE]) if n},
+            "breached_by_facts": {held.facts(size): int(n) for size, n in enumerate(sizes[:NONE]) if n},
             "mean_poac": float((held.poac() * weights).sum() / total),
             "share_downward": float(weights[held.poac() < 1].sum() / total),
-            "mean_share_of_combinations": float((held.breaches.subsets * weights).sum() / total / held.combinations),
         }
+        if held.breaches is not None:
+            telling = float((held.breaches.subsets * weights).sum())
+            summary["mean_share_of_combinations"] = telling / total / held.combinations
+        if held.at_least is not None:
+            summary["mean_at_least"] = float((held.at_least * weights).sum() / total)
+        return summary
 
     def _once(self, held: Variable) -> NDArray[np.int64]:
         """Return how many persons each row stands for; somebody with several rows is counted by the weakest one."""
@@ -119,7 +137,7 @@ class People:
         weights = rows.weights[rows.holders]
         if len(rows) == len(rows.weights):
             return weights
-        order = np.lexsort((held.breaches.smallest, held.least.ppp().floats(), rows.holders))
+        order = np.lexsort((held.smallest, held.least.ppp().floats(), rows.holders))
         first = np.ones(len(order), bool)
         first[1:] = rows.holders[order][1:] != rows.holders[order][:-1]
         once = np.zeros(len(rows), np.int64)
@@ -171,12 +189,7 @@ class People:
         return tuple(sorted((self._facts(held, row) for held in self.variables.values()), key=lambda one: one.ppp))
 
     def _facts(self, held: Variable, row: int) -> Facts:
-        variable, known = held.least.variable, self.counted.subset(held.known)
-        telling = [
-            subset
-            for subset in subsets_of(known, most=self.most, empty=self.empty)
-            if at(self.counted, variable, subset).ppp().at_most(self.p)[row]
-        ]
+        telling = self._telling(held, row)
         minimal = [one for one in telling if not any(other != one and other & one == other for other in telling)]
         minimal.sort(key=lambda subset: (subset.bit_count(), subset))
         return Facts(
@@ -185,6 +198,26 @@ class People:
             self._names(int(held.least.subset[row])),
             tuple(map(self._names, minimal)),
         )
+
+    def _telling(self, held: Variable, row: int) -> list[int]:
+        """Return the combinations that breach one person; in a wide table those of a few variables only."""
+        rows, known = self.counted.rows, self.counted.subset(held.known)
+        most = self.most if self.counted.counts is not None else min(self.most or FEW, FEW)
+        agree = np.zeros(len(rows), np.uint64)
+        for place, column in enumerate(rows.columns):
+            matches = (column == column[row]) & ~rows.lacking(1 << place)
+            matches[row] = True
+            agree |= matches.astype(np.uint64) << np.uint64(place)
+
+        def persons(subset: int) -> int:
+            if rows.lacking(subset)[row]:
+                return 1
+            holders = np.unique(rows.holders[agree & np.uint64(subset) == subset])
+            return int(rows.weights[holders].sum())
+
+        bit = 1 << held.least.variable
+        listed = subsets_of(known, most=most, empty=self.empty)
+        return [one for one in listed if Fraction(persons(one) - persons(one | bit), persons(one)) <= self.p]
 
     def _names(self, subset: int) -> tuple[str, ...]:
         return tuple(name for place, name in enumerate(self.counted.names) if subset >> place & 1)
@@ -226,6 +259,9 @@ def look_at(  # noqa: PLR0913 - keyword-only options
     if not listed:
         raise ModelError(f"Nothing may be known, so nothing can be learned about '{name}'.", hint="Give more columns.")
     everybody = np.arange(len(counted_.rows), dtype=np.uint32)
+    if counted_.counts is None:
+        raise ModelError("There are too many combinations for this.", hint="Leave columns out.")
+    found = breaches(counted_.counts, variable, auxiliary, everybody, p=p, most=most, empty=empty)
     return Variable(
         name=name,
         known=tuple(known),
@@ -233,8 +269,9 @@ def look_at(  # noqa: PLR0913 - keyword-only options
         least=weakest(counted_, variable, listed),
         full=at(counted_, variable, auxiliary),
         others=_fewest(counted_, variable, listed, auxiliary, q),
-        breaches=breaches(counted_.counts, variable, auxiliary, everybody, p=p, most=most, empty=empty),
+        smallest=found.smallest,
         combinations=len(listed),
+        breaches=found,
     )
 
 

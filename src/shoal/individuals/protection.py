@@ -28,7 +28,7 @@ class Protection:
     """
 
     variable: int
-    subset: NDArray[np.uint32]
+    subset: NDArray[np.uint64]
     peers: NDArray[np.int64]
     same: NDArray[np.int64]
 
@@ -47,9 +47,8 @@ class Protection:
 
 def at(counted: SubsetCounts, variable: int, subset: int) -> Protection:
     """Look at one combination of known variables."""
-    peers = counted.counts[subset].astype(np.int64)
-    same = counted.counts[subset | 1 << variable].astype(np.int64)
-    return Protection(variable, np.full(len(peers), subset, np.uint32), peers, same)
+    peers, same = counted.agreeing(subset), counted.agreeing(subset | 1 << variable)
+    return Protection(variable, np.full(len(peers), subset, np.uint64), peers, same)
 
 
 def weakest(counted: SubsetCounts, variable: int, subsets: Sequence[int]) -> Protection:
@@ -62,15 +61,17 @@ def weakest(counted: SubsetCounts, variable: int, subsets: Sequence[int]) -> Pro
     >>> weakest(counted, 0, [0b10]).ppp().floats().tolist()
     [0.0, 0.0]
     """
+    if counted.counts is None:
+        raise ValueError("not all subsets are counted")
     listed = np.array(sorted(subsets, key=lambda subset: (-subset.bit_count(), subset)), np.uint32)
     most = at(counted, variable, int(listed[0]))
     open_ = np.flatnonzero(most.npp() > 0).astype(np.uint32)
-    best = most.subset.copy()
+    best = most.subset.astype(np.uint32)
     best[open_] = largest_share(counted.counts, variable, listed, open_)
     rows = np.arange(len(best))
     return Protection(
         variable,
-        best,
+        best.astype(np.uint64),
         counted.counts[best, rows].astype(np.int64),
         counted.counts[best | np.uint32(1 << variable), rows].astype(np.int64),
     )
@@ -83,7 +84,7 @@ def alternatives(counted: SubsetCounts, variable: int, subset: int, q: Fraction 
     groups = group_rows([rows.columns[place] for place in known], sizes, len(rows)).ids
     size = counted.columns[variable].size
     cells = group(groups.astype(np.uint64) * np.uint64(size) + rows.columns[variable], (int(groups.max()) + 1) * size)
-    shares = Ratios(counted.counts[subset | 1 << variable].astype(np.int64), counted.counts[subset].astype(np.int64))
+    shares = Ratios(counted.agreeing(subset | 1 << variable), counted.agreeing(subset))
     considered = ~shares.at_most(q)
     values = np.bincount(groups[cells.first], weights=considered[cells.first])
-    return (values[groups] - considered).astype(np.int64)
+    return np.where(rows.lacking(subset), 0, values[groups] - considered).astype(np.int64)

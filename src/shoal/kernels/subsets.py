@@ -50,6 +50,14 @@ class Rows:
     def __len__(self) -> int:
         return len(self.holders)
 
+    def lacking(self, subset: int) -> NDArray[np.bool_]:
+        """Tell which rows have, in a column of a subset, a value that matches nothing."""
+        lacking = np.zeros(len(self), bool)
+        for place, code in enumerate(self.apart):
+            if code is not None and subset >> place & 1:
+                lacking |= self.columns[place] == code
+        return lacking
+
 
 def subset_counts(rows: Rows, threads: int = 1) -> NDArray[np.uint32]:
     """Return ``counts[A, i]``: how many persons have a row that agrees with row i in every column of subset A.
@@ -87,15 +95,24 @@ def _stand_alone(rows: Rows, counts: NDArray[np.uint32]) -> None:
         counts[np.ix_(subsets[(subsets & pattern) > 0], np.flatnonzero(lacking == pattern))] = 1
 
 
+def agreeing(rows: Rows, subset: int) -> NDArray[np.uint32]:
+    """Return how many persons have a row that agrees with each row in every column of one subset.
+
+    >>> import numpy as np
+    >>> agreeing(Rows.of([np.array([30, 30, 40], np.uint8)], np.array([5, 1, 1])), 1).tolist()
+    [6, 6, 1]
+    """
+    held = [_without_matches(rows, place) for place in range(len(rows.columns)) if subset >> place & 1]
+    groups = group_rows(held, [int(column.max(initial=0)) + 1 for column in held], len(rows))
+    once = group_rows([groups.ids, rows.holders], [len(groups), len(rows.weights)], len(rows)).first
+    persons = np.bincount(groups.ids[once], weights=rows.weights[rows.holders[once]])[groups.ids].astype(np.uint32)
+    persons[rows.lacking(subset)] = 1
+    return persons
+
+
 def _counts_numpy(rows: Rows, counts: NDArray[np.uint32]) -> None:
-    columns = [_without_matches(rows, place) for place in range(len(rows.columns))]
-    sizes = [int(column.max(initial=0)) + 1 for column in columns]
     for subset in range(1, len(counts)):
-        held = [place for place in range(len(columns)) if subset >> place & 1]
-        groups = group_rows([columns[place] for place in held], [sizes[place] for place in held], len(rows))
-        once = group_rows([groups.ids, rows.holders], [len(groups), len(rows.weights)], len(rows)).first
-        persons = np.bincount(groups.ids[once], weights=rows.weights[rows.holders[once]])
-        counts[subset] = persons[groups.ids]
+        counts[subset] = agreeing(rows, subset)
 
 
 def _without_matches(rows: Rows, place: int) -> Codes:
