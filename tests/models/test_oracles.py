@@ -61,6 +61,35 @@ def test_identity_and_attribute_risk_are_two_things(shared):
     assert attribute_risk(classes, "disease").maximum == Fraction(4, 7)
 
 
+def test_two_attacks_on_a_class(shared):
+    """Peng's homogeneity and background knowledge attacks are posteriors in a class, with and without a value ruled out."""
+    example = paper(shared, "peng-2021", "figure1_2_3")
+    rows = example["data"]
+    table = shoal.read({name: [row[name] for row in rows] for name in rows[0]})
+    classes = Classes.of(table, ["zip", "age"], ["disease"])
+    histogram = classes.histograms["disease"]
+    names = [
+        [table[name].labels()[int(code)].as_py() for code in key]
+        for name, key in zip(["zip", "age"], classes.keys, strict=True)
+    ]
+    for attack in ("homogeneity_attack", "background_knowledge_attack"):
+        case = example[attack]
+        place = list(zip(*names, strict=True)).index(tuple(case["matches_class"]))
+        inside = slice(histogram.starts[place], histogram.starts[place + 1])
+        values = [histogram.column.labels()[int(code)].as_py() for code in histogram.codes[inside]]
+        counts = dict(zip(values, histogram.counts[inside].tolist(), strict=True))
+        assert classes.sizes[place] == case["candidates"]
+        if attack == "homogeneity_attack":
+            assert counts[case["inferred"]] / classes.sizes[place] == case["posterior"]
+            continue
+        shares = {value: n / classes.sizes[place] for value, n in counts.items()}
+        assert shares == pytest.approx(case["posterior_without_knowledge"])
+        left = {value: n for value, n in counts.items() if value not in case["ruled_out"]}
+        assert {value: n / sum(left.values()) for value, n in left.items()} == pytest.approx(
+            case["posterior_with_knowledge"]
+        )
+
+
 @pytest.mark.parametrize(("rows", "metrics"), [("original", "metrics_original"), ("anonymised", "metrics_anonymised")])
 def test_menten(shared, rows, metrics):
     example = paper(shared, "menten-2024", "appendix4")

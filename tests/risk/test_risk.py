@@ -17,6 +17,7 @@ from shoal.population import Population
 from shoal.risk.adversary import journalist, marketer, prosecutor
 from shoal.risk.attribute import attribute_risk
 from shoal.risk.context import context_risk
+from shoal.risk.distinction import distinction, separation
 from shoal.risk.gamma import digamma
 from shoal.risk.history import history_risk
 from shoal.risk.household import household_risk
@@ -55,6 +56,15 @@ def test_arx_sample_risks(shared, adult):
         sizes = {int(size): int(n) for size, n in zip(*np.unique(classes.sizes, return_counts=True), strict=True)}
         if "class_size_histogram_size_count_pairs" in case:
             assert sizes == dict(batched(case["class_size_histogram_size_count_pairs"]))
+
+
+def test_arx_distinction_and_separation_of_all_subsets(shared, adult):
+    cases = arx(shared)["attribute_risks_all_subsets"]["values"]
+    for case in cases:
+        classes = Classes.of(adult, case["qi"], [])
+        assert float(distinction(classes)) == pytest.approx(case["distinction"], abs=1e-12)
+        assert float(separation(classes)) == pytest.approx(case["separation"], abs=1e-12)
+    assert len(cases) == 511
 
 
 def test_arx_population_uniqueness(shared, adult):

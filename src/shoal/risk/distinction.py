@@ -1,0 +1,33 @@
+"""Distinction and separation: how well columns tell persons apart (Motwani & Xu 2008)."""
+
+from fractions import Fraction
+
+import numpy as np
+
+from shoal.classes.classes import Classes
+
+
+def distinction(classes: Classes) -> Fraction:
+    """Return the number of different classes by the number of persons: 1 if everybody is alone.
+
+    >>> import shoal
+    >>> distinction(Classes.of(shoal.read({"age": [34, 34, 71, 80]}), ["age"]))
+    Fraction(3, 4)
+    """
+    return Fraction(classes.number, int(classes.members.counts.sum()))
+
+
+def separation(classes: Classes) -> Fraction:
+    """Return the share of pairs of persons that are in different classes: 1 if everybody is alone.
+
+    >>> import shoal
+    >>> separation(Classes.of(shoal.read({"age": [34, 34, 71, 80]}), ["age"]))
+    Fraction(5, 6)
+    """
+    persons = int(classes.members.counts.sum())
+    if persons < 2:
+        return Fraction(1)
+    sizes, place = np.unique(classes.sizes, return_inverse=True)
+    copies = np.bincount(place, weights=classes.copies).astype(np.int64)
+    together = sum(int(size) * (int(size) - 1) * int(n) for size, n in zip(sizes, copies, strict=True))
+    return 1 - Fraction(together, persons * (persons - 1))
