@@ -23,6 +23,7 @@ from shoal.progress import Hook, Progress, silent
 from shoal.risk.adversary import Risk, journalist, marketer, prosecutor
 from shoal.risk.attribute import AttributeRisk, attribute_risk
 from shoal.risk.context import ContextRisk, context_risk
+from shoal.risk.distinction import distinction, separation
 from shoal.risk.history import HistoryRisk, history_risk
 from shoal.risk.household import HouseholdRisk, household_risk
 from shoal.risk.survey import SurveyRisk, survey_risk
@@ -96,6 +97,8 @@ class Assessment:
     missing: Missing
     classes: int
     k: int
+    distinction: Fraction
+    separation: Fraction
     bands: tuple[Band, ...]
     requirements: tuple[Judged, ...]
     checklist: tuple[tuple[str, str], ...]
@@ -240,6 +243,8 @@ class _Assessor:
             missing=self.missing,
             classes=classes.number,
             k=int(classes.crowd.min()),
+            distinction=distinction(classes),
+            separation=separation(classes),
             bands=_bands(classes),
             requirements=tuple(self._judged()),
             checklist=tuple(self._checklist()),

@@ -93,6 +93,8 @@ def result(found: "Assessment") -> dict[str, Any]:
         "missing": found.missing,
         "classes": found.classes,
         "k": found.k,
+        "distinction": float(found.distinction),
+        "separation": float(found.separation),
         "meaning": found.meaning,
         "met": found.met,
         "requirements": [_requirement(judged) for judged in found.requirements],
