@@ -62,7 +62,7 @@ def test_identity_and_attribute_risk_are_two_things(shared):
 
 
 def test_two_attacks_on_a_class(shared):
-    """Peng's homogeneity and background knowledge attacks: posteriors in a class, with and without a value ruled out."""
+    """Homogeneity and background knowledge attack: posteriors in a class, with and without a value ruled out."""
     example = paper(shared, "peng-2021", "figure1_2_3")
     rows = example["data"]
     table = shoal.read({name: [row[name] for row in rows] for name in rows[0]})
