@@ -599,6 +599,7 @@ API int64_t shoal_subset_search(const uint32_t *codes, const uint32_t *weights, 
 
 enum { PLACES = 19 };
 static const int64_t DIGITS_LIMIT = 10000000000000000; /* another digit makes 17 */
+static const uint64_t SURE_DIGITS = 1000000000000000; /* fifteen digits always survive in a double */
 static const uint64_t EXACT_INTEGERS = (uint64_t)1 << 53;
 
 static inline int bits(uint64_t number) { return number ? 64 - __builtin_clzll(number) : 0; }
@@ -617,10 +618,14 @@ static double nearest(uint64_t digits, uint64_t ten, uint8_t *held)
 {
     *held = ten == 1 ? digits <= EXACT_INTEGERS : digits == 0;
     if (digits == 0) return 0;
+    if (digits < SURE_DIGITS && ten < EXACT_INTEGERS) { /* both are doubles: one division rounds once, and nothing is lost */
+        *held = 1;
+        return (double)digits / (double)ten;
+    }
     const int shift = 63 + bits(ten) - bits(digits);
     const unsigned __int128 number = (unsigned __int128)digits << shift;
     const uint64_t quotient = (uint64_t)(number / ten);
-    const int sticky = number % ten != 0, extra = bits(quotient) - 53;
+    const int sticky = number != (unsigned __int128)quotient * ten, extra = bits(quotient) - 53;
     const uint64_t rest = quotient & (((uint64_t)1 << extra) - 1), half = (uint64_t)1 << (extra - 1);
     uint64_t mantissa = quotient >> extra;
     mantissa += rest > half || (rest == half && (sticky || mantissa & 1));

@@ -133,8 +133,16 @@ ALL_READERS = (
 )
 
 
-def infer(entries: Entries, *, readers: tuple[Reader, ...] = ALL_READERS, decimal: str = ".") -> Entries:
+def infer(
+    entries: Entries,
+    *,
+    readers: tuple[Reader, ...] = ALL_READERS,
+    decimal: str = ".",
+    marked: NDArray[np.bool_] | None = None,
+) -> Entries:
     """Return the entries of a column of text as what they are; text if they are nothing else.
+
+    ``marked``: which of them mean missing among numbers, where that is known already.
 
     >>> import pyarrow as pa
     >>> def kind(*values):
@@ -143,7 +151,11 @@ def infer(entries: Entries, *, readers: tuple[Reader, ...] = ALL_READERS, decima
     ('integer', 'integer', 'text', 'date', 'text')
     """
     text = entries.values
-    known = ~is_marker(text) & ~entries.suppressed & text.is_valid().to_numpy(zero_copy_only=False)
+    known = (
+        ~(is_marker(text) if marked is None else marked)
+        & ~entries.suppressed
+        & text.is_valid().to_numpy(zero_copy_only=False)
+    )
     candidates = text if known.all() else text.filter(pa.array(known))
     read = _first_reading(_with_point(candidates, decimal), readers)
     if read is None:

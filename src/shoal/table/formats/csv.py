@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
+from numpy.typing import NDArray
 
 from shoal.errors import ReadError, counted
 from shoal.kernels.quoting import scan_quotes
@@ -235,10 +236,11 @@ class _Reader:
         name = self._header.names[place]
         entries = Entries.read(Kind.TEXT, text, self._options.suppressed, self._options.markers)
         as_text = name in self._options.text or self._header.places[place] in quoted
-        read, commas = (entries, False) if as_text else self._inferred(entries)
+        marked = is_marker(text)
+        read, commas = (entries, False) if as_text else self._inferred(entries, marked)
         if commas:
             self._notes.append(f"Column '{name}' is written with decimal commas.")
-        self._notes += _on_markers(name, text, read)
+        self._notes += _on_markers(name, text, read, marked)
         doubtful = self._guesses_decimals and not commas and _has_thousands(text, read)
         otherwise = partial(raw.copy().encoded, name, entries) if doubtful else None
         return _Understood(raw.encoded(name, read), commas, otherwise)
@@ -247,12 +249,12 @@ class _Reader:
     def _guesses_decimals(self) -> bool:
         return self._options.decimal is None and self._dialect.separator != ","
 
-    def _inferred(self, entries: Entries) -> tuple[Entries, bool]:
+    def _inferred(self, entries: Entries, marked: NDArray[np.bool_]) -> tuple[Entries, bool]:
         """Return what the entries mean, and whether that is so because commas are taken for decimal points."""
-        read = infer(entries, decimal=self._options.decimal or ".")
+        read = infer(entries, decimal=self._options.decimal or ".", marked=marked)
         if read.kind is not Kind.TEXT or not self._guesses_decimals:
             return read, False
-        read = infer(entries, decimal=",")
+        read = infer(entries, decimal=",", marked=marked)
         return read, read.kind is Kind.NUMBER
 
     def _without_thousands(self, understood: list["_Understood"]) -> list[Encoded]:
@@ -284,9 +286,9 @@ def _has_thousands(text: pa.Array, read: Entries) -> bool:
     return bool(pc.all(pc.match_substring_regex(pointed, _THOUSANDS)).as_py())
 
 
-def _on_markers(name: str, text: pa.Array, read: Entries) -> list[str]:
+def _on_markers(name: str, text: pa.Array, read: Entries, marked: NDArray[np.bool_]) -> list[str]:
     """Say what became of cells such as NA: missing among numbers, text among text."""
-    if not (is_marker(text) & (np.asarray(pc.binary_length(text)) > 0)).any():
+    if not marked.any() or not pc.any(pc.greater(pc.binary_length(text.filter(pa.array(marked))), 0)).as_py():
         return []
     if read.kind is Kind.TEXT and read.values.null_count == 0:
         return [f"Column '{name}' (text) has cells such as NA or ? that were kept as text; see the option markers."]
