@@ -257,6 +257,10 @@ def test_a_column_has_one_role():
     for other in ("sensitive", "subject"):
         with pytest.raises(ColumnError, match="'b' is given two roles"):
             shoal.assess(data, quasi=["a", "b"], **{other: "b"})
+        with pytest.raises(ColumnError, match="'b' is a quasi-identifier already"):
+            shoal.assess(data, policy('columns.a = "quasi"\ncolumns.b = "quasi"'), **{other: "b"})
+        with pytest.raises(ColumnError, match="'b' is a quasi-identifier already"):
+            shoal.measures(shoal.read(data).assign(quasi=["a", "b"]), **{other: "b"})
     with pytest.raises(ColumnError, match="'a' is named twice"):
         shoal.assess(data, quasi=["a", "a"])
     with pytest.raises(ColumnError, match="list of texts"):

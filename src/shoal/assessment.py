@@ -1,7 +1,7 @@
 """Assessment: what a table is like before anything is done to it, or after."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -174,9 +174,7 @@ def _table(data: Any, policy: Policy, roles: Mapping[str, Any]) -> Table:
     table = data if isinstance(data, Table) else read(data, **policy.data.read.model_dump(exclude_unset=True))
     if policy.columns or policy.data.subject:
         table = policy.apply(table)
-    given = {role: names for role, names in roles.items() if names is not None}
-    kept = {name: held for name, held in table.roles.items() if held not in given}
-    table = replace(table, roles=kept).assign(**given)  # what is given replaces what the policy says
+    table = table.taking(**roles)
     if not table.quasi:
         raise ColumnError(
             "No column is a quasi-identifier, so there is nothing to assess.",

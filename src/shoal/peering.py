@@ -76,7 +76,7 @@ def _table(data: Any, policy: Policy | None, subject: str | None) -> Table:
     else:
         table = data if isinstance(data, Table) else read(data)
         table = policy.apply(table) if policy is not None else table
-    return table.assign(subject=subject) if subject else table
+    return table.taking(subject=subject)
 
 
 def _columns(

@@ -156,15 +156,10 @@ class _Given:
     ) -> "_Given":
         """Read what was given; columns that are not named are taken from the table's roles."""
         table = data if isinstance(data, Table) else read(data)
-        roles = {"quasi": quasi, "sensitive": sensitive, "subject": subject}
-        table = table.assign(**{role: names for role, names in roles.items() if names is not None})
+        table = table.taking(quasi=quasi, sensitive=sensitive, subject=subject)
         rule = Missing.named(missing or Missing.OWN)
         gatherer = Gatherer(table, rule, _hierarchies(table, hierarchies or {}), _population(table, population))
-        return cls(
-            table.quasi if quasi is None else _names(quasi),
-            table.sensitive if sensitive is None else _names(sensitive),
-            gatherer,
-        )
+        return cls(table.quasi, table.sensitive, gatherer)
 
     def suffices(self, model: type[Model]) -> bool:
         """Tell whether a model can be measured without asking for more."""
@@ -188,10 +183,6 @@ def _worst(model: Model, given: _Given) -> dict[str, Number]:
         model.admit(evidence)
         found.append(model.measure(evidence))
     return {name: better.worst(values[name] for values in found) for name, better in model.measured.items()}
-
-
-def _names(names: Sequence[str] | str) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def _hierarchies(table: Table, given: Mapping[str, Any]) -> dict[str, Hierarchy]:

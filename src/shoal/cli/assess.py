@@ -46,7 +46,7 @@ def assess(  # noqa: PLR0913, PLR0917 - options of a command
     import shoal
 
     chosen = _policy(policy, k, preset or [])
-    table = given.load(data, {**chosen.data.read.model_dump(exclude_unset=True), **options})
+    table = given.load(data, options, chosen)
     found = shoal.assess(
         table,
         chosen,

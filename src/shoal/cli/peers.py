@@ -34,8 +34,7 @@ def peers(  # noqa: PLR0913, PLR0917 - options of a command
     import shoal
 
     chosen = shoal.Policy.load(policy) if policy is not None else None
-    said = chosen.data.read.model_dump(exclude_unset=True) if chosen else {}
-    table = given.load(data, {**said, **options})
+    table = given.load(data, options, chosen)
     with progress_bar() as hook:
         people = shoal.peers(
             table,

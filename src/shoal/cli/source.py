@@ -11,6 +11,7 @@ import typer
 from shoal.cli.output import progress_bar, remark
 
 if TYPE_CHECKING:
+    from shoal.policy import Policy
     from shoal.table.table import Table
 
 Source = Annotated[Path, typer.Argument(help="The data: CSV, TSV, Parquet, Feather, Excel or JSON lines.")]
@@ -71,10 +72,12 @@ def _options(given: dict[str, Any]) -> dict[str, Any]:
     return said
 
 
-def load(path: Path, options: dict[str, Any]) -> "Table":
-    """Read a file, and tell what a reader should know."""
+def load(path: Path, options: dict[str, Any], policy: "Policy | None" = None) -> "Table":
+    """Read a file the way the policy and the options say, options first, and tell what a reader should know."""
     from shoal.table.reading import read
 
+    if policy is not None:
+        options = {**policy.data.read.model_dump(exclude_unset=True), **options}
     with progress_bar() as hook:
         table = read(path, progress=hook, **options)
     for note in table.source.notes:

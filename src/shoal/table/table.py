@@ -142,6 +142,26 @@ class Table:
         kept = {name: held for name, held in self.roles.items() if not (held.single and held in wanted.values())}
         return replace(self, roles={**kept, **wanted})
 
+    def taking(self, **roles: str | Iterable[str] | None) -> "Table":
+        """Return the table with roles given anew: those of a kind that is given replace all of that kind.
+
+        A quasi-identifier never stops being one unasked: a smaller set of them looks safer than it is.
+
+        >>> import shoal
+        >>> table = shoal.read({"age": [34], "dx": ["flu"]}).assign(quasi=["age"])
+        >>> table.taking(sensitive="dx", subject=None).quasi
+        ('age',)
+        """
+        given = {role: _as_names(names) for role, names in roles.items() if names is not None}
+        for role, name in ((role, name) for role, names in given.items() for name in names):
+            if "quasi" not in given and name in self.quasi:
+                raise ColumnError(
+                    f"Column '{name}' is a quasi-identifier already, and cannot be {role} as well.",
+                    hint="Give the quasi-identifiers anew, without it.",
+                )
+        kept = {name: held for name, held in self.roles.items() if held not in given}
+        return replace(self, roles=kept).assign(**given)
+
     def distinct(self, columns: Iterable[str] | None = None) -> DistinctRows:
         """Return the different rows under some columns (all, if none are given), with counts."""
         return self.engine.distinct(self._checked(columns))
