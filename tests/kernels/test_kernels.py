@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from shoal.errors import ShoalError
 from shoal.kernels import library
+from shoal.kernels.cells import Cells, split_fields
 from shoal.kernels.decimals import decimals
 from shoal.kernels.grouping import DIRECT_SPACE, group, group_rows
 from shoal.kernels.interning import intern_keys, text_interner
@@ -36,7 +37,7 @@ def test_the_core_is_installed():
 def test_interning_counts_first_appearances(kernels, blocks):
     with library.using(kernels):
         interner = text_interner()
-        codes = [interner.add(pa.array(block, pa.string())).tolist() for block in blocks]
+        codes = [interner.add(Cells.of(pa.array(block, pa.string()))).tolist() for block in blocks]
         known = list(dict.fromkeys(value for block in blocks for value in block if value is not None))
         assert codes == [[0 if v is None else known.index(v) + 1 for v in block] for block in blocks]
         assert interner.values().to_pylist() == known
@@ -49,8 +50,8 @@ def test_interning_grows(kernels):
         interner = text_interner()
         long = "x" * 100_000
         values = [str(i) for i in range(5000)] + [long, None, "", long]
-        codes = interner.add(pa.array(values))
-        again = interner.add(pa.array(values[::-1]))
+        codes = interner.add(Cells.of(pa.array(values)))
+        again = interner.add(Cells.of(pa.array(values[::-1])))
         assert codes.tolist() == [*range(1, 5002), 0, 5002, 5001]
         assert again.tolist() == codes.tolist()[::-1]
         assert interner.values().to_pylist() == [*values[:5001], ""]
@@ -60,7 +61,40 @@ def test_interning_grows(kernels):
 def test_interning_a_slice(kernels):
     with library.using(kernels):
         block = pa.array([None, "a", "b", None, "a", "c"]).slice(2, 3)
-        assert text_interner().add(block).tolist() == [1, 0, 2]
+        assert text_interner().add(Cells.of(block)).tolist() == [1, 0, 2]
+
+
+@BOTH
+@given(blocks=st.lists(st.lists(st.none() | st.text(max_size=20), max_size=40), max_size=5))
+def test_appending_makes_every_cell_an_entry(kernels, blocks):
+    with library.using(kernels):
+        interner = text_interner()
+        interner.add(Cells.of(pa.array(["x"])))
+        codes = [code for block in blocks for code in interner.append(Cells.of(pa.array(block, pa.string()))).tolist()]
+        cells = [value for block in blocks for value in block]
+        present = [value for value in cells if value is not None]
+        assert [code > 0 for code in codes] == [value is not None for value in cells]
+        assert [code for code in codes if code] == list(range(2, len(present) + 2))
+        assert interner.values().to_pylist() == ["x", *present]
+
+
+@BOTH
+@given(
+    rows=st.lists(st.lists(st.text("ab\r é", max_size=9), min_size=1, max_size=4), max_size=30),
+    end=st.sampled_from(["\n", "\r\n"]),
+    width=st.integers(1, 4),
+)
+def test_fields_are_cut_at_separators(kernels, rows, end, width):
+    lines = "".join(",".join(row) + end for row in rows)
+    expected = [line.removesuffix("\r").split(",") for line in lines.split("\n")[:-1]]
+    expected = [row for row in expected if row != [""] or width == 1]
+    with library.using(kernels):
+        columns = split_fields(lines.encode(), b",", width)
+        if any(len(row) != width for row in expected):
+            assert columns is None
+        else:
+            cut = [column.to_arrow().to_pylist() for column in columns]
+            assert list(map(list, zip(*cut, strict=True))) == [[cell or None for cell in row] for row in expected]
 
 
 @BOTH

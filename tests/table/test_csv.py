@@ -4,6 +4,8 @@ import codecs
 import gzip
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import shoal
 from shoal.errors import ReadError
@@ -219,6 +221,34 @@ def test_blocks_join(tmp_path, monkeypatch, kernels):
     rows = [(i, f"v{i % 300}", i * 0.5) for i in range(2000)]
     table = read_text(tmp_path, "a,b,c\n" + "".join(f"{a},{b},{c}\n" for a, b, c in rows))
     assert values(table) == {"a": [r[0] for r in rows], "b": [r[1] for r in rows], "c": [r[2] for r in rows]}
+
+
+FIELD = st.text("ab1.é,-", max_size=4) | st.sampled_from(["NA", "*", "2020-01-31", "12", "0.5"])
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    rows=st.integers(1, 3).flatmap(
+        lambda width: st.lists(st.lists(FIELD, min_size=width, max_size=width), max_size=20)
+    ),
+    end=st.sampled_from(["\n", "\r\n"]),
+    ended=st.booleans(),
+)
+def test_plain_files_are_cut_as_arrow_reads_them(tmp_path, monkeypatch, rows, end, ended):
+    """Files without quotes take a way of their own, which must come to the same."""
+    width = len(rows[0]) if rows else 2
+    head = end.join([";".join(f"name{n}" for n in range(width)), *(";".join(row) for row in rows)])
+    path = tmp_path / "data.csv"
+    path.write_bytes((head + end * ended).encode())
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "BLOCK", 17)
+        plain = shoal.read(path, separator=";")
+    with monkeypatch.context() as patch:
+        patch.setattr(module._Reader, "_plain", lambda _: None)
+        through_arrow = shoal.read(path, separator=";")
+    assert values(plain) == values(through_arrow)
+    assert plain.source.notes == through_arrow.source.notes
+    assert [column.kind for column in plain.columns] == [column.kind for column in through_arrow.columns]
 
 
 def test_progress_is_told(tmp_path):

@@ -92,28 +92,51 @@ static inline int is_missing(const uint8_t *validity, int64_t bit)
 /* Hashes are computed this many rows ahead, so that the slots are on their way from memory when they are needed. */
 enum { AHEAD = 32 };
 
-/* Text. `used` = {codes, bytes} in the dictionary so far. Returns the number of rows done. */
-API int64_t shoal_intern_text(const uint8_t *text, const int32_t *offsets, const uint8_t *validity,
-                              int64_t first_bit, int64_t rows, uint64_t *slots, int64_t slot_count,
+/* Text cells: cell r is text[bounds[r·stride] … bounds[r·stride + 1] − gap). A gap is a separator between cells as
+ * they stand in a file; there, an empty cell is missing. */
+typedef struct {
+    const uint8_t *text;
+    const uint32_t *bounds;
+    int64_t stride, gap;
+    const uint8_t *validity;
+    int64_t first_bit;
+} Cells;
+
+static inline const uint8_t *cell(const Cells *cells, int64_t row, int64_t *length)
+{
+    const uint32_t *bound = cells->bounds + row * cells->stride;
+    *length = (int64_t)bound[1] - bound[0] - cells->gap;
+    return cells->text + bound[0];
+}
+
+static inline int cell_is_missing(const Cells *cells, int64_t row, int64_t length)
+{
+    return cells->gap ? length == 0 : is_missing(cells->validity, cells->first_bit + row);
+}
+
+/* `used` = {codes, bytes} in the dictionary so far. Returns the number of rows done. */
+API int64_t shoal_intern_text(const Cells *cells, int64_t from, int64_t rows, uint64_t *slots, int64_t slot_count,
                               uint8_t *dictionary, int64_t dictionary_room, int64_t *ends, int64_t *used,
                               uint32_t *codes)
 {
+    const Cells source = *cells;
     const uint64_t mask = (uint64_t)slot_count - 1;
-    int64_t count = used[0], bytes = used[1], row = 0;
+    int64_t count = used[0], bytes = used[1], row = from, lengths[AHEAD];
     uint64_t hashes[AHEAD];
-    for (; row < rows; row++) {
-        if (row % AHEAD == 0)
-            for (int64_t r = row; r < row + AHEAD && r < rows; r++) {
-                hashes[r % AHEAD] = hash_text(text + offsets[r], offsets[r + 1] - offsets[r]);
-                __builtin_prefetch(slots + (hashes[r % AHEAD] & mask));
+    for (int64_t ahead = 0; row < rows; row++, ahead++) {
+        if (ahead % AHEAD == 0)
+            for (int64_t i = 0; i < AHEAD && row + i < rows; i++) {
+                const uint8_t *value = cell(&source, row + i, &lengths[i]);
+                hashes[i] = hash_text(value, lengths[i]);
+                __builtin_prefetch(slots + (hashes[i] & mask));
             }
-        if (is_missing(validity, first_bit + row)) {
+        const int64_t length = lengths[ahead % AHEAD];
+        const uint64_t hash = hashes[ahead % AHEAD];
+        if (cell_is_missing(&source, row, length)) {
             codes[row] = 0;
             continue;
         }
-        const uint8_t *value = text + offsets[row];
-        const int64_t length = offsets[row + 1] - offsets[row];
-        const uint64_t hash = hashes[row % AHEAD];
+        const uint8_t *value = source.text + source.bounds[row * source.stride];
         uint64_t at = hash & mask;
         uint32_t code = 0;
         for (; slots[at]; at = (at + 1) & mask) {
@@ -138,6 +161,74 @@ API int64_t shoal_intern_text(const uint8_t *text, const int32_t *offsets, const
     used[0] = count;
     used[1] = bytes;
     return row;
+}
+
+/* Makes every cell an entry of its own, without looking whether it is there already. */
+API int64_t shoal_append_text(const Cells *cells, int64_t from, int64_t rows, uint8_t *dictionary,
+                              int64_t dictionary_room, int64_t *ends, int64_t ends_room, int64_t *used,
+                              uint32_t *codes)
+{
+    int64_t count = used[0], bytes = used[1], row = from, length;
+    for (; row < rows; row++) {
+        const uint8_t *value = cell(cells, row, &length);
+        if (cell_is_missing(cells, row, length)) {
+            codes[row] = 0;
+            continue;
+        }
+        if (count + 1 >= ends_room || bytes + length > dictionary_room) break;
+        memcpy(dictionary + bytes, value, (size_t)length);
+        bytes += length;
+        codes[row] = (uint32_t)++count;
+        ends[count] = bytes;
+    }
+    used[0] = count;
+    used[1] = bytes;
+    return row;
+}
+
+/* The high bit of every byte of `word` that equals the byte repeated in `pattern`. */
+static inline uint64_t equal_bytes(uint64_t word, uint64_t pattern)
+{
+    const uint64_t low = 0x7f7f7f7f7f7f7f7fu, different = word ^ pattern;
+    return ~(((different & low) + low) | different | low);
+}
+
+/* Cuts lines of text, the last of which has its end, at separators. Row r: bounds[r·(width + 1) + c] is where field c
+ * begins, and one less than bounds[… + c + 1] where it ends (the first byte of a word is its lowest: little-endian). Empty lines are left out if there are several fields.
+ * Returns the number of rows, or −1 if a line does not have `width` fields. */
+API int64_t shoal_split_fields(const uint8_t *text, int64_t size, uint8_t separator, int64_t width, uint32_t *bounds)
+{
+    const uint64_t ones = 0x0101010101010101u, separators = ones * separator, ends = ones * '\n';
+    int64_t rows = 0, field = 0, line = 0;
+    uint32_t *row = bounds;
+    row[0] = 0;
+    for (int64_t at = 0; at < size; at += 8) {
+        uint8_t last[8] = {0};
+        if (at + 8 > size) memcpy(last, text + at, (size_t)(size - at));
+        const uint64_t word = load8(at + 8 > size ? last : text + at);
+        uint64_t found = equal_bytes(word, separators) | equal_bytes(word, ends);
+        for (; found; found &= found - 1) {
+            const int64_t here = at + (__builtin_ctzll(found) >> 3);
+            if (text[here] != '\n') {
+                if (++field >= width) return -1;
+                row[field] = (uint32_t)here + 1;
+                continue;
+            }
+            const int64_t end = here > line && text[here - 1] == '\r' ? here - 1 : here;
+            line = here + 1;
+            if (end == row[0] && field == 0 && width > 1) {
+                row[0] = (uint32_t)line;
+                continue;
+            }
+            if (field != width - 1) return -1;
+            row[width] = (uint32_t)end + 1;
+            row += width + 1;
+            row[0] = (uint32_t)line;
+            rows++;
+            field = 0;
+        }
+    }
+    return rows;
 }
 
 /* Puts the first `count` dictionary entries into a larger, zeroed slot table. */

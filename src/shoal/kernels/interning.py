@@ -4,6 +4,7 @@ An interner is fed block by block, so a file is encoded while it is read and nev
 """
 
 import ctypes
+from collections.abc import Callable
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -11,23 +12,28 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.kernels import library
+from shoal.kernels.cells import Cells, Pointers
 
 _Item = TypeVar("_Item", bound=np.generic)
 
 
 class TextInterner(Protocol):
-    """Text in blocks in, codes out; knows the distinct values so far."""
+    """Text in blocks in, codes out; knows the entries so far."""
 
-    def add(self, block: pa.StringArray) -> NDArray[np.uint32]:
-        """Return a code for each value of the block."""
+    def add(self, cells: Cells) -> NDArray[np.uint32]:
+        """Return a code for each cell of a block."""
+        ...
+
+    def append(self, cells: Cells) -> NDArray[np.uint32]:
+        """Make every cell an entry of its own, for values that practically never repeat; then no more are added."""
         ...
 
     def __len__(self) -> int:
-        """Return the number of distinct values so far."""
+        """Return the number of entries so far."""
         ...
 
     def values(self) -> pa.LargeStringArray:
-        """Return the distinct values; the first has code 1."""
+        """Return the entries, the first of which has code 1; they hold until more is added."""
         ...
 
 
@@ -36,10 +42,12 @@ def text_interner() -> TextInterner:
 
     >>> import pyarrow as pa
     >>> interner = text_interner()
-    >>> interner.add(pa.array(["b", None, "a", "b"])).tolist()
+    >>> interner.add(Cells.of(pa.array(["b", None, "a", "b"]))).tolist()
     [1, 0, 2, 1]
+    >>> interner.append(Cells.of(pa.array([None, "a"]))).tolist()
+    [0, 3]
     >>> interner.values().to_pylist()
-    ['b', 'a']
+    ['b', 'a', 'a']
     """
     native = library.core()
     return _PythonInterner() if native is None else _NativeInterner(native)
@@ -50,24 +58,31 @@ class _PythonInterner:
 
     def __init__(self) -> None:
         self._codes: dict[str, int] = {}
+        self._appended: list[str] = []
 
-    def add(self, block: pa.StringArray) -> NDArray[np.uint32]:
-        encoded = block.dictionary_encode()
+    def add(self, cells: Cells) -> NDArray[np.uint32]:
+        encoded = cells.to_arrow().dictionary_encode()
         known = self._codes
         distinct = [known.setdefault(value, len(known) + 1) for value in encoded.dictionary.to_pylist()]
         table = np.array([0, *distinct], np.uint32)
         codes: NDArray[np.uint32] = table[encoded.indices.fill_null(-1).to_numpy() + 1]
         return codes
 
+    def append(self, cells: Cells) -> NDArray[np.uint32]:
+        present = ~cells.missing()
+        codes: NDArray[np.uint32] = np.where(present, len(self) + np.cumsum(present), 0).astype(np.uint32)
+        self._appended += cells.to_arrow().drop_null().to_pylist()
+        return codes
+
     def __len__(self) -> int:
-        return len(self._codes)
+        return len(self._codes) + len(self._appended)
 
     def values(self) -> pa.LargeStringArray:
-        return pa.array(list(self._codes), pa.large_string())
+        return pa.array([*self._codes, *self._appended], pa.large_string())
 
 
 class _NativeInterner:
-    """The C kernel over buffers that numpy owns and that grow when they are full."""
+    """The C kernels over buffers that numpy owns and that grow when they are full."""
 
     def __init__(self, native: ctypes.CDLL) -> None:
         self._native = native
@@ -76,41 +91,62 @@ class _NativeInterner:
         self._text = np.empty(1 << 12, np.uint8)
         self._used = np.zeros(2, np.int64)
 
-    def add(self, block: pa.StringArray) -> NDArray[np.uint32]:
-        codes = np.empty(len(block), np.uint32)
-        validity, offsets, text = block.buffers()
-        if len(block) == 0:
-            return codes
-        done = 0
-        while done < len(block):
-            at = block.offset + done
-            done += self._native.shoal_intern_text(
-                text.address if text is not None else None,
-                offsets.address + 4 * at,
-                validity.address if validity is not None else None,
-                at,
-                len(block) - done,
-                self._slots.ctypes.data,
-                len(self._slots),
-                self._text.ctypes.data,
-                len(self._text),
-                self._ends.ctypes.data,
-                self._used.ctypes.data,
-                codes.ctypes.data + 4 * done,
-            )
-            if done < len(block):
-                self._grow(block[done])
+    def add(self, cells: Cells) -> NDArray[np.uint32]:
+        return self._taken(cells, self._intern)
+
+    def append(self, cells: Cells) -> NDArray[np.uint32]:
+        self._slots = np.zeros(0, np.uint64)
+        return self._taken(cells, self._append)
+
+    def _taken(self, cells: Cells, take: Callable[[Pointers, int, int, NDArray[np.uint32]], int]) -> NDArray[np.uint32]:
+        codes = np.empty(len(cells), np.uint32)
+        pointers, done = cells.pointers(), 0
+        while done < len(cells):
+            done = take(pointers, done, len(cells), codes)
+            if done < len(cells):
+                start, end = cells.bounds[done]
+                self._grow(int(end) - int(start))
         return codes
 
-    def _grow(self, refused: pa.StringScalar) -> None:
-        """Make room for the value that did not fit."""
+    def _intern(self, cells: Pointers, done: int, rows: int, codes: NDArray[np.uint32]) -> int:
+        taken: int = self._native.shoal_intern_text(
+            ctypes.byref(cells),
+            done,
+            rows,
+            self._slots.ctypes.data,
+            len(self._slots),
+            self._text.ctypes.data,
+            len(self._text),
+            self._ends.ctypes.data,
+            self._used.ctypes.data,
+            codes.ctypes.data,
+        )
+        return taken
+
+    def _append(self, cells: Pointers, done: int, rows: int, codes: NDArray[np.uint32]) -> int:
+        taken: int = self._native.shoal_append_text(
+            ctypes.byref(cells),
+            done,
+            rows,
+            self._text.ctypes.data,
+            len(self._text),
+            self._ends.ctypes.data,
+            len(self._ends),
+            self._used.ctypes.data,
+            codes.ctypes.data,
+        )
+        return taken
+
+    def _grow(self, length: int) -> None:
+        """Make room for a value of this length, which did not fit."""
         count, used = (int(n) for n in self._used)
-        needed = used + refused.as_buffer().size
-        if needed > len(self._text):
-            self._text = _enlarged(self._text, max(needed, 2 * len(self._text)))
-        if 2 * (count + 1) > len(self._slots):
+        if used + length > len(self._text):
+            self._text = _enlarged(self._text, max(used + length, 2 * len(self._text)), used)
+        if len(self._slots) == 0 and count + 1 >= len(self._ends):
+            self._ends = _enlarged(self._ends, 2 * len(self._ends), count + 1)
+        elif 0 < len(self._slots) < 2 * (count + 1):
             size = len(self._slots) * (4 if len(self._slots) < 1 << 18 else 2)
-            self._ends = _enlarged(self._ends, size // 2 + 1)
+            self._ends = _enlarged(self._ends, size // 2 + 1, count + 1)
             self._slots = np.zeros(size, np.uint64)
             self._native.shoal_rehash_text(
                 self._text.ctypes.data, self._ends.ctypes.data, count, self._slots.ctypes.data, len(self._slots)
@@ -121,13 +157,14 @@ class _NativeInterner:
 
     def values(self) -> pa.LargeStringArray:
         count, used = (int(n) for n in self._used)
-        ends, text = self._ends[: count + 1].copy(), self._text[:used].copy()
-        return pa.LargeStringArray.from_buffers(count, pa.py_buffer(ends), pa.py_buffer(text))
+        return pa.LargeStringArray.from_buffers(
+            count, pa.py_buffer(self._ends[: count + 1]), pa.py_buffer(self._text[:used])
+        )
 
 
-def _enlarged(array: NDArray[_Item], size: int) -> NDArray[_Item]:
+def _enlarged(array: NDArray[_Item], size: int, used: int) -> NDArray[_Item]:
     larger = np.empty(size, array.dtype)
-    larger[: len(array)] = array
+    larger[:used] = array[:used]
     return larger
 
 
@@ -167,6 +204,9 @@ def _intern_keys_native(native: ctypes.CDLL, keys: NDArray[np.uint64]) -> tuple[
             codes.ctypes.data + 4 * done,
         )
         if done < len(keys):
-            dictionary, slots = _enlarged(dictionary, 4 * len(dictionary)), np.zeros(4 * len(slots), np.uint32)
+            dictionary, slots = (
+                _enlarged(dictionary, 4 * len(dictionary), len(dictionary)),
+                np.zeros(4 * len(slots), np.uint32),
+            )
             native.shoal_rehash_keys(dictionary.ctypes.data, int(used[0]), slots.ctypes.data, len(slots))
     return codes, dictionary[: int(used[0])].copy()

@@ -24,7 +24,9 @@ _SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 _i32, _i64, _ptr = ctypes.c_int32, ctypes.c_int64, ctypes.c_void_p
 _u32, _u64 = ctypes.c_uint32, ctypes.c_uint64
 _SIGNATURES: dict[str, tuple[type | None, list[type]]] = {
-    "shoal_intern_text": (_i64, [_ptr, _ptr, _ptr, _i64, _i64, _ptr, _i64, _ptr, _i64, _ptr, _ptr, _ptr]),
+    "shoal_intern_text": (_i64, [_ptr, _i64, _i64, _ptr, _i64, _ptr, _i64, _ptr, _ptr, _ptr]),
+    "shoal_append_text": (_i64, [_ptr, _i64, _i64, _ptr, _i64, _ptr, _i64, _ptr, _ptr]),
+    "shoal_split_fields": (_i64, [_ptr, _i64, ctypes.c_uint8, _i64, _ptr]),
     "shoal_rehash_text": (None, [_ptr, _ptr, _i64, _ptr, _i64]),
     "shoal_intern_keys": (_i64, [_ptr, _i64, _ptr, _i64, _ptr, _ptr, _ptr]),
     "shoal_rehash_keys": (None, [_ptr, _i64, _ptr, _i64]),

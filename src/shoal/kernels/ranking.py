@@ -23,14 +23,14 @@ def sort_text(values: pa.LargeStringArray) -> NDArray[np.int64]:
     if len(values) == 0:
         return np.empty(0, np.int64)
     text, ends = parts(values)
-    lengths = np.diff(ends)
-    words = -(-int(lengths.max()) // 8)
+    longest = int(np.diff(ends).max())
+    words = -(-longest // 8)
     if words > WORDS:
         return np.asarray(pc.array_sort_indices(values), np.int64)
+    if words == 1 and len(values) * longest == ends[-1] - ends[0]:  # all are equally long
+        return np.argsort(_words(text, ends, 0))
     keys = [_words(text, ends, part) for part in range(words)]
-    if words == 1 and lengths.min() == lengths.max():
-        return np.argsort(keys[0])
-    return np.lexsort((lengths, *reversed(keys)))  # a shorter value comes first where only zeros follow
+    return np.lexsort((np.diff(ends), *reversed(keys)))  # a shorter value comes first where only zeros follow
 
 
 def gather_text(values: pa.LargeStringArray, order: NDArray[np.int64]) -> pa.LargeStringArray:

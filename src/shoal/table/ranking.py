@@ -83,7 +83,10 @@ def _sortable(values: pa.Array) -> tuple[NDArray[np.uint64], int]:
     """Map fixed-width values to unsigned integers that compare alike, and give an upper bound of these."""
     if pa.types.is_floating(values.type):
         bits = values.cast(pa.float64()).to_numpy().view(np.int64)
-        return (bits ^ ((bits >> 63) | np.int64(-(2**63)))).view(np.uint64), 2**64
+        flips = bits >> 63  # all bits of a negative number, the sign of any other
+        flips |= np.int64(-(2**63))
+        flips ^= bits
+        return flips.view(np.uint64), 2**64
     if pa.types.is_uint64(values.type):
         return values.to_numpy(), 2**64
     integers = _as_int64(values)

@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,7 @@ import pyarrow.csv as pacsv
 from numpy.typing import NDArray
 
 from shoal.errors import ReadError, counted
+from shoal.kernels.cells import Cells, split_fields
 from shoal.kernels.quoting import scan_quotes
 from shoal.progress import Hook, Progress
 from shoal.table.column import SUPPRESSED, Column, as_text
@@ -85,6 +86,10 @@ class _LongRecordError(Exception):
     """A record does not fit into a block."""
 
 
+class _NotPlainError(Exception):
+    """The file has quotes, line ends of several kinds or rows of several lengths: it takes more than cutting."""
+
+
 class _EncodingError(Exception):
     """Bytes that are no characters turned up behind the sample."""
 
@@ -107,21 +112,36 @@ class _Reader:
         self._notes = list(self._header.notes)
 
     def table(self) -> Table:
-        quoted = self._quoted_columns()
-        columns = [InternedText() for _ in self._header.names]
-        rows = 0
-        for batch in self._batches():
-            for column, place in zip(columns, self._header.places, strict=True):
-                column.add(batch.column(place))
-            rows += batch.num_rows
-            self._progress(Progress("reading", rows, self._expected_rows()))
-        self._check_ragged()
+        quoted: frozenset[int] = frozenset()
+        taken = self._plain()
+        if taken is None:
+            quoted = self._quoted_columns()
+            taken = self._interned(self._arrow_blocks())
+            self._check_ragged()
+        columns, rows = taken
         self._note_encoding()
         columns.reverse()  # each is let go as soon as it is understood
         understood = [self._understood(columns.pop(), place, quoted) for place in range(len(columns))]
         encoded = self._without_thousands(understood)
         details = {"encoding": self._encoding, "separator": self._dialect.separator}
         return Reading(encoded, rows, details, tuple(self._notes)).table("csv")
+
+    def _plain(self) -> tuple[list[InternedText], int] | None:
+        try:
+            return self._interned(self._plain_blocks())
+        except _NotPlainError:
+            return None
+
+    def _interned(self, blocks: Iterator[Sequence[Cells]]) -> tuple[list[InternedText], int]:
+        """Take the file block by block, of which each is its columns."""
+        columns = [InternedText() for _ in self._header.names]
+        rows = 0
+        for block in blocks:
+            for column, place in zip(columns, self._header.places, strict=True):
+                column.add(block[place])
+            rows += len(block[0])
+            self._progress(Progress("reading", rows, self._expected_rows()))
+        return columns, rows
 
     def _expected_rows(self) -> int:
         return int(self._path.stat().st_size / self._dialect.bytes_per_row)
@@ -149,14 +169,54 @@ class _Reader:
     def _text(self) -> Iterator[bytes]:
         failed = False
         try:
-            yield from utf8_blocks(self._path, self._encoding)
+            yield from utf8_blocks(self._path, self._encoding, size=BLOCK)
         except UnicodeError:
             failed = True
         if failed:
             raise _EncodingError
 
+    def _plain_blocks(self) -> Iterator[Sequence[Cells]]:
+        """Cut the file at separators and line ends alone, as long as it holds nothing that needs more than that."""
+        separator, width = self._dialect.separator.encode(), len(self._dialect.first_row)
+        if self._nothing_but_names:
+            return
+        for lines in self._without_head(_whole_lines(self._text())):
+            columns = split_fields(lines, separator, width)
+            if columns is None or b'"' in lines or _has_lone_returns(lines):
+                raise _NotPlainError
+            if not lines.isascii():
+                self._check_characters(lines)
+            yield columns
+
+    def _without_head(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
+        """Leave out the lines before the first row, and the header."""
+        left = self._dialect.skip + int(self._options.header is not False)
+        for block in blocks:
+            at = 0
+            while left and at < len(block):
+                at, left = block.index(b"\n", at) + 1, left - 1
+            yield block[at:] if at else block
+
+    @staticmethod
+    def _check_characters(lines: bytes) -> None:
+        failed = False
+        try:
+            lines.decode()
+        except UnicodeDecodeError:
+            failed = True
+        if failed:
+            raise _EncodingError
+
+    @property
+    def _nothing_but_names(self) -> bool:
+        return self._dialect.single_row and self._options.header is not False
+
+    def _arrow_blocks(self) -> Iterator[Sequence[Cells]]:
+        for batch in self._batches():
+            yield [Cells.of(column) for column in batch.columns]
+
     def _batches(self) -> Iterator[pa.RecordBatch]:
-        if self._dialect.single_row and self._options.header is not False:
+        if self._nothing_but_names:
             return
         trouble: str | None = None
         try:
@@ -267,6 +327,24 @@ class _Reader:
                 said = "was kept as text" if commas else "was read with decimal points"
                 self._notes.append(f"Column '{name}' {said}: its points may separate thousands.")
         return encoded
+
+
+def _has_lone_returns(lines: bytes) -> bool:
+    return b"\r" in lines and lines.count(b"\r\n") != lines.count(b"\r")
+
+
+def _whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """Move what is cut at the end of a block to the next one; the last line gets its end if it has none."""
+    left = b""
+    for block in blocks:
+        if len(left) > LARGEST_RECORD:
+            raise _NotPlainError
+        end = block.rfind(b"\n") + 1
+        if end:
+            yield b"".join((left, memoryview(block)[:end]))
+        left = block[end:] if end else left + block
+    if left:
+        yield left + b"\n"
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,7 @@ def detect(path: Path, *, encoding: str | None, separator: str | None, skip: int
         text = decode(sample, encodings[0], whole=whole)
         start, lines, told = _start_of_rows(text, skip)
         chosen = separator or told or detect_separator(text[start:], whole=whole)
-        rows = split(text[start:], chosen, whole=whole)
+        rows = split(text[start:], chosen, whole=whole, most=2)
         if rows or whole or size >= LARGEST_SAMPLE:
             break
         size *= 8  # not even one row: it must be a very wide table
@@ -72,7 +72,8 @@ def detect(path: Path, *, encoding: str | None, separator: str | None, skip: int
             hint="Give the encoding, for example encoding='utf-32' (--encoding utf-32).",
         )
     single = whole and len(rows) == 1 and not text.endswith(("\n", "\r"))
-    return Dialect(encodings, chosen, rows[0], lines, single, len(sample) / len(rows), _ends_well(path))
+    line_ends = max(text.count("\n"), text.count("\r"), 1)
+    return Dialect(encodings, chosen, rows[0], lines, single, len(sample) / line_ends, _ends_well(path))
 
 
 def _ends_well(path: Path) -> bool:
@@ -201,10 +202,10 @@ def detect_separator(text: str, *, whole: bool) -> str:
     return best
 
 
-def split(text: str, separator: str, *, whole: bool, most: int = 1000) -> list[tuple[str, ...]]:
+def split(text: str, separator: str, *, whole: bool, most: int) -> list[tuple[str, ...]]:
     r"""Cut text into at most so many rows of fields; the last row of a sample may be incomplete and is left out.
 
-    >>> split("a,'b'\n1,\n", ",", whole=True)
+    >>> split("a,'b'\n1,\n", ",", whole=True, most=9)
     [('a', "'b'"), ('1', '')]
     """
     mark = re.escape(separator)

@@ -1,0 +1,118 @@
+"""Cells of text: where each stands in a buffer, be it an Arrow array's or a piece of a file."""
+
+import ctypes
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.kernels import library
+
+_NO_ENDS = np.zeros(1, np.uint32)
+
+
+class Pointers(ctypes.Structure):
+    """The cells as the C core takes them."""
+
+    _fields_ = (
+        ("text", ctypes.c_void_p),
+        ("bounds", ctypes.c_void_p),
+        ("stride", ctypes.c_int64),
+        ("gap", ctypes.c_int64),
+        ("validity", ctypes.c_void_p),
+        ("first_bit", ctypes.c_int64),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cells:
+    """Cell i is ``text[bounds[i, 0] : bounds[i, 1] - gap]``.
+
+    ``gap`` is 1 for a column of fields as they stand in a file, where a separator follows each; there, an empty cell
+    is missing. Elsewhere ``validity`` tells what is missing: a bitmap, and the bit of the first cell.
+    """
+
+    text: NDArray[np.uint8]
+    bounds: NDArray[np.uint32]
+    gap: int = 0
+    validity: NDArray[np.uint8] | None = None
+    first_bit: int = 0
+
+    @classmethod
+    def of(cls, values: pa.StringArray) -> "Cells":
+        """Look at an Arrow array as cells; nothing is copied.
+
+        >>> import pyarrow as pa
+        >>> Cells.of(pa.array(["a", None, "bc"])[1:]).to_arrow().to_pylist()
+        [None, 'bc']
+        """
+        validity, offsets, text = values.buffers()
+        ends = np.frombuffer(offsets, np.uint32, len(values) + 1, 4 * values.offset) if len(values) else _NO_ENDS
+        bitmap = None if validity is None else np.frombuffer(validity, np.uint8)
+        bounds = np.lib.stride_tricks.as_strided(ends, (len(values), 2), (4, 4), writeable=False)  # pairs that overlap
+        return cls(np.frombuffer(text or b"", np.uint8), bounds, 0, bitmap, values.offset)
+
+    def __len__(self) -> int:
+        """Return the number of cells."""
+        return len(self.bounds)
+
+    def pointers(self) -> Pointers:
+        """Return the addresses, which hold as long as these cells do."""
+        validity = None if self.validity is None else self.validity.ctypes.data
+        stride = self.bounds.strides[0] // self.bounds.itemsize
+        return Pointers(self.text.ctypes.data, self.bounds.ctypes.data, stride, self.gap, validity, self.first_bit)
+
+    def missing(self) -> NDArray[np.bool_]:
+        """Tell which cells are missing."""
+        if self.gap:
+            empty: NDArray[np.bool_] = self.bounds[:, 0] + self.gap == self.bounds[:, 1]
+            return empty
+        if self.validity is None:
+            return np.zeros(len(self), bool)
+        bits = np.unpackbits(self.validity, count=self.first_bit + len(self), bitorder="little")
+        return ~bits[self.first_bit :].astype(bool)
+
+    def to_arrow(self) -> pa.StringArray:
+        """Return the cells as an Arrow array."""
+        text, gap = self.text.tobytes(), self.gap
+        cut = [text[start : end - gap].decode() for start, end in self.bounds.tolist()]
+        return pa.array(cut, pa.string(), mask=self.missing())
+
+
+def split_fields(lines: bytes, separator: bytes, width: int) -> list[Cells] | None:
+    r"""Cut lines of text, none of which is quoted, into columns; None if a line has not just so many fields.
+
+    The last line must have its end. An empty line is left out, unless it is the missing value of an only column.
+
+    >>> [column.to_arrow().to_pylist() for column in split_fields(b"7;f\n\n;m\r\n", b";", 2)]
+    [['7', None], ['f', 'm']]
+    """
+    text = np.frombuffer(lines, np.uint8)
+    native = library.core()
+    bounds = (
+        _split_numpy(text, separator[0], width) if native is None else _split_native(native, text, separator, width)
+    )
+    return None if bounds is None else [Cells(text, bounds[:, place : place + 2], 1) for place in range(width)]
+
+
+def _split_native(native: Any, text: NDArray[np.uint8], separator: bytes, width: int) -> NDArray[np.uint32] | None:
+    room = (len(text) // width + 1) * (width + 1) + 1  # a line has at least as many bytes as fields, with its end
+    bounds = np.empty(room, np.uint32)
+    rows = native.shoal_split_fields(text.ctypes.data, len(text), separator[0], width, bounds.ctypes.data)
+    return None if rows < 0 else bounds[: rows * (width + 1)].reshape(rows, width + 1)
+
+
+def _split_numpy(text: NDArray[np.uint8], separator: int, width: int) -> NDArray[np.uint32] | None:
+    line_ends = np.flatnonzero(text == ord("\n"))
+    starts = np.concatenate([[0], line_ends[:-1] + 1])[: len(line_ends)]
+    returned = (line_ends > starts) & (text[line_ends - 1] == ord("\r"))
+    ends = line_ends - returned
+    kept = (ends > starts) | (width == 1)
+    marks = np.flatnonzero(text == separator)
+    line = np.searchsorted(line_ends[kept], marks)
+    if not (np.bincount(line, minlength=int(kept.sum())) == width - 1).all():
+        return None
+    fields = marks.reshape(-1, width - 1) + 1 if width > 1 else np.empty((int(kept.sum()), 0), int)
+    return np.column_stack([starts[kept], fields, ends[kept] + 1]).astype(np.uint32)
