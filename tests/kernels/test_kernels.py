@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.errors import ShoalError
-from shoal.kernels import library
+from shoal.kernels import library, subset_search
 from shoal.kernels.cells import Cells, split_fields
 from shoal.kernels.decimals import decimals
 from shoal.kernels.grouping import DIRECT_SPACE, group, group_rows
@@ -417,7 +417,10 @@ def test_the_search_finds_what_counting_finds(kernels, rows, most, known, sensit
     with library.using(kernels):
         counts = subset_counts(Rows.of(columns, weights)).astype(np.int64)
         found = largest_shares(columns, weights, sensitive, known, most=most)
+        asked = np.arange(len(rows))[None, :] % 2 == np.arange(len(columns))[:, None] % 2
+        some = largest_shares(columns, weights, sensitive, known, most=most, chosen=asked, threads=2)
     assert found.finished
+    assert (some.same / some.peers)[asked].tolist() == (found.same / found.peers)[asked].tolist()
     for place in range(len(columns)):
         if not sensitive >> place & 1:
             continue
@@ -448,6 +451,21 @@ def test_the_search_on_its_hardest_case():
         found = largest_shares(columns, np.ones(len(table), np.int64), 1 << k, (1 << k) - 1)
         ppp = 1 - Fraction(int(found.same[k, 0]), int(found.peers[k, 0]))
         assert ppp == Fraction(1, 2 + k - smallest)
+
+
+def test_a_search_ends_when_its_hook_raises_in_the_middle(monkeypatch):
+    monkeypatch.setattr(subset_search, "POLL", 0.001)
+    columns = [np.random.default_rng(9).integers(0, 4, 60_000).astype(np.uint8) for _ in range(14)]
+    heard = []
+
+    def hook(done, total):
+        if done in heard:
+            raise KeyboardInterrupt
+        heard.append(done)
+
+    every = (1 << 14) - 1
+    with pytest.raises(KeyboardInterrupt):
+        largest_shares(columns, np.ones(60_000, np.int64), every, every, most=9, progress=hook)
 
 
 def test_a_search_that_is_stopped_is_still_right_about_what_it_says():

@@ -44,7 +44,7 @@ _SIGNATURES: dict[str, tuple[type | None, list[type]]] = {
     ),
     "shoal_subset_search": (
         _i64,
-        [_ptr, _ptr, _ptr, _i64, _i32, _i32, _i32, _u64, _u64, _ptr, _ptr, _ptr, _ptr, _ptr, _ptr, _ptr],
+        [_ptr, _ptr, _ptr, _i64, _i32, _i32, _i32, _u64, _u64, _ptr, _ptr, _ptr, _ptr, _ptr, _ptr, _ptr, _ptr],
     ),
     "shoal_decimals": (_i64, [_ptr, _ptr, _i64, _ptr, _ptr, _ptr]),
     "shoal_scan_quotes": (None, [_ptr, _i64, ctypes.c_uint8, _ptr, _ptr, _i64]),

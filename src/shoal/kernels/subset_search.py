@@ -7,9 +7,11 @@ answer is exact, and if the time is over before the end, it is still certain wha
 """
 
 import ctypes
+import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from threading import Timer
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
+from time import monotonic
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +21,7 @@ from shoal.kernels.grouping import group_rows
 from shoal.kernels.translation import Codes
 
 MOST = 64  # columns
+POLL = 0.1  # seconds between two looks at how far a search has come
 _ENUMERABLE = 1 << 20  # subsets that the twin tries one by one
 
 
@@ -38,13 +41,17 @@ class Found:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Task:
-    """What is looked for: ``sensitive`` and ``known`` columns, as bits, and how many may be known at most."""
+    """What is looked for: ``sensitive`` and ``known`` columns, as bits, and how many may be known at most.
+
+    ``chosen[s, i]``: whether column s of row i is asked about, if not all are.
+    """
 
     columns: tuple[Codes, ...]
     weights: NDArray[np.int64]
     sensitive: int
     known: int
     most: int
+    chosen: NDArray[np.bool_] | None = None
 
     @property
     def rows(self) -> int:
@@ -65,14 +72,17 @@ def largest_shares(  # noqa: PLR0913 - keyword-only options
     known: int,
     *,
     most: int | None = None,
+    chosen: NDArray[np.bool_] | None = None,
     seconds: float | None = None,
+    threads: int = 1,
     progress: Callable[[int, int], None] = lambda *_: None,
 ) -> Found:
     """Find, for every row and sensitive column, the known columns that tell most about it.
 
     That is the non-empty subset A in which the largest share of the persons who agree in A agree in the sensitive
-    column as well. ``sensitive`` and ``known``: columns, as bits. ``seconds``: stop then, with what is certain by
-    then. ``progress``: is told how many columns of how many are done.
+    column as well. ``sensitive`` and ``known``: columns, as bits. ``chosen[s, i]``: whether column s of row i is asked
+    about; otherwise nothing is found out. ``seconds``: stop then, with what is certain by then. ``progress``: is told,
+    again and again, how many columns of how many are done; what it raises ends the search.
 
     >>> import numpy as np
     >>> age, sex = np.array([0, 0, 1], np.uint8), np.array([0, 1, 1], np.uint8)
@@ -82,92 +92,114 @@ def largest_shares(  # noqa: PLR0913 - keyword-only options
     """
     if len(columns) > MOST:
         raise ValueError(f"at most {MOST} columns")
-    task = Task(tuple(columns), weights, sensitive, known, len(columns) if most is None else most)
+    most = len(columns) if most is None else most
+    task = Task(tuple(columns), weights, sensitive, known, most, chosen)
     native = library.core()
-    return _enumerated(task) if native is None else _Search(native, task).run(seconds, progress)
+    return _enumerated(task) if native is None else _Search(native, task).run(seconds, threads, progress)
 
 
 class _Search:
-    """One run over all first columns, those with many values first: they tell most."""
+    """One run over all first columns, those with many values first: they tell most.
+
+    Arrays have a row for each row of the table, and a column for each of its columns, in that order.
+    """
 
     def __init__(self, native: ctypes.CDLL, task: Task) -> None:
         self._native = native
         sizes = [int(column.max(initial=0)) + 1 for column in task.columns]
         self._order = sorted(range(len(sizes)), key=lambda place: -sizes[place])
-        self._task = Task(
-            tuple(task.columns[place] for place in self._order),
-            task.weights,
-            _permuted(task.sensitive, self._order),
-            _permuted(task.known, self._order),
-            task.most,
+        self._task = replace(
+            task,
+            columns=tuple(task.columns[place] for place in self._order),
+            sensitive=_permuted(task.sensitive, self._order),
+            known=_permuted(task.known, self._order),
         )
-        shape = (len(sizes), task.rows)
+        shape = (task.rows, len(sizes))
         self._same, self._peers = np.zeros(shape, np.uint32), np.ones(shape, np.uint32)
+        if task.chosen is not None:
+            self._same[~task.chosen[self._order].T] = 1  # nothing tells more than that: nobody asks about these
         self._best, self._at_most = np.zeros(shape, np.uint64), np.zeros(shape)
-        self._codes = np.stack([column.astype(np.uint32) for column in self._task.columns])
+        self._codes = np.stack([column.astype(np.uint32) for column in self._task.columns], axis=1)
         self._weights = task.weights.astype(np.uint32)
-        self._room = np.empty((len(sizes) + 1) * task.rows, np.uint32)
-        self._tally, self._places = np.zeros(max(sizes), np.uint32), np.zeros(max(sizes), np.uint32)
+        self._size = max(sizes)
         self._stop = np.zeros(1, np.int32)
 
-    def run(self, seconds: float | None, progress: Callable[[int, int], None]) -> Found:
-        timer = Timer(seconds, lambda: self._stop.fill(1)) if seconds else None
-        if timer is not None:
-            timer.daemon = True
-            timer.start()
-        elif seconds is not None:
-            self._stop.fill(1)
-        try:
-            firsts = [place for place in range(len(self._order)) if self._task.known >> place & 1]
-            for done, first in enumerate(reversed(firsts)):
-                progress(done, len(firsts))
-                self._search(first)
-        finally:
-            if timer is not None:
-                timer.cancel()
+    def run(self, seconds: float | None, threads: int, progress: Callable[[int, int], None]) -> Found:
+        begin = monotonic()
+        firsts = [place for place in range(len(self._order)) if self._task.known >> place & 1]
+        self._fewest(0)  # whom all together give away needs no search
+        with ThreadPoolExecutor(threads) as pool:
+            try:
+                for done, first in enumerate(reversed(firsts)):
+                    progress(done, len(firsts))
+                    fewest = self._fewest(first)
+                    searches = [pool.submit(self._search, first, part, fewest) for part in self._parts(threads)]
+                    while wait(searches, timeout=POLL).not_done:
+                        progress(done, len(firsts))
+                        self._stop[0] |= seconds is not None and monotonic() - begin > seconds
+                    if self._stop[0] or (seconds is not None and monotonic() - begin > seconds):
+                        self._stop[0] = 1
+                        self._bound(fewest)
+            finally:
+                self._stop[0] |= sys.exc_info()[0] is not None  # whoever waits for the threads must not wait long
         return self._found()
 
-    def _search(self, first: int) -> None:
-        """Look at all subsets that begin with a column; if there is no more time, at what they could tell at most."""
-        task = self._task
-        suffix = task.known & ~((1 << first) - 1)
+    def _parts(self, threads: int) -> list[int]:
+        """Divide the sensitive columns among threads: each writes what belongs to its own columns only."""
+        members = _members(self._task.sensitive)
+        return [sum(1 << place for place in members[part::threads]) for part in range(threads)]
+
+    def _fewest(self, first: int) -> NDArray[np.uint32]:
+        """Return how many protective peers stay if all columns from the first on are known."""
+        suffix = self._task.known & ~((1 << first) - 1)
         fewest = np.zeros_like(self._same)
-        for sensitive in _members(task.sensitive):
+        for sensitive in _members(self._task.sensitive):
             rest = suffix & ~(1 << sensitive)
-            fewest[sensitive] = self._seen(sensitive, rest) if rest else 0
-        if not self._stop[0]:
-            arrays = (self._same, self._peers, self._best, self._room, self._tally, self._places, self._stop)
-            self._native.shoal_subset_search(
-                self._codes.ctypes.data,
-                self._weights.ctypes.data,
-                fewest.ctypes.data,
-                task.rows,
-                len(task.columns),
-                first,
-                task.most,
-                task.sensitive,
-                task.known,
-                *(array.ctypes.data for array in arrays),
-            )
-        if self._stop[0]:
-            self._bound(fewest)
+            fewest[:, sensitive] = self._seen(sensitive, rest) if rest else 0
+        return fewest
+
+    def _search(self, first: int, sensitive: int, fewest: NDArray[np.uint32]) -> None:
+        """Look at all subsets that begin with a column."""
+        task = self._task
+        room = np.empty((len(task.columns) + 1) * task.rows, np.uint32)
+        tally, places = np.zeros(self._size, np.uint32), np.zeros(self._size, np.uint32)
+        arrays = (self._same, self._peers, self._best, self._open(sensitive), room, tally, places, self._stop)
+        self._native.shoal_subset_search(
+            self._codes.ctypes.data,
+            self._weights.ctypes.data,
+            fewest.ctypes.data,
+            task.rows,
+            len(task.columns),
+            first,
+            task.most,
+            sensitive,
+            task.known,
+            *(array.ctypes.data for array in arrays),
+        )
+
+    def _open(self, sensitive: int) -> NDArray[np.uint64]:
+        """Return, for each row, the sensitive columns of which not everything is told yet, as bits."""
+        bits = np.zeros(self._task.rows, np.uint64)
+        for place in _members(sensitive):
+            bits |= (self._same[:, place] < self._peers[:, place]).astype(np.uint64) << np.uint64(place)
+        return bits
 
     def _seen(self, sensitive: int, subset: int) -> NDArray[np.uint32]:
         """Count one subset, offer it as an answer if it is allowed, and return the protective peers."""
         peers, same = self._task.counted(subset), self._task.counted(subset | 1 << sensitive)
         if subset.bit_count() <= self._task.most:
-            held = (self._same[sensitive], self._peers[sensitive])
+            held = (self._same[:, sensitive], self._peers[:, sensitive])
             better = same.astype(np.uint64) * held[1] > held[0].astype(np.uint64) * peers
-            self._same[sensitive][better], self._peers[sensitive][better] = same[better], peers[better]
-            self._best[sensitive][better] = subset
+            held[0][better], held[1][better] = same[better], peers[better]
+            self._best[better, sensitive] = subset
         return peers - same
 
     def _bound(self, fewest: NDArray[np.uint32]) -> None:
         """Note what subsets that were not looked at can tell at most: at least so many protective peers stay."""
         for sensitive in _members(self._task.sensitive):
             everybody = self._task.counted(1 << sensitive).astype(np.float64)
-            at_most = everybody / (fewest[sensitive] + everybody)
-            self._at_most[sensitive] = np.maximum(self._at_most[sensitive], at_most)
+            at_most = everybody / (fewest[:, sensitive] + everybody)
+            self._at_most[:, sensitive] = np.maximum(self._at_most[:, sensitive], at_most)
 
     def _found(self) -> Found:
         back = np.argsort(self._order)
@@ -176,7 +208,13 @@ class _Search:
             subset |= (self._best >> np.uint64(place) & np.uint64(1)) << np.uint64(column)
         at_most = np.maximum(self._at_most, self._same / self._peers)
         finished = not self._stop[0]
-        return Found(self._same[back], self._peers[back], subset[back], at_most[back], finished)
+        return Found(
+            self._same.T[back].copy(),
+            self._peers.T[back].copy(),
+            subset.T[back].copy(),
+            at_most.T[back].copy(),
+            finished,
+        )
 
 
 def _members(columns: int) -> list[int]:
