@@ -1,13 +1,21 @@
 """``peers``: the privacy of every person, over all combinations of what an adversary may know."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from shoal.errors import ModelError
-from shoal.individuals.people import People, look_at
-from shoal.individuals.wide import look_at_all
+from shoal.individuals.looking import look, plan
+from shoal.individuals.people import People
+from shoal.individuals.proximity import window
+from shoal.individuals.question import Question
+from shoal.individuals.sampling import drawn
+from shoal.kernels.subsets import Window
 from shoal.models.exact import exact
 from shoal.policy import Policy
 from shoal.progress import Hook, Progress, silent
@@ -15,6 +23,8 @@ from shoal.subsets import BUDGET, SubsetCounts
 from shoal.table.missing import Missing
 from shoal.table.reading import read
 from shoal.table.table import Table
+
+Threshold: TypeAlias = Fraction | float | str
 
 
 def peers(  # noqa: PLR0913 - keyword-only options
@@ -27,8 +37,13 @@ def peers(  # noqa: PLR0913 - keyword-only options
     missing: str | None = None,
     most: int | None = None,
     empty: bool = False,
-    p: Fraction | float | str = 0,
-    q: Fraction | float | str = 0,
+    combinations: Sequence[Sequence[str]] | None = None,
+    p: Threshold = 0,
+    q: Threshold = 0,
+    tolerance: Mapping[str, Threshold] | None = None,
+    known_within: Mapping[str, Threshold] | None = None,
+    sample: int | None = None,
+    seed: int = 0,
     seconds: float | None = None,
     memory: int = BUDGET,
     progress: Hook | None = None,
@@ -37,10 +52,13 @@ def peers(  # noqa: PLR0913 - keyword-only options
 
     Every column in turn is taken as sensitive, and all others may be known; ``sensitive`` and ``auxiliary`` choose.
     With a policy: its quasi-identifiers and sensitive columns. ``most``: at most so many variables are known.
-    ``empty``: look at an adversary who knows nothing, too. ``p``, ``q``: the thresholds of upward and downward privacy;
-    q = "joint" takes p / (|dom| − 1). ``seconds``: in a table so wide that the combinations cannot all be counted, how
-    long to search for the one that tells most (a minute); what is not certain by then is told. ``memory``: bytes that
-    the counts of all combinations may take.
+    ``empty``: look at an adversary who knows nothing, too. ``combinations``: look at these combinations only.
+    ``p``, ``q``: the thresholds of upward and downward privacy; q = "joint" takes p / (|dom| − 1). ``tolerance``: per
+    column, numbers and dates that are so near count as learned; ``known_within``: the same for what is known.
+    In a table so wide that the combinations cannot all be counted, the one that tells most is searched for:
+    ``seconds`` says for how long (a minute); what is not certain by then is told. ``sample``: there, ask about so many
+    persons only.
+    ``memory``: bytes that the counts of all combinations may take.
 
     >>> import shoal
     >>> people = peers({"dx": ["flu", "flu", "ms"], "sex": ["f", "f", "m"], "age": [30, 40, 40]})
@@ -49,25 +67,89 @@ def peers(  # noqa: PLR0913 - keyword-only options
     """
     chosen = None if policy is None else Policy.given(policy)
     table = _table(data, chosen, subject)
-    columns, hidden, known = _columns(table, sensitive, auxiliary)
+    listed = None if combinations is None else [_names(one) for one in combinations]
+    columns, hidden, known = _columns(table, sensitive, auxiliary, listed)
     rule = Missing.named(missing or (chosen.data.missing if chosen else Missing.OWN))
     hook = progress or silent
-    hook(Progress("counting", 0))
-    counted = SubsetCounts.of(table, columns, missing=rule, budget=memory, threads=2)
-    limit = exact(p)
-    thresholds = {name: _joint(limit, len(table[name].values)) if q == "joint" else exact(q) for name in hidden}
-    if counted.counts is None:
-        if empty or any(thresholds.values()):
-            raise ModelError("In so wide a table, q must be 0 and the empty combination is left out.")
-        bar = lambda done, total: hook(Progress("searching", done, total))  # noqa: E731 - as the kernel calls it
-        wide = look_at_all(counted, hidden, known, p=limit, most=most, seconds=seconds, progress=bar)
-        return People(counted, wide, limit, thresholds, most, empty)
-    variables = {}
-    for done, name in enumerate(hidden):
-        hook(Progress("looking at variables", done, len(hidden)))
-        others = [other for other in known if other != name]
-        variables[name] = look_at(counted, name, others, p=limit, q=thresholds[name], most=most, empty=empty)
-    return People(counted, variables, limit, thresholds, most, empty)
+    counts = _counts(
+        table, columns, hidden, rule, _windows(table, tolerance), _windows(table, known_within), memory, hook
+    )
+    limit, counted = _share("p", p), counts[hidden[0]]
+    if most is not None and most < 1:
+        raise ModelError("At least one variable must be known: most is 1 or more.")
+    question = Question(
+        limit,
+        {name: _joint(limit, len(table[name].values)) if q == "joint" else _share("q", q) for name in hidden},
+        most,
+        empty,
+        None if listed is None else tuple(dict.fromkeys(counted.subset(one) for one in listed)),
+        None,
+        seconds,
+    )
+    way = plan(counted, hidden, known, question)
+    if way.way == "searched" and sample is not None:
+        question = replace(question, sampled=_sampled(counted, sample, seed))
+    if way.remark:
+        hook(Progress(way.remark, 0))
+    return People(counts, look(counts, hidden, known, question, hook), question, way)
+
+
+def _share(name: str, given: Threshold) -> Fraction:
+    share = _number(name, given)
+    if not 0 <= share <= 1:
+        raise ModelError(f"{name} is a share: a number from 0 to 1.")
+    return share
+
+
+def _number(name: str, given: Threshold) -> Fraction:
+    try:
+        return exact(given)
+    except ValueError as error:
+        message = str(error)
+    raise ModelError(f"{name} {message}.")
+
+
+def _sampled(counted: SubsetCounts, sample: int, seed: int) -> NDArray[np.int64] | None:
+    weights = counted.rows.weights
+    if sample < 1:
+        raise ModelError("A sample has at least one person.")
+    return drawn(weights, sample, seed) if sample < weights.sum() else None
+
+
+def _windows(table: Table, near: Mapping[str, Threshold] | None) -> dict[str, Window]:
+    return {name: window(table[name], _number(f"The distance of '{name}'", far)) for name, far in (near or {}).items()}
+
+
+def _counts(  # noqa: PLR0913, PLR0917 - what counting takes
+    table: Table,
+    columns: Sequence[str],
+    hidden: Sequence[str],
+    missing: Missing,
+    learned: Mapping[str, Window],
+    known: Mapping[str, Window],
+    budget: int,
+    progress: Hook,
+) -> dict[str, SubsetCounts]:
+    """Count for every sensitive variable; once for all that see the same values as equal."""
+    counts: dict[str, SubsetCounts] = {}
+    done: dict[tuple[int, ...], SubsetCounts] = {}
+
+    def told(step: int, steps: int) -> None:
+        progress(Progress("counting", step, steps))
+
+    told(0, 1)
+    for name in hidden:
+        near = {other: held for other, held in known.items() if other != name}
+        if name in learned:
+            near[name] = learned[name]
+        key = tuple(id(near.get(column)) for column in columns) if near else ()
+        if key not in done:
+            share = budget // len(hidden) if learned or known else budget
+            done[key] = SubsetCounts.of(
+                table, columns, missing=missing, near=near, budget=share, threads=2, progress=told
+            )
+        counts[name] = done[key]
+    return counts
 
 
 def _table(data: Any, policy: Policy | None, subject: str | None) -> Table:
@@ -80,12 +162,16 @@ def _table(data: Any, policy: Policy | None, subject: str | None) -> Table:
 
 
 def _columns(
-    table: Table, sensitive: Sequence[str] | str | None, auxiliary: Sequence[str] | str | None
+    table: Table,
+    sensitive: Sequence[str] | str | None,
+    auxiliary: Sequence[str] | str | None,
+    combinations: Sequence[Sequence[str]] | None,
 ) -> tuple[list[str], list[str], list[str]]:
     """Return all columns that matter, those to be taken as sensitive, and those that may be known."""
     roles = [*table.quasi, *table.sensitive] or [name for name in table.names if name != table.subject]
     hidden = _names(sensitive) or roles
-    known = _names(auxiliary) or [name for name in roles if name not in hidden or sensitive is None] or roles
+    listed = None if combinations is None else list(dict.fromkeys(name for one in combinations for name in one))
+    known = _names(auxiliary) or listed or [name for name in roles if name not in hidden or sensitive is None] or roles
     columns = [name for name in table.names if name in {*hidden, *known}]
     for name in (*hidden, *known):
         table[name]  # raises if there is none

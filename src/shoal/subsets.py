@@ -5,7 +5,7 @@ subset A and every row, the persons with a row that agrees in all columns of A. 
 are asked for. A subset is written as bits; bit j stands for column j.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 
 from shoal.engines.protocol import DistinctRows, Profiles
 from shoal.errors import ColumnError, ModelError
-from shoal.kernels.subsets import MOST, Rows, agreeing, memory, subset_counts
+from shoal.kernels.subsets import MOST, Rows, Window, agreeing, memory, subset_counts
 from shoal.table.column import Column
 from shoal.table.missing import Missing
 from shoal.table.table import Table
 
 BUDGET = 2 << 30  # bytes that the counts may take unless told otherwise
+PAIRS = 4e10  # pairs of rows that are compared at most: some minutes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,20 +42,28 @@ class SubsetCounts:
     row_of: NDArray[np.uint32]
 
     @classmethod
-    def of(
+    def of(  # noqa: PLR0913 - keyword-only options
         cls,
         table: Table,
         columns: Sequence[str],
         *,
         missing: Missing = Missing.OWN,
+        near: Mapping[str, Window] | None = None,
         budget: int = BUDGET,
         threads: int = 1,
+        progress: Callable[[int, int], None] = lambda *_: None,
     ) -> "SubsetCounts":
-        """Count over all subsets of some columns, if the counts fit into the budget."""
+        """Count over all subsets of some columns, if the counts fit into the budget.
+
+        ``near``: what else agrees than equal values, per column; every row is then compared with every other.
+        """
         rows, origin, row_of = _rows(table, columns, missing)
         fits = len(columns) <= MOST and memory(len(rows), len(columns)) <= budget
+        if near:
+            _check_pairs(rows, fits=fits)
+            rows = replace(rows, windows=tuple(near.get(name) for name in columns))
         held = tuple(table[name] for name in columns)
-        return cls(table, held, rows, subset_counts(rows, threads) if fits else None, origin, row_of)
+        return cls(table, held, rows, subset_counts(rows, threads, progress) if fits else None, origin, row_of)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -76,6 +85,20 @@ class SubsetCounts:
     def expand(self, values: NDArray[Any]) -> NDArray[Any]:
         """Turn one value per row into one per record, in input order."""
         return self.table.engine.expand(_distinct(self.origin), values[self.row_of])
+
+
+def _check_pairs(rows: Rows, *, fits: bool) -> None:
+    if len(rows.weights) != len(rows):
+        raise ModelError(
+            "Where values agree that are only near, persons with several different records cannot be counted.",
+            hint="Leave out the subject, or make one record of each person.",
+        )
+    if not fits or len(rows) ** 2 > PAIRS:
+        raise ModelError(
+            f"{len(rows):,} different rows are too many to compare each with each, or {len(rows.columns)} columns have "
+            "too many combinations.",
+            hint="Choose fewer columns, or generalise them first: near values then agree without a tolerance.",
+        )
 
 
 def _distinct(origin: DistinctRows | Profiles) -> DistinctRows:

@@ -13,6 +13,7 @@ from tests.individuals.test_protection import literal
 
 import shoal
 from shoal.errors import ColumnError, ModelError
+from shoal.individuals import looking
 from shoal.kernels import library
 
 SMALL = {"dx": ["flu", "flu", "ms", "ms"], "sex": ["f", "f", "m", "m"], "age": [30, 40, 40, 30]}
@@ -101,7 +102,7 @@ def test_what_may_be_known_can_be_chosen():
 
 def test_thresholds_can_be_joined():
     people = shoal.peers({"s": list("abcabc"), "a": [1] * 6}, sensitive="s", p=Fraction(1, 2), q="joint")
-    assert people.q == {"s": Fraction(1, 4)}
+    assert people.question.q == {"s": Fraction(1, 4)}
 
 
 def test_the_assumptions_are_told():
@@ -117,8 +118,18 @@ def test_the_assumptions_are_told():
         (lambda: shoal.peers(SMALL).for_person(4), "There is no record 4"),
         (lambda: shoal.peers(SMALL).values("dx", "pp"), "no measure 'pp'"),
         (lambda: shoal.peers({f"c{place}": [1, 2] for place in range(70)}), "70 columns have too many combinations"),
-        (lambda: shoal.peers(SMALL, memory=0, q="1/3"), "q must be 0"),
-        (lambda: shoal.peers({"w": [1, 1], "a": [1, 2], "b": [1, 2]}, subject="w", memory=0), "do not fit into memory"),
+        (lambda: shoal.peers({f"c{n}": [1, 2] for n in range(60)}, empty=True), "too many to look at one by one"),
+        (lambda: shoal.peers(SMALL, combinations=[["dx"]], sensitive="dx"), "At least two columns"),
+        (lambda: shoal.peers(SMALL, combinations=[["dx", "sex"]], sensitive="dx"), "None of the combinations"),
+        (lambda: shoal.peers(SMALL, p="many"), "p must be a number"),
+        (lambda: shoal.peers(SMALL, q=1.5), "q is a share"),
+        (lambda: shoal.peers(SMALL, most=0), "most is 1 or more"),
+        (lambda: shoal.peers(SMALL, tolerance={"age": "-1"}), "less than 0"),
+        (lambda: shoal.peers(SMALL, combinations=[["job"]]), "There is no column 'job'"),
+        (lambda: shoal.peers(SMALL, tolerance={"sex": 1}), "nothing is near in it"),
+        (lambda: shoal.peers(SMALL, tolerance={"age": 1}, memory=0), "Choose fewer columns"),
+        (lambda: shoal.peers({**SMALL, "who": [1, 1, 2, 3]}, subject="who", tolerance={"age": 1}), "several different"),
+        (lambda: shoal.peers(SMALL, tolerance={"age": 1}).values("age", "poac"), "not measured here"),
     ],
 )
 def test_what_cannot_be_asked(call, message):
@@ -161,11 +172,99 @@ def test_only_facts_that_a_neighbour_knows():
         people.within_reach({"job": 1})
 
 
+@given(
+    rows=tables,
+    subject=st.sampled_from([None, "who"]),
+    missing=st.sampled_from(["own", "never"]),
+    most=st.sampled_from([None, 1]),
+    q=st.sampled_from([0, Fraction(1, 3)]),
+)
+def test_listing_finds_what_counting_finds(rows, subject, missing, most, q):
+    data = {name: [None if row[name] == 0 else row[name] for row in rows] for name in "abc"}
+    data["who"] = [row["who"] for row in rows]
+    asked = {"subject": subject, "missing": missing, "most": most, "q": q, "empty": True}
+    counted, listed = (shoal.peers(data, memory=memory, **asked) for memory in (1 << 30, 0))
+    assert (counted.plan.way, listed.plan.way) == ("counted", "listed")
+    assert counted.summary() == listed.summary()
+    assert counted.to_frame().equals(listed.to_frame())
+
+
+def test_only_some_combinations():
+    people = shoal.peers(SMALL, combinations=[["age"], ["sex", "age"]], sensitive="dx")
+    assert people.plan.combinations == 2
+    assert people.for_person(0)[0].minimal == (("sex", "age"),)
+    assert people.summary()["dx"]["breached_by_facts"] == {"2": 4}
+    assert set(people.leave_one_out("dx")) == {"sex"}  # without age, no combination is left
+    assert not people.leave_one_out("dx")["sex"].least.breached().any()
+    assert people.within_reach({"age": 1}) == {"dx": {1: 0}}
+
+
+@given(rows=tables, tolerance=st.integers(0, 2), near=st.integers(0, 2), kernels=st.sampled_from(["c", "numpy"]))
+def test_what_is_near_agrees(rows, tolerance, near, kernels):
+    """A is learned within a tolerance and B known within a range, by the formula, word by word."""
+    data = {name: [row[name] for row in rows] for name in ("a", "b", "who")}
+    with library.using(kernels):
+        people = shoal.peers(data, tolerance={"a": tolerance}, known_within={"who": near, "a": 1})
+    wanted = []
+    for row in rows:
+        shares = []
+        for known in subsets(["b", "who"]):
+            reach = {"b": 0, "who": near}
+            like = [other for other in rows if all(abs(other[n] - row[n]) <= reach[n] for n in known)]
+            shares.append(1 - Fraction(sum(abs(other["a"] - row["a"]) <= tolerance for other in like), len(like)))
+        wanted.append(float(min(shares)))
+    assert people.values("a", "ppp").tolist() == wanted
+    for record in range(len(rows)):
+        facts = next(one for one in people.for_person(record) if one.variable == "a")
+        assert bool(facts.minimal) == (wanted[record] == 0)
+
+
+def test_near_is_meant_in_decimals():
+    """0.4 − 0.3 is more than 0.1 in doubles; a verdict must not hang on that."""
+    data = {"dose": [0.3, 0.4, 0.4], "age": [1, 1, 1]}
+    assert shoal.peers(data, tolerance={"dose": "0.1"}).values("dose", "ppp").tolist() == [0, 0, 0]
+    data = {"seen": pd.to_datetime(["2020-01-01", "2020-01-08", "2020-03-01"]).date, "age": [1, 1, 1]}
+    assert shoal.peers(data, tolerance={"seen": 7}).values("seen", "npp").tolist() == [1, 1, 2]
+
+
+def test_a_sample_is_right_about_those_in_it():
+    rng = np.random.default_rng(5)
+    data = {f"c{place}": rng.integers(0, 3, 4000) for place in range(6)}
+    everybody = shoal.peers(data)
+    some = shoal.peers(data, sample=500, seed=3, memory=0)
+    assert some.plan.way == "listed"  # few combinations: everybody is asked about
+    assert some.sampled() is None
+    rng = np.random.default_rng(6)
+    data = {f"c{place}": rng.integers(0, 2 + place % 2, 6000) for place in range(11)}
+    everybody, some = shoal.peers(data), shoal.peers(data, sample=500, seed=3, memory=0)
+    assert (some.plan.way, some.sampled()) == ("searched", 500)
+    inside = 0
+    for name, summary in some.summary().items():
+        exact, found = everybody.values(name, "ppp"), some.values(name, "ppp")
+        asked = ~np.isnan(found)
+        assert 400 < asked.sum() < 6000
+        assert found[asked].tolist() == exact[asked].tolist()
+        low, high = summary["interval"]["mean"]
+        inside += low <= exact.mean() <= high
+        low, high = summary["interval"]["share_breached"]
+        inside += low <= (exact == 0).mean() <= high
+    assert inside >= 19  # of 22 intervals of 95 %
+    record = int(np.flatnonzero(np.isnan(some.values("c0", "ppp")))[0])
+    with pytest.raises(ModelError, match="not in the sample"):
+        some.for_person(record)
+
+
 @given(rows=tables, most=st.sampled_from([None, 1, 2]), p=st.sampled_from([0, Fraction(1, 3)]))
 def test_searching_finds_what_counting_finds(rows, most, p):
     data = {name: [row[name] for row in rows] for name in ("a", "b", "c", "who")}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(looking, "FEW", 0)
+        _search_and_count(data, rows, most, p)
+
+
+def _search_and_count(data, rows, most, p):
     counted, searched = (shoal.peers(data, most=most, p=p, memory=memory) for memory in (1 << 30, 0))
-    assert searched.counted.counts is None
+    assert searched.plan.way == "searched"
     assert not searched.stopped()
     for name in data:
         for measure in ("ppp", "npp", "poac"):
@@ -184,11 +283,14 @@ def test_searching_finds_what_counting_finds(rows, most, p):
         assert summary["breached_by_facts"] == wanted["breached_by_facts"]  # three others: never more than three facts
 
 
-def test_forty_columns_end_in_time():
+def test_forty_columns_end_in_time(capsys, tmp_path):
     rng = np.random.default_rng(9)
     data = {f"c{place}": rng.integers(0, 5, 300) for place in range(40)}
     people = shoal.peers(data, seconds=0.2)
     assert len(people.summary()) == 40
+    assert "549,755,813,887 combinations" not in people.plan.remark  # of 40 variables, not of 39
+    assert "1,099,511,627,775 combinations of 40 variables" in people.plan.remark
+    assert all(choice in people.plan.remark for choice in ("most=", "seconds=", "sample="))
     shallow = shoal.peers(data, most=2)
     assert not shallow.stopped()
     for name in data:

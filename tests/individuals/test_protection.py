@@ -121,3 +121,33 @@ def test_missing_values_match_nothing_if_so_ruled():
     never = SubsetCounts.of(table, ["a", "s"], missing=shoal.table.missing.Missing.NEVER)
     assert own.expand(own.counts[1]).tolist() == [2, 2, 2, 2]
     assert never.expand(never.counts[1]).tolist() == [2, 2, 1, 1]
+
+
+def test_alternatives_with_a_threshold(shared):
+    """The authors' code compares a count with a share here; these values follow the formula."""
+    wanted = np.load(shared / "oracles/kroes/cervical_poac_qpos.npz")
+    table = shoal.read(shared / "data/kroes/cervical.csv")
+    for q in ("0.01", "0.05", "0.1", "0.25"):
+        people = shoal.peers(table, q=q)
+        for name, held in people.variables.items():
+            found = people.values(name, "poac")
+            assert np.abs(found - wanted[f"{name}__minPoAC_q{q}"]).max() <= 1e-12
+            variable, known = people.counted.names.index(name), people.counted.subset(held.known)
+            at_most = people.counted.expand(alternatives(people.counted, variable, known, Fraction(q)))
+            assert np.abs(at_most / (held.domain - 1) - wanted[f"{name}__PoACmax_q{q}"]).max() <= 1e-12
+
+
+TABLE_2 = {
+    "adult": (30_162, 19_502, {"gender": 2, "race": 5, "salary": 2}),
+    "diabetes": (99_493, 77_748, {"gender": 3, "readmitted": 3}),
+    "cervical": (789, 254, {"num_pregnancies": 11, "smoking": 2, "age": 43, "biopsy": 2}),
+}
+
+
+@pytest.mark.parametrize("name", TABLE_2)
+def test_table_2(shared, name):
+    """Records, different rows and sizes of domains of the three datasets of the paper."""
+    table = shoal.read(shared / f"data/kroes/{name}.csv")
+    records, distinct, domains = TABLE_2[name]
+    assert (table.records, len(table.distinct())) == (records, distinct)
+    assert {column: len(table[column].values) for column in domains} == domains

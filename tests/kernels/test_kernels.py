@@ -20,7 +20,7 @@ from shoal.kernels.packing import pack
 from shoal.kernels.quoting import scan_quotes
 from shoal.kernels.ranking import gather_text, sort_text
 from shoal.kernels.subset_search import largest_shares
-from shoal.kernels.subsets import NONE, Rows, breaches, largest_share, subset_counts
+from shoal.kernels.subsets import NONE, Rows, breaches, floor_fraction, largest_share, subset_counts
 from shoal.kernels.translation import narrowest, translate
 
 BOTH = pytest.mark.parametrize("kernels", ["c", "numpy"])
@@ -76,6 +76,12 @@ def test_appending_makes_every_cell_an_entry(kernels, blocks):
         assert [code > 0 for code in codes] == [value is not None for value in cells]
         assert [code for code in codes if code] == list(range(2, len(present) + 2))
         assert interner.values().to_pylist() == ["x", *present]
+
+
+@given(p=st.fractions(0, 1, max_denominator=10**9) | st.floats(0, 1).map(Fraction), most=st.integers(1, 60))
+def test_a_threshold_in_small_integers(p, most):
+    shares = {Fraction(n, d) for d in range(1, most + 1) for n in range(d + 1)}
+    assert floor_fraction(p, most) == max(share for share in shares if share <= p)
 
 
 @BOTH
@@ -391,15 +397,14 @@ def test_the_subset_that_tells_most(kernels, rows):
 )
 def test_what_breaches(kernels, rows, p, most, empty):
     columns = [np.array(column, np.uint8) for column in list(zip(*rows, strict=True))[:-1]]
-    everybody = np.arange(len(rows), dtype=np.uint32)
     known = (1 << len(columns)) - 2
     with library.using(kernels):
         counts = subset_counts(Rows.of(columns, np.array([1 + row[-1] for row in rows])))
-        found = breaches(counts, 0, known, everybody, p=p, most=most, empty=empty)
+        found = breaches(counts, 0, known, p=p, most=most, empty=empty, threads=2)
     listed = [
         a for a in range(1 << len(columns)) if not a & 1 and (a or empty) and (most is None or a.bit_count() <= most)
     ]
-    for row in everybody:
+    for row in range(len(rows)):
         telling = {a for a in listed if 1 - Fraction(int(counts[a | 1, row]), int(counts[a, row])) <= p}
         minimal = {a for a in telling if not any(b != a and b & a == b for b in telling)}
         assert found.subsets[row] == len(telling)
@@ -434,6 +439,25 @@ def test_the_search_finds_what_counting_finds(kernels, rows, most, known, sensit
                 best = int(found.subset[place, row])
                 assert shares[allowed.index(best)] == got
                 assert found.at_most[place, row] == float(got)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_search_finds_what_counting_finds_in_larger_tables(seed):
+    """Small tables do not show whether something is left out that is met nowhere else."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 5, 9)
+    drawn = np.stack([rng.integers(0, size, 1500) for size in sizes]).astype(np.uint8)
+    drawn[4] = np.minimum(drawn[3], 1)  # a column that follows from another
+    distinct, weights = np.unique(drawn, axis=1, return_counts=True)
+    rows = Rows.of(list(distinct), weights)
+    counts, every = subset_counts(rows), (1 << 9) - 1
+    found = largest_shares(rows.columns, weights, every, every, threads=1 + seed % 2)
+    for place in range(9):
+        subsets = np.array([a for a in range(1, every + 1) if not a >> place & 1], np.uint32)
+        best = largest_share(counts, place, subsets, np.arange(len(weights), dtype=np.uint32))
+        everybody = np.arange(len(weights))
+        same, peers = counts[best | 1 << place, everybody], counts[best, everybody]
+        assert (same.astype(np.int64) * found.peers[place] == found.same[place].astype(np.int64) * peers).all()
 
 
 def test_the_search_on_its_hardest_case():

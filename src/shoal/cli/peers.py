@@ -27,7 +27,18 @@ def peers(  # noqa: PLR0913, PLR0917 - options of a command
     empty: Annotated[bool, typer.Option("--empty", help="Look at an adversary who knows nothing, too.")] = False,
     p: Annotated[str, typer.Option("-p", help="Breached is whose share of protective peers is at most p.")] = "0",
     q: Annotated[str, typer.Option("-q", help="A value counts as possible if more than q of the peers have it.")] = "0",
+    only: Annotated[
+        list[str] | None, typer.Option(help="Look at this combination only (age,sex); can be given several times.")
+    ] = None,
+    tolerance: Annotated[
+        str | None, typer.Option(help="Values that are so near count as learned: cost=100,admitted=3.")
+    ] = None,
+    known_within: Annotated[
+        str | None, typer.Option(help="Values that are so near count as known: age=2,admitted=7.")
+    ] = None,
     seconds: Annotated[float | None, typer.Option(min=0, help="How long to search in a very wide table.")] = None,
+    sample: Annotated[int | None, typer.Option(min=1, help="In a very wide table, ask about so many persons.")] = None,
+    seed: Annotated[int, typer.Option(help="Draw another sample.")] = 0,
     json: given.Json = False,
 ) -> None:
     """Measure the privacy of every person, over all combinations of what an adversary may know (Kroes 2021)."""
@@ -47,6 +58,11 @@ def peers(  # noqa: PLR0913, PLR0917 - options of a command
             empty=empty,
             p=p,
             q=q,
+            combinations=[given.names(one) or [] for one in only] if only else None,
+            tolerance=distances(tolerance),
+            known_within=distances(known_within),
+            sample=sample,
+            seed=seed,
             seconds=seconds,
             progress=hook,
         )
@@ -54,10 +70,22 @@ def peers(  # noqa: PLR0913, PLR0917 - options of a command
         document("peers", result(people))
         return
     show(people, console())
+    if people.plan.remark:
+        remark(f"Note: {people.plan.remark}")
     if people.stopped():
         remark("Note: The search was stopped; somebody may be protected less than shown. Give --seconds or --most.")
     for assumption in people.assumptions:
         remark(f"Note: {assumption}")
+
+
+def distances(text: str | None) -> dict[str, str] | None:
+    """Read ``age=2,cost=100``."""
+    if text is None:
+        return None
+    pairs = [pair.partition("=") for pair in text.split(",")]
+    if any(not name or not sign or not distance for name, sign, distance in pairs):
+        raise typer.BadParameter("Write name=distance, with commas between: age=2,cost=100.")
+    return {name.strip(): distance.strip() for name, _, distance in pairs}
 
 
 def result(people: "People") -> dict[str, Any]:
@@ -65,9 +93,12 @@ def result(people: "People") -> dict[str, Any]:
     return {
         "records": len(people),
         "persons": people.persons(),
+        "sampled": people.sampled(),
         "p": float(people.p),
-        "q": {name: float(value) for name, value in people.q.items()},
-        "most_known": people.most,
+        "q": {name: float(value) for name, value in people.question.q.items()},
+        "most_known": people.question.most,
+        "combinations": people.plan.combinations,
+        "way": people.plan.way,
         "variables": people.summary(),
         "assumptions": list(people.assumptions),
     }

@@ -1,7 +1,7 @@
 """The people of a table: how each of them is protected by their peers, variable by variable."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -10,9 +10,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.errors import ColumnError, ModelError, counted
-from shoal.individuals.protection import Protection, alternatives, at, weakest
-from shoal.kernels.subsets import NONE, Breaches, breaches
-from shoal.subsets import SubsetCounts, subsets_of
+from shoal.individuals.looking import Plan, look
+from shoal.individuals.question import Question
+from shoal.individuals.sampling import mean_interval, share_interval
+from shoal.individuals.variable import Variable
+from shoal.kernels.subsets import NONE
+from shoal.progress import silent
+from shoal.subsets import SubsetCounts
 from shoal.table import frames
 
 ASSUMPTIONS = (
@@ -22,38 +26,8 @@ ASSUMPTIONS = (
     "The adversary knows something about one person only.",
 )
 FEW = 3  # facts that are combined in a wide table to find out what gives one person away
+MEASURES = ("ppp", "npp", "poac")
 QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Variable:
-    """One variable taken as sensitive; arrays hold one number for each row of the counts.
-
-    ``least``: the protection under the combination that tells most. ``full``: if all is known. ``others``: how many
-    other values are considered possible, at least, of ``domain − 1``. ``smallest``: how many facts it takes to breach,
-    or ``NONE``; beyond ``deepest`` only that it takes more. ``breaches``: how many combinations do; only where all were
-    counted. ``at_least``: what PPP certainly is, where a search was stopped.
-    """
-
-    name: str
-    known: tuple[str, ...]
-    domain: int
-    least: Protection
-    full: Protection
-    others: NDArray[np.int64]
-    smallest: NDArray[np.uint8]
-    combinations: int
-    deepest: int = NONE
-    breaches: Breaches | None = None
-    at_least: NDArray[np.float64] | None = None
-
-    def facts(self, size: int) -> str:
-        """Write a number of facts; where it was not found out exactly, that it is more than so many."""
-        return str(size) if size <= self.deepest else f">{self.deepest}"
-
-    def poac(self) -> NDArray[np.float64]:
-        """Return the proportion of alternatives considered; a variable with one value has none to consider."""
-        return self.others / max(self.domain - 1, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,72 +42,108 @@ class Facts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class People:
-    """What :func:`shoal.peers` found. ``p`` and ``q``: the thresholds of upward and downward privacy."""
+    """What :func:`shoal.peers` found, and what was asked; ``plan`` says how combinations were looked at."""
 
-    counted: SubsetCounts
+    counts: Mapping[str, SubsetCounts]
     variables: Mapping[str, Variable]
-    p: Fraction
-    q: Mapping[str, Fraction]
-    most: int | None
-    empty: bool
+    question: Question
+    plan: Plan
     assumptions: tuple[str, ...] = ASSUMPTIONS
 
     def __len__(self) -> int:
         return self.counted.table.records
 
+    @property
+    def counted(self) -> SubsetCounts:
+        """The rows behind the arrays of all variables."""
+        return next(iter(self.counts.values()))
+
+    @property
+    def p(self) -> Fraction:
+        """The threshold of upward privacy."""
+        return self.question.p
+
     def persons(self) -> int:
         """Return how many persons there are."""
         return int(self.counted.rows.weights.sum())
+
+    def sampled(self) -> int | None:
+        """Return how many persons were asked about, if not all."""
+        return None if self.question.sampled is None else int(self.question.sampled.sum())
 
     def stopped(self) -> bool:
         """Tell whether a search was stopped before its end, so that PPP may be lower than found."""
         return any(held.at_least is not None for held in self.variables.values())
 
     def values(self, variable: str, measure: str) -> NDArray[Any]:
-        """Return a measure of one variable for each record, in input order: ``ppp``, ``npp`` or ``poac``."""
-        held = self._variable(variable)
-        if measure not in _MEASURES:
-            raise ModelError(f"There is no measure '{measure}'.", hint="Measures are ppp, npp and poac.")
-        return self.counted.expand(_MEASURES[measure](held))
+        """Return a measure of one variable for each record, in input order: ``ppp``, ``npp`` or ``poac``.
+
+        PPP is not a number for who is not in the sample, if there is one.
+        """
+        held = self.variable(variable)
+        if measure not in MEASURES:
+            raise ModelError(f"There is no measure '{measure}'.", hint=f"Measures are {', '.join(MEASURES)}.")
+        values = self._measured(held)[measure]
+        if values is None:
+            raise ModelError(
+                f"'{measure}' is not measured here: near values agree, or few of many variables are known."
+            )
+        return self.counted.expand(values)
+
+    def _measured(self, held: Variable) -> dict[str, NDArray[Any] | None]:
+        ppp = held.least.ppp().floats()
+        if self.question.sampled is not None:
+            ppp = np.where(self.question.sampled > 0, ppp, np.nan)
+        return {"ppp": ppp, "npp": held.full.npp(), "poac": held.poac()}
 
     def to_frame(self, kind: str | None = None) -> Any:
         """Return one row per record, in input order, with the columns ``NAME.ppp``, ``NAME.npp`` and ``NAME.poac``."""
         arrays = {
-            f"{name}.{measure}": pa.array(self.values(name, measure))
-            for name in self.variables
-            for measure in _MEASURES
+            f"{name}.{measure}": pa.array(self.counted.expand(values))
+            for name, held in self.variables.items()
+            for measure, values in self._measured(held).items()
+            if values is not None
         }
         return frames.to_frame(pa.table(arrays), kind or self.counted.table.source.frame)
 
     def summary(self) -> dict[str, dict[str, Any]]:
-        """Return, per variable, the mean of PPP, its quantiles, who is breached, and by how many facts; in persons."""
+        """Return, per variable, the mean of PPP, its quantiles, who is breached, and by how many facts; in persons.
+
+        From a sample, ``interval`` says where mean and share lie with 95 % confidence.
+        """
         return {name: self._summary(held) for name, held in self.variables.items()}
 
     def _summary(self, held: Variable) -> dict[str, Any]:
-        weights = self._once(held)
+        weights = self.weights(held)
         ppp = held.least.ppp().floats()
         total = int(weights.sum())
-        breached = held.least.breached(self.p)
+        breached = int(weights[held.least.breached(self.p)].sum())
         sizes = np.bincount(held.smallest, weights=weights, minlength=NONE + 1).astype(np.int64)
         summary = {
             "mean": float((ppp * weights).sum() / total),
-            "share_breached": float(weights[breached].sum() / total),
-            "breached": int(weights[breached].sum()),
+            "share_breached": breached / total,
+            "breached": breached,
             "quantiles": dict(zip(map(str, QUANTILES), _quantiles(ppp, weights), strict=True)),
             "breached_by_facts": {held.facts(size): int(n) for size, n in enumerate(sizes[:NONE]) if n},
-            "mean_poac": float((held.poac() * weights).sum() / total),
-            "share_downward": float(weights[held.poac() < 1].sum() / total),
         }
-        if held.breaches is not None:
-            telling = float((held.breaches.subsets * weights).sum())
-            summary["mean_share_of_combinations"] = telling / total / held.combinations
+        poac = held.poac()
+        if poac is not None:
+            summary["mean_poac"] = float((poac * weights).sum() / total)
+            summary["share_downward"] = float(weights[poac < 1].sum() / total)
+        if held.telling is not None:
+            summary["mean_share_of_combinations"] = float((held.telling * weights).sum()) / total / held.combinations
         if held.at_least is not None:
             summary["mean_at_least"] = float((held.at_least * weights).sum() / total)
+        if self.question.sampled is not None:
+            share, mean = share_interval(breached, total), mean_interval(ppp, weights)
+            summary["interval"] = {"share_breached": [share.low, share.high], "mean": [mean.low, mean.high]}
         return summary
 
-    def _once(self, held: Variable) -> NDArray[np.int64]:
+    def weights(self, held: Variable) -> NDArray[np.int64]:
         """Return how many persons each row stands for; somebody with several rows is counted by the weakest one."""
         rows = self.counted.rows
+        if self.question.sampled is not None:
+            return self.question.sampled
         weights = rows.weights[rows.holders]
         if len(rows) == len(rows.weights):
             return weights
@@ -146,12 +156,12 @@ class People:
 
     def leave_one_out(self, variable: str) -> dict[str, Variable]:
         """Return how a variable would be protected if one of the known variables, in turn, were unknown."""
-        held = self._variable(variable)
-        return {
-            unknown: self._looked_at(held, [name for name in held.known if name != unknown])
-            for unknown in held.known
-            if len(held.known) > 1
-        }
+        held = self.variable(variable)
+        left = {unknown: [name for name in held.known if name != unknown] for unknown in held.known}
+        return {unknown: self._looked_at(held, known) for unknown, known in left.items() if self._asks(known)}
+
+    def _asks(self, known: Sequence[str]) -> bool:
+        return self.question.number(self.counted.subset(known)) > 0
 
     def within_reach(self, access: Mapping[str, float]) -> dict[str, dict[float, int]]:
         """Return, per variable, how many persons are breached by facts up to each rank of accessibility.
@@ -170,13 +180,13 @@ class People:
         }
 
     def _breached_by(self, held: Variable, known: Sequence[str]) -> int:
-        if not known and not self.empty:
+        if not self._asks(known):
             return 0
         seen = self._looked_at(held, known)
-        return int(self._once(seen)[seen.least.breached(self.p)].sum())
+        return int(self.weights(seen)[seen.least.breached(self.p)].sum())
 
     def _looked_at(self, held: Variable, known: Sequence[str]) -> Variable:
-        return look_at(self.counted, held.name, known, p=self.p, q=self.q[held.name], most=self.most, empty=self.empty)
+        return look({held.name: self.counts[held.name]}, [held.name], known, self.question, silent)[held.name]
 
     def for_person(self, record: int) -> tuple[Facts, ...]:
         """Return what gives the person behind a record away, variable by variable, the least protected first.
@@ -186,6 +196,8 @@ class People:
         if not 0 <= record < len(self):
             raise ColumnError(f"There is no record {record:,}: there are {counted(len(self), 'record')}, from 0.")
         row = int(self.counted.expand(np.arange(len(self.counted.rows)))[record])
+        if self.question.sampled is not None and self.question.sampled[row] == 0:
+            raise ModelError(f"Record {record:,} is not in the sample.", hint="Ask about everybody, or about another.")
         return tuple(sorted((self._facts(held, row) for held in self.variables.values()), key=lambda one: one.ppp))
 
     def _facts(self, held: Variable, row: int) -> Facts:
@@ -201,13 +213,11 @@ class People:
 
     def _telling(self, held: Variable, row: int) -> list[int]:
         """Return the combinations that breach one person; in a wide table those of a few variables only."""
-        rows, known = self.counted.rows, self.counted.subset(held.known)
-        most = self.most if self.counted.counts is not None else min(self.most or FEW, FEW)
-        agree = np.zeros(len(rows), np.uint64)
-        for place, column in enumerate(rows.columns):
-            matches = (column == column[row]) & ~rows.lacking(1 << place)
-            matches[row] = True
-            agree |= matches.astype(np.uint64) << np.uint64(place)
+        rows, known = self.counts[held.name].rows, self.counted.subset(held.known)
+        asked = self.question
+        if self.plan.way == "searched":
+            asked = replace(asked, most=min(asked.most or FEW, FEW))
+        agree = rows.agreement(row)
 
         def persons(subset: int) -> int:
             if rows.lacking(subset)[row]:
@@ -216,23 +226,17 @@ class People:
             return int(rows.weights[holders].sum())
 
         bit = 1 << held.least.variable
-        listed = subsets_of(known, most=most, empty=self.empty)
+        listed = asked.subsets(known)
         return [one for one in listed if Fraction(persons(one) - persons(one | bit), persons(one)) <= self.p]
 
     def _names(self, subset: int) -> tuple[str, ...]:
         return tuple(name for place, name in enumerate(self.counted.names) if subset >> place & 1)
 
-    def _variable(self, name: str) -> Variable:
+    def variable(self, name: str) -> Variable:
+        """Return one variable, as it is protected."""
         if name not in self.variables:
             raise ColumnError.unknown(name, self.variables)
         return self.variables[name]
-
-
-_MEASURES = {
-    "ppp": lambda held: held.least.ppp().floats(),
-    "npp": lambda held: held.full.npp(),
-    "poac": Variable.poac,
-}
 
 
 def _quantiles(values: NDArray[np.float64], weights: NDArray[np.int64]) -> list[float]:
@@ -241,47 +245,3 @@ def _quantiles(values: NDArray[np.float64], weights: NDArray[np.int64]) -> list[
     reached = np.cumsum(weights[order])
     places = np.searchsorted(reached, [max(share * reached[-1], 1) for share in QUANTILES])
     return [float(values[order][min(place, len(order) - 1)]) for place in places]
-
-
-def look_at(  # noqa: PLR0913 - keyword-only options
-    counted_: SubsetCounts,
-    name: str,
-    known: Sequence[str],
-    *,
-    p: Fraction,
-    q: Fraction,
-    most: int | None = None,
-    empty: bool = False,
-) -> Variable:
-    """Take one variable as sensitive, and some others as what may be known."""
-    variable, auxiliary = counted_.names.index(name), counted_.subset(known)
-    listed = list(subsets_of(auxiliary, most=most, empty=empty))
-    if not listed:
-        raise ModelError(f"Nothing may be known, so nothing can be learned about '{name}'.", hint="Give more columns.")
-    everybody = np.arange(len(counted_.rows), dtype=np.uint32)
-    if counted_.counts is None:
-        raise ModelError("There are too many combinations for this.", hint="Leave columns out.")
-    found = breaches(counted_.counts, variable, auxiliary, everybody, p=p, most=most, empty=empty)
-    return Variable(
-        name=name,
-        known=tuple(known),
-        domain=len(counted_.columns[variable].values),
-        least=weakest(counted_, variable, listed),
-        full=at(counted_, variable, auxiliary),
-        others=_fewest(counted_, variable, listed, auxiliary, q),
-        smallest=found.smallest,
-        combinations=len(listed),
-        breaches=found,
-    )
-
-
-def _fewest(
-    counted_: SubsetCounts, variable: int, listed: Sequence[int], auxiliary: int, q: Fraction
-) -> NDArray[np.int64]:
-    """Return the fewest alternatives over all combinations; with q = 0, knowing more can only take some away."""
-    if q == 0 and auxiliary in listed:
-        return alternatives(counted_, variable, auxiliary)
-    fewest = alternatives(counted_, variable, listed[0], q)
-    for subset in listed[1:]:
-        fewest = np.minimum(fewest, alternatives(counted_, variable, subset, q))
-    return fewest

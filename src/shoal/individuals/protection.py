@@ -51,7 +51,7 @@ def at(counted: SubsetCounts, variable: int, subset: int) -> Protection:
     return Protection(variable, np.full(len(peers), subset, np.uint64), peers, same)
 
 
-def weakest(counted: SubsetCounts, variable: int, subsets: Sequence[int]) -> Protection:
+def weakest(counted: SubsetCounts, variable: int, subsets: Sequence[int], threads: int = 1) -> Protection:
     """Return the protection under the combination, of a list, that tells most: the minimum of PPP.
 
     Larger combinations go first: where one leaves no protective peer at all, no other needs to be looked at.
@@ -67,7 +67,7 @@ def weakest(counted: SubsetCounts, variable: int, subsets: Sequence[int]) -> Pro
     most = at(counted, variable, int(listed[0]))
     open_ = np.flatnonzero(most.npp() > 0).astype(np.uint32)
     best = most.subset.astype(np.uint32)
-    best[open_] = largest_share(counted.counts, variable, listed, open_)
+    best[open_] = largest_share(counted.counts, variable, listed, open_, threads)
     rows = np.arange(len(best))
     return Protection(
         variable,

@@ -516,51 +516,113 @@ API void shoal_subset_largest(const uint32_t *counts, int64_t rows, const uint32
     }
 }
 
-enum { WORD = 64 };
+/* Rows are looked at in blocks of SPAN words, a bit for each. */
+enum { SPAN = 8, BLOCK_ROWS = 64 * SPAN, PLANES = 33 };
 
-/* The rows, of up to 64, in which a subset breaches: (peers - same) / peers is at most p = above / below. */
-static uint64_t breaching(const uint32_t *all, const uint32_t *with, const uint32_t *rows, int64_t length, uint32_t above,
-                          uint32_t below)
+/* Packs eight bytes, each 0 or 1, into eight bits. */
+static inline uint64_t pack_bits(const uint8_t *bytes) { return (load8(bytes) * 0x0102040810204080u) >> 56; }
+
+/* The rows in which a subset breaches: (peers - same) / peers is at most p = above / below. */
+static void breaching(const uint32_t *all, const uint32_t *with, int64_t length, uint32_t above, uint32_t below,
+                      uint64_t *words)
 {
-    uint64_t word = 0;
-    for (int64_t i = 0; i < length; i++) {
-        const uint64_t peers = all[rows[i]], protective = peers - with[rows[i]];
-        word |= (uint64_t)(protective * below <= peers * above) << i;
+    uint8_t bytes[BLOCK_ROWS];
+    if (above == 0)
+        for (int64_t i = 0; i < length; i++) bytes[i] = all[i] == with[i];
+    else
+        for (int64_t i = 0; i < length; i++)
+            bytes[i] = (uint64_t)(all[i] - with[i]) * below <= (uint64_t)all[i] * above;
+    if (length < BLOCK_ROWS) memset(bytes + length, 0, (size_t)(BLOCK_ROWS - length));
+    for (int w = 0; w < SPAN; w++) {
+        words[w] = 0;
+        for (int byte = 0; byte < 8; byte++) words[w] |= pack_bits(bytes + 64 * w + 8 * byte) << (8 * byte);
     }
-    return word;
 }
 
-/* For some rows and every subset A of `known` with at most `most` columns: does knowing A breach? `breached` counts such
- * subsets, `minimal` those of which no proper subset does; both hold zeros. `smallest`, which holds NONE, gets the size of
- * the smallest. `words` has room for 2·2^columns numbers. The empty subset is looked at only if `empty`. */
-API void shoal_subset_breaches(const uint32_t *counts, int64_t rows, int32_t columns, const uint32_t *chosen,
-                               int64_t number, uint32_t sensitive, uint32_t known, int32_t most, int32_t empty,
-                               uint32_t above, uint32_t below, uint64_t *words, uint32_t *breached, uint32_t *minimal,
-                               uint8_t *smallest)
+/* Adds one to the counters whose bits are set. Plane n holds the n-th binary digit of all counters. */
+static inline void count_up(uint64_t planes[PLANES][SPAN], int word, uint64_t bits)
 {
-    uint64_t *here = words, *within = words + ((int64_t)1 << columns);
-    for (int64_t start = 0; start < number; start += WORD) {
-        const int64_t length = number - start < WORD ? number - start : WORD;
+    for (int plane = 0; bits; plane++) {
+        const uint64_t carry = planes[plane][word] & bits;
+        planes[plane][word] ^= bits;
+        bits = carry;
+    }
+}
+
+static void read_counters(uint64_t planes[PLANES][SPAN], int64_t length, uint32_t *counters)
+{
+    for (int64_t i = 0; i < length; i++) {
+        uint32_t number = 0;
+        for (int plane = 0; plane < 32; plane++) number |= (uint32_t)(planes[plane][i / 64] >> (i % 64) & 1) << plane;
+        counters[i] = number;
+    }
+}
+
+/* For the rows in [begin, end) and every subset A of `known` with at most `most` columns: does knowing A breach?
+ * `breached` gets the number of such subsets, `minimal` of those of which no proper subset does. `smallest`, which holds
+ * NONE, gets the size of the smallest. `inside` has room for SPAN·2^columns numbers. The empty subset is looked at only if
+ * `empty`. */
+API void shoal_subset_breaches(const uint32_t *counts, int64_t rows, int64_t begin, int64_t end, uint32_t sensitive,
+                               uint32_t known, int32_t most, int32_t empty, uint32_t above, uint32_t below,
+                               uint64_t *inside, uint32_t *breached, uint32_t *minimal, uint8_t *smallest)
+{
+    for (int64_t start = begin; start < end; start += BLOCK_ROWS) {
+        const int64_t length = end - start < BLOCK_ROWS ? end - start : BLOCK_ROWS;
+        uint64_t all[PLANES][SPAN] = {{0}}, least[PLANES][SPAN] = {{0}};
         for (uint32_t subset = 0;; subset = (subset - known) & known) {
             const int size = __builtin_popcount(subset);
-            uint64_t word = 0, lower = 0;
+            uint64_t here[SPAN] = {0}, lower[SPAN] = {0};
             if (size <= most && (size || empty))
-                word = breaching(counts + (int64_t)subset * rows, counts + (int64_t)(subset | sensitive) * rows,
-                                 chosen + start, length, above, below);
+                breaching(counts + (int64_t)subset * rows + start, counts + (int64_t)(subset | sensitive) * rows + start,
+                          length, above, below, here);
             for (uint32_t rest = subset; rest; rest &= rest - 1) {
-                const uint32_t smaller = subset & ~(rest & -rest);
-                lower |= here[smaller] | within[smaller];
+                const uint64_t *smaller = inside + (int64_t)(subset & ~(rest & -rest)) * SPAN;
+                for (int w = 0; w < SPAN; w++) lower[w] |= smaller[w];
             }
-            here[subset] = word;
-            within[subset] = lower;
-            for (uint64_t left = word; left; left &= left - 1) breached[start + __builtin_ctzll(left)]++;
-            for (uint64_t left = word & ~lower; left; left &= left - 1) {
-                const int64_t row = start + __builtin_ctzll(left);
-                minimal[row]++;
-                if (size < smallest[row]) smallest[row] = (uint8_t)size;
+            for (int w = 0; w < SPAN; w++) {
+                inside[(int64_t)subset * SPAN + w] = here[w] | lower[w];
+                count_up(all, w, here[w]);
+                count_up(least, w, here[w] & ~lower[w]);
+                for (uint64_t left = here[w] & ~lower[w]; left; left &= left - 1) {
+                    const int64_t row = start + 64 * w + __builtin_ctzll(left);
+                    if (size < smallest[row]) smallest[row] = (uint8_t)size;
+                }
             }
             if (subset == known) break;
         }
+        read_counters(all, length, breached + start);
+        read_counters(least, length, minimal + start);
+    }
+}
+
+/* ---- rows that agree within windows --------------------------------------------------------------------- */
+
+enum { PAIRS = 2048 };
+
+/* counts[A][i] = persons whose row agrees with row i in all columns of A, for the rows in [begin, end). A row j agrees in
+ * a column if its code is one of the `spans` + 1 codes from `lows` on, which row i has there. Both are [columns][rows];
+ * `sums` has room for 2^columns numbers. */
+API void shoal_pair_counts(const uint32_t *codes, const uint32_t *lows, const uint32_t *spans, const uint32_t *weights,
+                           int64_t rows, int32_t columns, int64_t begin, int64_t end, uint32_t *sums, uint32_t *counts)
+{
+    const int64_t subsets = (int64_t)1 << columns;
+    uint32_t masks[PAIRS];
+    for (int64_t i = begin; i < end; i++) {
+        memset(sums, 0, (size_t)subsets * sizeof(uint32_t));
+        for (int64_t from = 0; from < rows; from += PAIRS) {
+            const int64_t size = rows - from < PAIRS ? rows - from : PAIRS;
+            memset(masks, 0, sizeof masks);
+            for (int32_t column = 0; column < columns; column++) {
+                const uint32_t *others = codes + column * rows + from;
+                const uint32_t low = lows[column * rows + i], span = spans[column * rows + i];
+                for (int64_t j = 0; j < size; j++) masks[j] |= (uint32_t)(others[j] - low <= span) << column;
+            }
+            for (int64_t j = 0; j < size; j++) sums[masks[j]] += weights[from + j];
+        }
+        for (int64_t bit = 1; bit < subsets; bit <<= 1) /* who agrees in more agrees in less */
+            for (int64_t subset = 0; subset < subsets; subset++)
+                if (!(subset & bit)) sums[subset] += sums[subset | bit];
+        for (int64_t subset = 0; subset < subsets; subset++) counts[subset * rows + i] = sums[subset];
     }
 }
 
@@ -650,32 +712,33 @@ static void take_apart(Wide *all, const uint32_t *rows, int64_t size, int32_t co
 }
 
 static void explore(Wide *all, const uint32_t *rows, int64_t size, int32_t depth, int32_t last, uint64_t subset,
-                    uint64_t live);
+                    uint64_t above, uint64_t live);
 
 /* Goes on with every part of a group that a column takes apart. */
 static void explore_parts(Wide *all, const uint32_t *rows, int64_t size, int32_t depth, int32_t column, uint64_t subset,
-                          uint64_t live)
+                          uint64_t above, uint64_t live)
 {
     const int64_t width = all->columns;
     const uint32_t *codes = all->codes + column;
     for (int64_t begin = 0, end; begin < size; begin = end) {
         const uint32_t code = codes[rows[begin] * width];
         for (end = begin + 1; end < size && codes[rows[end] * width] == code;) end++;
-        explore(all, rows + begin, end - begin, depth, column, subset, live);
+        explore(all, rows + begin, end - begin, depth, column, subset, above, live);
     }
 }
 
-/* Leaves out sensitive columns for which the same rows are met again: if they agree in a column before the last one, so
- * do they, and all that follows from here, where that column is known too. Not if it is the sensitive one itself. */
-static uint64_t met_only_here(uint64_t agree, uint64_t subset, int32_t last, uint64_t live)
+/* Leaves out sensitive columns for which the same rows are met again. If they agree in a column before the last one, so
+ * do they, and all that follows from here, where that column is known too: the column takes the group above apart, so it
+ * was gone on with there. Not for the sensitive column itself. `above`: where the rows of the group above agree. */
+static uint64_t met_only_here(uint64_t agree, uint64_t above, int32_t last, uint64_t live)
 {
-    const uint64_t before = agree & ~subset & (((uint64_t)1 << last) - 1);
+    const uint64_t before = agree & ~above & (((uint64_t)1 << last) - 1);
     if (before == 0) return live;
     return before & (before - 1) ? 0 : live & before;
 }
 
 static void explore(Wide *all, const uint32_t *rows, int64_t size, int32_t depth, int32_t last, uint64_t subset,
-                    uint64_t live)
+                    uint64_t above, uint64_t live)
 {
     if (*all->stop) return;
     uint64_t open = 0;
@@ -684,7 +747,7 @@ static void explore(Wide *all, const uint32_t *rows, int64_t size, int32_t depth
     if (live == 0) return;
     all->visited++;
     const uint64_t agree = agreeing_columns(all, rows, size, subset);
-    if (!all->capped) live = met_only_here(agree, subset, last, live);
+    if (!all->capped) live = met_only_here(agree, above, last, live);
     if (live == 0) return;
     uint32_t peers = 0;
     for (int64_t i = 0; i < size; i++) peers += all->weights[rows[i]];
@@ -701,7 +764,7 @@ static void explore(Wide *all, const uint32_t *rows, int64_t size, int32_t depth
         const uint64_t bit = (uint64_t)1 << column, others = live & ~bit;
         if (!others || !(all->known & bit) || agree & bit) continue;
         take_apart(all, rows, size, column, out);
-        explore_parts(all, out, size, depth + 1, column, subset | bit, others);
+        explore_parts(all, out, size, depth + 1, column, subset | bit, agree, others);
     }
 }
 
@@ -721,8 +784,9 @@ API int64_t shoal_subset_search(const uint32_t *codes, const uint32_t *weights, 
     const uint64_t bit = (uint64_t)1 << first;
     if (rows == 0 || !(live & ~bit)) return 0;
     for (int64_t i = 0; i < rows; i++) everybody[i] = (uint32_t)i;
+    const uint64_t above = agreeing_columns(&all, everybody, rows, 0);
     take_apart(&all, everybody, rows, first, out);
-    explore_parts(&all, out, rows, 1, first, bit, live & ~bit);
+    explore_parts(&all, out, rows, 1, first, bit, above, live & ~bit);
     return all.visited;
 }
 

@@ -40,8 +40,9 @@ _SIGNATURES: dict[str, tuple[type | None, list[type]]] = {
     "shoal_subset_largest": (None, [_ptr, _i64, _ptr, _i64, _ptr, _i64, _u32, _ptr]),
     "shoal_subset_breaches": (
         None,
-        [_ptr, _i64, _i32, _ptr, _i64, _u32, _u32, _i32, _i32, _u32, _u32, _ptr, _ptr, _ptr, _ptr],
+        [_ptr, _i64, _i64, _i64, _u32, _u32, _i32, _i32, _u32, _u32, _ptr, _ptr, _ptr, _ptr],
     ),
+    "shoal_pair_counts": (None, [_ptr, _ptr, _ptr, _ptr, _i64, _i32, _i64, _i64, _ptr, _ptr]),
     "shoal_subset_search": (
         _i64,
         [_ptr, _ptr, _ptr, _i64, _i32, _i32, _i32, _u64, _u64, _ptr, _ptr, _ptr, _ptr, _ptr, _ptr, _ptr, _ptr],

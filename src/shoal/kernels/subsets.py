@@ -5,7 +5,7 @@ that agreed so far, so each subset costs one pass, and all share their beginning
 """
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,6 +17,8 @@ from shoal.kernels import library
 from shoal.kernels.grouping import group_rows
 from shoal.kernels.translation import Codes
 
+_SPAN = 8  # as in core.c: the words that are looked at together
+PIECE = 256  # rows that are compared with all others before anybody is told
 MOST = 24  # columns; beyond, the counts of all subsets do not fit into memory anyway
 
 
@@ -30,17 +32,27 @@ def memory(rows: int, columns: int) -> int:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Window:
+    """Which codes count as agreeing with each code of a column: those from ``lows`` to ``highs``."""
+
+    lows: NDArray[np.uint32]
+    highs: NDArray[np.uint32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Rows:
     """Rows, and whose they are.
 
     ``columns[j][i]``: the code of row i in column j. Row i belongs to ``holders[i]``, who stands for
     ``weights[holders[i]]`` persons. ``apart[j]``: the code in column j that matches nothing, if there is one.
+    ``windows[j]``: what else agrees in column j than the same code, if anything; then every row has its own holder.
     """
 
     columns: tuple[Codes, ...]
     holders: NDArray[np.uint32]
     weights: NDArray[np.int64]
     apart: tuple[int | None, ...] = ()
+    windows: tuple[Window | None, ...] = ()
 
     @classmethod
     def of(cls, columns: Sequence[Codes], weights: NDArray[np.int64]) -> "Rows":
@@ -49,6 +61,26 @@ class Rows:
 
     def __len__(self) -> int:
         return len(self.holders)
+
+    @property
+    def near(self) -> bool:
+        """Whether rows agree that are only near each other."""
+        return any(window is not None for window in self.windows)
+
+    def window(self, place: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+        """Return, for each row, the first and the last code that agrees with it in a column."""
+        codes, window = self.columns[place].astype(np.uint32), self.windows[place] if self.windows else None
+        return (codes, codes) if window is None else (window.lows[codes], window.highs[codes])
+
+    def agreement(self, row: int) -> NDArray[np.uint64]:
+        """Return, for each row, the columns in which it agrees with one of them, as bits."""
+        agree = np.zeros(len(self), np.uint64)
+        for place, codes in enumerate(self.columns):
+            low, high = (int(ends[row]) for ends in self.window(place))
+            matches = (codes >= low) & (codes <= high) & ~self.lacking(1 << place)
+            matches[row] = True
+            agree |= matches.astype(np.uint64) << np.uint64(place)
+        return agree
 
     def lacking(self, subset: int) -> NDArray[np.bool_]:
         """Tell which rows have, in a column of a subset, a value that matches nothing."""
@@ -59,7 +91,9 @@ class Rows:
         return lacking
 
 
-def subset_counts(rows: Rows, threads: int = 1) -> NDArray[np.uint32]:
+def subset_counts(
+    rows: Rows, threads: int = 1, progress: Callable[[int, int], None] = lambda *_: None
+) -> NDArray[np.uint32]:
     """Return ``counts[A, i]``: how many persons have a row that agrees with row i in every column of subset A.
 
     >>> import numpy as np
@@ -78,8 +112,10 @@ def subset_counts(rows: Rows, threads: int = 1) -> NDArray[np.uint32]:
     native = library.core()
     if native is None:
         _counts_numpy(rows, counts)
+    elif rows.near:
+        _pairs_native(native, rows, counts, threads, progress)
     elif len(rows) and number:
-        _counts_native(native, rows, counts, threads)
+        _counts_native(native, rows, counts, threads, progress)
     _stand_alone(rows, counts)
     return counts
 
@@ -111,8 +147,46 @@ def agreeing(rows: Rows, subset: int) -> NDArray[np.uint32]:
 
 
 def _counts_numpy(rows: Rows, counts: NDArray[np.uint32]) -> None:
+    if rows.near:
+        subsets = np.arange(len(counts), dtype=np.uint64)[:, None]
+        for row in range(len(rows)):
+            agrees = (rows.agreement(row)[None, :] & subsets) == subsets
+            counts[:, row] = agrees @ rows.weights[rows.holders]
+        return
     for subset in range(1, len(counts)):
         counts[subset] = agreeing(rows, subset)
+
+
+def _pairs_native(
+    native: ctypes.CDLL, rows: Rows, counts: NDArray[np.uint32], threads: int, progress: Callable[[int, int], None]
+) -> None:
+    """Compare every row with every row."""
+    number = len(rows.columns)
+    codes = np.stack([column.astype(np.uint32) for column in rows.columns])
+    lows, highs = (np.stack(ends) for ends in zip(*(rows.window(place) for place in range(number)), strict=True))
+    given = [codes, lows, highs - lows, rows.weights[rows.holders].astype(np.uint32)]
+    addresses = [array.ctypes.data for array in given]
+
+    def run(begin: int) -> None:
+        sums = np.empty(1 << number, np.uint32)
+        end = min(begin + PIECE, len(rows))
+        native.shoal_pair_counts(*addresses, len(rows), number, begin, end, sums.ctypes.data, counts.ctypes.data)
+
+    _in_threads(run, list(range(0, len(rows), PIECE)), threads, progress)
+
+
+def _in_threads(
+    run: Callable[[int], None], tasks: Sequence[int], threads: int, progress: Callable[[int, int], None]
+) -> None:
+    """Run tasks, the first first; what ``progress`` raises ends it when the tasks that have begun are done."""
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            for done, future in enumerate([pool.submit(run, task) for task in tasks]):
+                progress(done, len(tasks))
+                future.result()
+        except BaseException:
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
 
 
 def _without_matches(rows: Rows, place: int) -> Codes:
@@ -126,28 +200,28 @@ def _without_matches(rows: Rows, place: int) -> Codes:
     return column
 
 
-def _counts_native(native: ctypes.CDLL, rows: Rows, counts: NDArray[np.uint32], threads: int) -> None:
+def _counts_native(
+    native: ctypes.CDLL, rows: Rows, counts: NDArray[np.uint32], threads: int, progress: Callable[[int, int], None]
+) -> None:
     codes = np.stack([column.astype(np.uint32) for column in rows.columns])
     number, size = len(rows.columns), int(codes.max()) + 1
     apart = np.array([size if code is None else code for code in rows.apart or [None] * number], np.uint32)
     holders, weights = np.ascontiguousarray(rows.holders, np.uint32), rows.weights.astype(np.uint32)
     given = [array.ctypes.data for array in (codes, apart, holders, weights)]
 
-    def run(begin: int, end: int) -> None:
+    def run(first: int) -> None:
         levels = np.empty(2 * (number + 1) * (len(rows) + 1), np.uint32)
         tally, seen = np.zeros(size, np.uint32), np.empty(size, np.uint32)
         counted = np.zeros(max(len(rows), len(weights)), np.uint32)
         room = [array.ctypes.data for array in (counts, levels, tally, seen, counted)]
-        native.shoal_subset_counts(*given, len(rows), number, begin, end, *room)
+        native.shoal_subset_counts(*given, len(rows), number, first, first + 1, *room)
 
-    # Half of all subsets have the first column, half of the others the second, …: two threads share them evenly so.
-    parts = [(0, number)] if threads < 2 else [(0, 1), (1, number)]
-    with ThreadPoolExecutor(len(parts)) as pool:
-        list(pool.map(lambda part: run(*part), parts))
+    # Half of all subsets have the first column, half of the others the second, …: two threads share them evenly.
+    _in_threads(run, range(number), threads, progress)
 
 
 def largest_share(
-    counts: NDArray[np.uint32], sensitive: int, subsets: NDArray[np.uint32], rows: NDArray[np.uint32]
+    counts: NDArray[np.uint32], sensitive: int, subsets: NDArray[np.uint32], rows: NDArray[np.uint32], threads: int = 1
 ) -> NDArray[np.uint32]:
     """Return, for some rows, the subset A of a list with the largest ``counts[A ∪ sensitive] / counts[A]``.
 
@@ -167,17 +241,26 @@ def largest_share(
             best, shares = np.where(share > shares, subset, best), np.maximum(share, shares)
         return best.astype(np.uint32)
     rows, subsets = np.ascontiguousarray(rows, np.uint32), np.ascontiguousarray(subsets, np.uint32)
-    native.shoal_subset_largest(
-        counts.ctypes.data,
-        counts.shape[1],
-        rows.ctypes.data,
-        len(rows),
-        subsets.ctypes.data,
-        len(subsets),
-        bit,
-        best.ctypes.data,
-    )
+
+    def run(begin: int) -> None:
+        native.shoal_subset_largest(
+            counts.ctypes.data,
+            counts.shape[1],
+            rows[begin:].ctypes.data,
+            min(piece, len(rows) - begin),
+            subsets.ctypes.data,
+            len(subsets),
+            bit,
+            best[begin:].ctypes.data,
+        )
+
+    piece = max(-(-len(rows) // threads), 1)
+    _in_threads(run, range(0, len(rows), piece), threads, _untold)
     return best
+
+
+def _untold(done: int, total: int) -> None:
+    del done, total
 
 
 NONE = 255  # the size of the smallest breach, where there is none
@@ -199,52 +282,72 @@ def breaches(  # noqa: PLR0913 - keyword-only options
     counts: NDArray[np.uint32],
     sensitive: int,
     known: int,
-    rows: NDArray[np.uint32],
     *,
     p: Fraction = Fraction(0),
     most: int | None = None,
     empty: bool = False,
+    threads: int = 1,
 ) -> Breaches:
-    """Find, for some rows, the subsets A of the known columns with ``1 − counts[A ∪ sensitive] / counts[A] ≤ p``.
+    """Find, for every row, the subsets A of the known columns with ``1 − counts[A ∪ sensitive] / counts[A] ≤ p``.
 
     >>> import numpy as np
     >>> counts = subset_counts(Rows.of([np.array([0, 0, 1]), np.array([0, 1, 1])], np.array([5, 1, 1])))
-    >>> breaches(counts, 1, 0b01, np.arange(3, dtype=np.uint32)).smallest.tolist()
+    >>> breaches(counts, 1, 0b01).smallest.tolist()
     [255, 255, 1]
     """
-    number, columns = len(rows), int(counts.shape[0]).bit_length() - 1
-    found = Breaches(np.zeros(number, np.uint32), np.zeros(number, np.uint32), np.full(number, NONE, np.uint8))
+    rows, columns = counts.shape[1], int(counts.shape[0]).bit_length() - 1
+    found = Breaches(np.zeros(rows, np.uint32), np.zeros(rows, np.uint32), np.full(rows, NONE, np.uint8))
     native = library.core()
+    most = columns if most is None else most
+    p = floor_fraction(p, int(counts[0].max(initial=1)))
     if native is None:
-        _breaches_numpy(counts, 1 << sensitive, known, rows, found, p, columns if most is None else most, empty)
+        _breaches_numpy(counts, 1 << sensitive, known, found, p, most, empty)
         return found
-    rows = np.ascontiguousarray(rows, np.uint32)
-    words = np.empty(2 << columns, np.uint64)
-    native.shoal_subset_breaches(
-        counts.ctypes.data,
-        counts.shape[1],
-        columns,
-        rows.ctypes.data,
-        number,
-        1 << sensitive,
-        known,
-        columns if most is None else most,
-        int(empty),
-        p.numerator,
-        p.denominator,
-        words.ctypes.data,
-        found.subsets.ctypes.data,
-        found.minimal.ctypes.data,
-        found.smallest.ctypes.data,
-    )
+
+    def run(begin: int) -> None:
+        inside = np.empty(_SPAN << columns, np.uint64)
+        native.shoal_subset_breaches(
+            counts.ctypes.data,
+            rows,
+            begin,
+            min(begin + piece, rows),
+            1 << sensitive,
+            known,
+            most,
+            int(empty),
+            p.numerator,
+            p.denominator,
+            inside.ctypes.data,
+            found.subsets.ctypes.data,
+            found.minimal.ctypes.data,
+            found.smallest.ctypes.data,
+        )
+
+    piece = max(-(-rows // threads), 1)
+    _in_threads(run, range(0, rows, piece), threads, _untold)
     return found
+
+
+def floor_fraction(p: Fraction, most: int) -> Fraction:
+    """Return the largest fraction up to p whose denominator is at most so large.
+
+    A share of so many persons is at most p just if it is at most that, which fits into small integers.
+
+    >>> floor_fraction(Fraction("0.3333333333333333"), 30162), floor_fraction(Fraction("0.05"), 30162)
+    (Fraction(10053, 30160), Fraction(1, 20))
+    """
+    near = p.limit_denominator(most)
+    if near <= p:
+        return near
+    below = pow(near.numerator, -1, near.denominator)  # the neighbour a/b on the left: near.numerator·b − a·near.… = 1
+    below += near.denominator * ((most - below) // near.denominator)
+    return Fraction((near.numerator * below - 1) // near.denominator, below)
 
 
 def _breaches_numpy(  # noqa: PLR0913, PLR0917 - the same as above
     counts: NDArray[np.uint32],
     bit: int,
     known: int,
-    rows: NDArray[np.uint32],
     found: Breaches,
     p: Fraction,
     most: int,
@@ -254,11 +357,11 @@ def _breaches_numpy(  # noqa: PLR0913, PLR0917 - the same as above
     for subset in range(known + 1):
         if subset & ~known:
             continue
-        peers, same = counts[subset][rows].astype(object), counts[subset | bit][rows].astype(object)
+        peers, same = counts[subset].astype(object), counts[subset | bit].astype(object)
         size = subset.bit_count()
         allowed = size <= most and (size > 0 or empty)
         here = np.asarray((peers - same) * p.denominator <= peers * p.numerator, bool) & allowed
-        lower = np.zeros(len(rows), bool)
+        lower = np.zeros(counts.shape[1], bool)
         for place in range(subset.bit_length()):
             if subset >> place & 1:
                 lower |= inside[subset ^ 1 << place]

@@ -1,15 +1,15 @@
-"""Wide tables: too many combinations to count them all, so the one that tells most is searched for."""
+"""Variables in wide tables: too many combinations to count them all, so the one that tells most is searched for."""
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import ModelError
-from shoal.individuals.people import Variable
 from shoal.individuals.protection import Protection, alternatives, at
+from shoal.individuals.question import Question
+from shoal.individuals.variable import Variable
 from shoal.kernels.subset_search import MOST, Found, largest_shares
 from shoal.kernels.subsets import NONE
 from shoal.subsets import SubsetCounts
@@ -18,56 +18,57 @@ SECONDS = 60.0  # for which is searched unless told otherwise
 DEPTHS = 3  # up to so many facts, the smallest number that breaches is found out
 
 
-def look_at_all(  # noqa: PLR0913 - keyword-only options
+def look_searched(
     counted: SubsetCounts,
     hidden: Sequence[str],
     known: Sequence[str],
-    *,
-    p: Fraction,
-    most: int | None,
-    seconds: float | None,
+    question: Question,
     progress: Callable[[int, int], None],
 ) -> dict[str, Variable]:
     """Take variables as sensitive, one after the other, in a table whose combinations cannot all be counted."""
-    _check(counted)
+    if len(counted.columns) > MOST:
+        raise ModelError(
+            f"{len(counted.columns)} columns have too many combinations to search among.",
+            hint=f"Choose at most {MOST}: sensitive=…, auxiliary=…; or let at most two or three be known: most=3.",
+        )
     rows, sensitive, auxiliary = counted.rows, counted.subset(hidden), counted.subset(known)
 
-    def search(most: int | None, limit: float | None) -> Found:
+    def search(most: int | None, chosen: NDArray[np.bool_] | None, seconds: float | None) -> Found:
         return largest_shares(
-            rows.columns, rows.weights, sensitive, auxiliary, most=most, seconds=limit, progress=progress
+            rows.columns,
+            rows.weights,
+            sensitive,
+            auxiliary,
+            most=most,
+            chosen=chosen,
+            seconds=seconds,
+            threads=2,
+            progress=progress,
         )
 
-    found = search(most, SECONDS if seconds is None else seconds)
-    deepest = min(most or DEPTHS, DEPTHS)
-    smallest = _smallest(search, p, deepest, found)
+    asked = np.ones((len(counted.columns), len(rows)), bool)
+    if question.sampled is not None:
+        asked &= question.sampled > 0
+    found = search(question.most, asked, SECONDS if question.seconds is None else question.seconds)
+    deepest = min(question.most or DEPTHS, DEPTHS)
+    smallest = _smallest(search, question.p, deepest, _breached(found, question.p) & asked)
     return {
-        name: _variable(counted, name, [other for other in known if other != name], found, smallest, deepest, most)
+        name: _variable(counted, name, [other for other in known if other != name], found, smallest, question)
         for name in hidden
     }
 
 
-def _check(counted: SubsetCounts) -> None:
-    if len(counted.columns) > MOST:
-        raise ModelError(
-            f"{len(counted.columns)} columns have too many combinations.",
-            hint=f"Choose at most {MOST}: sensitive=…, auxiliary=….",
-        )
-    if len(counted.rows.weights) != len(counted.rows) or any(code is not None for code in counted.rows.apart):
-        raise ModelError(
-            f"All combinations of {len(counted.columns)} columns do not fit into memory, and the search for wide tables"
-            " counts neither persons with several different records, nor missing values that match nothing.",
-            hint="Leave columns out.",
-        )
-
-
 def _smallest(
-    search: Callable[[int | None, float | None], Found], p: Fraction, deepest: int, whole: Found
+    search: Callable[[int | None, NDArray[np.bool_] | None, float | None], Found],
+    p: Fraction,
+    deepest: int,
+    breached: NDArray[np.bool_],
 ) -> NDArray[np.uint8]:
     """Return the smallest number of facts that breaches, or one more than was tried where it takes more."""
-    smallest = np.full(whole.same.shape, NONE, np.uint8)
-    smallest[_breached(whole, p)] = deepest + 1
+    smallest = np.where(breached, deepest + 1, NONE).astype(np.uint8)
     for depth in range(deepest, 0, -1):
-        smallest[_breached(search(depth, None), p)] = depth
+        breached &= _breached(search(depth, breached, None), p)
+        smallest[breached] = depth
     return smallest
 
 
@@ -82,11 +83,9 @@ def _variable(  # noqa: PLR0913, PLR0917 - what is known about it
     known: Sequence[str],
     found: Found,
     smallest: NDArray[np.uint8],
-    deepest: int,
-    most: int | None,
+    question: Question,
 ) -> Variable:
-    variable = counted.names.index(name)
-    auxiliary = counted.subset(known)
+    variable, auxiliary = counted.names.index(name), counted.subset(known)
     least = Protection(
         variable, found.subset[variable], found.peers[variable].astype(np.int64), found.same[variable].astype(np.int64)
     )
@@ -96,9 +95,9 @@ def _variable(  # noqa: PLR0913, PLR0917 - what is known about it
         domain=len(counted.columns[variable].values),
         least=least,
         full=at(counted, variable, auxiliary),
-        others=alternatives(counted, variable, auxiliary),
+        others=alternatives(counted, variable, auxiliary) if question.most is None else None,
         smallest=smallest[variable],
-        deepest=deepest,
-        combinations=sum(comb(len(known), size) for size in range(1, min(most or len(known), len(known)) + 1)),
+        deepest=min(question.most or DEPTHS, DEPTHS),
+        combinations=question.number(auxiliary),
         at_least=None if found.finished else 1 - found.at_most[variable],
     )

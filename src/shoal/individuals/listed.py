@@ -1,0 +1,87 @@
+"""Variables under a list of combinations, each counted when its turn comes: nothing is held but the best so far."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from shoal.errors import ModelError
+from shoal.individuals.counted import fewest_others
+from shoal.individuals.protection import Protection, at
+from shoal.individuals.question import Question
+from shoal.individuals.variable import Variable
+from shoal.kernels.subsets import NONE
+from shoal.subsets import SubsetCounts
+
+WORK = 3e10  # rows times combinations times variables: some ten minutes
+
+
+def look_listed(
+    counted: SubsetCounts,
+    hidden: Sequence[str],
+    known: Sequence[str],
+    question: Question,
+    progress: Callable[[int, int], None],
+) -> dict[str, Variable]:
+    """Take variables as sensitive, one after the other, and look at one combination after the other."""
+    number = question.number(counted.subset(known))
+    if number * len(hidden) * len(counted.rows) > WORK:
+        raise ModelError(
+            f"{number:,} combinations of {len(known)} variables, for {len(hidden)} sensitive ones, are too many to "
+            "look at one by one.",
+            hint="Let at most two or three variables be known (most=3, --most 3), or choose fewer (auxiliary=…).",
+        )
+    variables = {}
+    for done, name in enumerate(hidden):
+        others = [other for other in known if other != name]
+        listed = sorted(question.subsets(counted.subset(others)), key=lambda subset: (subset.bit_count(), subset))
+
+        def tell(step: int, place: int = done, steps: int = len(listed)) -> None:
+            progress(place * steps + step, len(hidden) * steps)
+
+        variables[name] = _look(counted, name, others, listed, question, tell)
+    return variables
+
+
+def _look(  # noqa: PLR0913, PLR0917 - what is asked
+    counted: SubsetCounts,
+    name: str,
+    known: Sequence[str],
+    listed: Sequence[int],
+    question: Question,
+    tell: Callable[[int], None],
+) -> Variable:
+    variable, auxiliary = counted.names.index(name), counted.subset(known)
+    if not listed:
+        raise ModelError(f"None of the combinations leaves '{name}' unknown.", hint="Give others, or leave it out.")
+    least = at(counted, variable, listed[0])
+    smallest = np.full(len(counted.rows), NONE, np.uint8)
+    telling = np.zeros(len(counted.rows), np.int64)
+    for step, subset in enumerate(listed):
+        tell(step)
+        here = at(counted, variable, subset)
+        least = _weaker(least, here)
+        breached = here.breached(question.p)
+        telling += breached
+        smallest[breached & (smallest == NONE)] = subset.bit_count()
+    return Variable(
+        name=name,
+        known=tuple(known),
+        domain=len(counted.columns[variable].values),
+        least=least,
+        full=at(counted, variable, auxiliary),
+        others=fewest_others(counted, variable, listed, auxiliary, question.q[name]),
+        smallest=smallest,
+        combinations=len(listed),
+        telling=telling,
+    )
+
+
+def _weaker(one: Protection, other: Protection) -> Protection:
+    """Take, row by row, the combination with the larger share of persons who have the same value."""
+    better = other.same * one.peers > one.same * other.peers
+    return Protection(
+        one.variable,
+        np.where(better, other.subset, one.subset),
+        np.where(better, other.peers, one.peers),
+        np.where(better, other.same, one.same),
+    )

@@ -1,0 +1,80 @@
+"""Looking at variables: count all combinations where they fit, list them where they are few, search otherwise."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from shoal.errors import ModelError
+from shoal.individuals.counted import look_counted
+from shoal.individuals.listed import look_listed
+from shoal.individuals.question import Question
+from shoal.individuals.searched import SECONDS, look_searched
+from shoal.individuals.variable import Variable
+from shoal.kernels.subsets import memory
+from shoal.progress import Hook, Progress
+from shoal.subsets import SubsetCounts
+
+FEW, LITTLE = 20_000, 1e9  # combinations, and rows in them, that are looked at one by one without a second thought
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How combinations are looked at (``counted``, ``listed`` or ``searched``), how many there are, and what to say."""
+
+    way: str
+    combinations: int
+    remark: str | None = None
+
+
+def plan(counted: SubsetCounts, hidden: Sequence[str], known: Sequence[str], question: Question) -> Plan:
+    """Choose a way, and say what it means."""
+    number = question.number(counted.subset(known))
+    if question.combinations is not None:
+        return Plan("listed", number)
+    if counted.counts is not None:
+        return Plan("counted", number)
+    few = number * len(hidden) <= FEW and number * len(hidden) * len(counted.rows) <= LITTLE
+    if few or question.empty or any(question.q.values()) or _has_special_rows(counted):
+        return Plan("listed", number)
+    size = memory(len(counted.rows), len(counted.columns)) / 2**30
+    seconds = SECONDS if question.seconds is None else question.seconds
+    return Plan(
+        "searched",
+        number,
+        f"{number:,} combinations of {len(known)} variables would take {size:,.0f} GiB to count. The one that tells "
+        f"most is searched for instead, for {seconds:g} s at most. You can let fewer variables be known (most=3, "
+        "--most 3), search longer (seconds=600, --seconds 600) or ask about some persons only (sample=1000, "
+        "--sample 1000).",
+    )
+
+
+def _has_special_rows(counted: SubsetCounts) -> bool:
+    """Tell whether persons have several rows, or values match nothing: the search cannot count these."""
+    rows = counted.rows
+    return len(rows.weights) != len(rows) or any(code is not None for code in rows.apart)
+
+
+def look(
+    counted: Mapping[str, SubsetCounts], hidden: Sequence[str], known: Sequence[str], question: Question, progress: Hook
+) -> dict[str, Variable]:
+    """Take variables as sensitive, one after the other, each with its own counts."""
+    some = counted[hidden[0]]
+    for name in hidden:
+        if not any(other != name for other in known):
+            raise ModelError(
+                f"Nothing may be known, so nothing can be learned about '{name}'.", hint="Give more columns."
+            )
+    way = plan(some, hidden, known, question).way
+    if way == "searched":
+        return look_searched(some, hidden, known, question, partial(_told, progress, "searching"))
+    if way == "listed":
+        return look_listed(some, hidden, known, question, partial(_told, progress, "looking at combinations"))
+    variables = {}
+    for done, name in enumerate(hidden):
+        progress(Progress("looking at variables", done, len(hidden)))
+        variables[name] = look_counted(counted[name], name, [other for other in known if other != name], question)
+    return variables
+
+
+def _told(progress: Hook, note: str, done: int, total: int) -> None:
+    progress(Progress(note, done, total))

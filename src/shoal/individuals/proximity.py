@@ -1,0 +1,53 @@
+"""Proximity: numbers and dates that are near enough count as agreeing.
+
+Who learns a cost within 100 has learned it, and who knows an age within two years knows it well enough. The paper names
+this as work to be done (Kroes 2021, discussion).
+"""
+
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from shoal.errors import ColumnError
+from shoal.kernels.subsets import Window
+from shoal.table.column import Column
+from shoal.table.kind import Kind
+
+
+def window(column: Column, distance: Fraction) -> Window:
+    """Return which values of a column are within a distance of each of its values; dates are counted in days.
+
+    Numbers are taken as they are written: 0.4 is within 0.1 of 0.3, whatever their doubles say.
+
+    >>> import shoal
+    >>> near = window(shoal.read({"x": [0.3, 0.4, 0.9]})["x"], Fraction(1, 10))
+    >>> near.lows.tolist(), near.highs.tolist()
+    ([0, 0, 2], [1, 1, 2])
+    """
+    if not (column.kind.numeric or column.kind is Kind.DATE):
+        raise ColumnError(
+            f"Column '{column.name}' holds {column.kind}: nothing is near in it.",
+            hint="A tolerance or a range can be given for numbers and dates.",
+        )
+    if distance < 0:
+        raise ColumnError(f"The distance for column '{column.name}' is less than 0.")
+    values = [_number(value) for value in column.values.to_pylist()]
+    codes = np.arange(column.size, dtype=np.uint32)  # missing and suppressed agree with themselves only
+    lows, highs = codes.copy(), codes.copy()
+    low = high = 0
+    for place, value in enumerate(values):
+        while value - values[low] > distance:
+            low += 1
+        while high + 1 < len(values) and values[high + 1] - value <= distance:
+            high += 1
+        lows[place], highs[place] = low, high
+    return Window(lows, highs)
+
+
+def _number(value: Any) -> Fraction:
+    if isinstance(value, date):
+        return Fraction(value.toordinal())
+    return Fraction(Decimal(repr(value))) if isinstance(value, float) else Fraction(value)

@@ -1,0 +1,49 @@
+"""The question: what an adversary may know, and when somebody is breached."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.subsets import subsets_of
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Question:
+    """What is asked about every person and variable.
+
+    ``p``: breached is whose share of protective peers is at most p. ``q``: per variable, a value is considered if more
+    than this share of the peers have it. ``most``: at most so many variables are known. ``empty``: knowing nothing
+    counts as a combination. ``combinations``: look at these only, each given as bits. ``sampled``: for each row of the
+    counts, how many of the persons behind it are asked about, if not all. ``seconds``: for how long to search.
+    """
+
+    p: Fraction
+    q: Mapping[str, Fraction]
+    most: int | None = None
+    empty: bool = False
+    combinations: tuple[int, ...] | None = None
+    sampled: NDArray[np.int64] | None = None
+    seconds: float | None = None
+
+    def subsets(self, known: int) -> Iterator[int]:
+        """Yield the combinations of known variables that are asked about."""
+        if self.combinations is None:
+            yield from subsets_of(known, most=self.most, empty=self.empty)
+        else:
+            yield from (one for one in self.combinations if not one & ~known)
+
+    def number(self, known: int) -> int:
+        """Return how many combinations that are, without listing them.
+
+        >>> Question(Fraction(0), {}, most=3).number((1 << 50) - 1)
+        20875
+        """
+        if self.combinations is not None:
+            return sum(1 for _ in self.subsets(known))
+        width = known.bit_count()
+        deepest = width if self.most is None else min(self.most, width)
+        return sum(comb(width, size) for size in range(0 if self.empty else 1, deepest + 1))
