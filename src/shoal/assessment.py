@@ -24,8 +24,10 @@ from shoal.risk.adversary import Risk, journalist, marketer, prosecutor
 from shoal.risk.attribute import AttributeRisk, attribute_risk
 from shoal.risk.context import ContextRisk, context_risk
 from shoal.risk.distinction import distinction, separation
+from shoal.risk.events import EventRisk, event_risks
 from shoal.risk.history import HistoryRisk, history_risk
 from shoal.risk.household import HouseholdRisk, household_risk
+from shoal.risk.special_uniques import SpecialUniques, special_uniques
 from shoal.risk.survey import SurveyRisk, survey_risk
 from shoal.risk.uniqueness import PopulationUniqueness, population_uniqueness
 from shoal.table.column import SUPPRESSED
@@ -112,6 +114,8 @@ class Assessment:
     survey: SurveyRisk | None
     household: HouseholdRisk | None
     history: HistoryRisk | None
+    events: tuple[EventRisk, ...]
+    special_uniques: SpecialUniques | None
     notes: tuple[str, ...]
 
     @property
@@ -138,12 +142,14 @@ def assess(  # noqa: PLR0913 - keyword-only options
     subject: str | None = None,
     missing: str | None = None,
     threshold: Fraction | float | str = Fraction(1, 5),
+    uniques: int | None = None,
     progress: Hook | None = None,
 ) -> Assessment:
     """Assess the risk of every person in a table, and judge it by the requirements of a policy.
 
     ``data``: a table, a frame or a file. Roles come from the policy, or are given by name; names that are given go
-    first. ``threshold``: the risk above which persons are counted.
+    first. ``threshold``: the risk above which persons are counted. ``uniques``: find out who is singled out by at most
+    so many columns (special uniques).
 
     >>> import shoal
     >>> found = shoal.assess({"age": [34, 34, 71, 71], "dx": ["flu", "ms", "flu", "flu"]}, quasi="age", sensitive="dx")
@@ -154,7 +160,7 @@ def assess(  # noqa: PLR0913 - keyword-only options
     chosen = Policy.given(policy) if policy is not None else Policy(version=1)
     table = _table(data, chosen, {"quasi": quasi, "sensitive": sensitive, "subject": subject})
     rule = Missing.named(missing) if missing is not None else chosen.data.missing
-    return _Assessor(table, chosen, rule, _share(threshold), hook).assessment()
+    return _Assessor(table, chosen, rule, _share(threshold), uniques, hook).assessment()
 
 
 def _share(given: Fraction | float | str) -> Fraction:
@@ -191,6 +197,7 @@ class _Assessor:
     policy: Policy
     missing: Missing
     threshold: Fraction
+    uniques: int | None
     progress: Hook
 
     @cached_property
@@ -256,8 +263,18 @@ class _Assessor:
             survey=survey_risk(table, missing=self.missing) if table.with_role(Role.WEIGHT) and not wild else None,
             household=household_risk(table, missing=self.missing) if table.with_role(Role.HOUSEHOLD) else None,
             history=history_risk(table, missing=self.missing) if table.subject is not None and not wild else None,
+            events=self._events(),
+            special_uniques=(
+                special_uniques(table, most=self.uniques, missing=self.missing) if self.uniques and not wild else None
+            ),
             notes=tuple(self._notes(classes, matched)),
         )
+
+    def _events(self) -> tuple[EventRisk, ...]:
+        """Look at known events where persons have several records that differ."""
+        table = self.table
+        several = table.subject is not None and len((held := table.profiles(table.quasi)).members) > len(held)
+        return event_risks(table) if several and self.missing is Missing.OWN else ()
 
     def _requirements(self) -> Iterable[tuple[str, str, Model]]:
         for asked in self.policy.require:

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from fractions import Fraction
-from itertools import count, permutations
+from itertools import combinations, count, permutations
 from math import exp, inf, log
 
 
@@ -136,8 +136,15 @@ def spread(held):
     return max(numbers) - min(numbers)
 
 
+def partly(rows, quasi, sensitive, most, **how):
+    """Return all classes of all adversaries who know at most so many quasi-identifiers."""
+    known = [part for size in range(1, most + 1) for part in combinations(quasi, size)]
+    return [held for part in known for held in classes_of(rows, part, sensitive, **how)]
+
+
 def measures(rows, quasi, sensitive, *, subject, missing, ladder):
     """Return what every model that needs no population attains."""
+    one, two = (partly(rows, quasi, sensitive, most, subject=subject, missing=missing) for most in (1, 2))
     classes = classes_of(rows, quasi, sensitive, subject=subject, missing=missing)
     before = reference_of(rows, sensitive, subject=subject)
     k = min(held.size for held in classes)
@@ -165,6 +172,10 @@ def measures(rows, quasi, sensitive, *, subject, missing, ladder):
         ("delta-disclosure", ("absent", "ignore")): {"delta": max(delta(h, before, absent="ignore") for h in classes)},
         ("basic-beta-likeness",): {"beta": max(gain(held, before) for held in classes)},
         ("enhanced-beta-likeness",): {"beta": max(enhanced(held, before) for held in classes)},
+        ("lkc-privacy", ("l", 1)): {"k": min(held.size for held in one), "c": max(map(posterior, one))},
+        ("lkc-privacy", ("l", 2)): {"k": min(held.size for held in two), "c": max(map(posterior, two))},
+        ("subset-k-anonymity", ("m", 1)): {"k": min(held.size for held in one)},
+        ("subset-k-anonymity", ("m", 2)): {"k": min(held.size for held in two)},
         ("xy-anonymity",): {"k": l},
         ("xy-linkability",): {"h": max(map(posterior, classes))},
         ("average-risk",): {"risk": average_risk(classes)},

@@ -109,6 +109,8 @@ def variants():
         "t-closeness": [{"distance": "equal"}, {"distance": "hierarchical"}],
         "delta-disclosure": [{"absent": "fail"}, {"absent": "ignore"}],
         "recursive-l-diversity": [{"l": 2}],
+        "lkc-privacy": [{"l": 1}],
+        "subset-k-anonymity": [{"m": 1}],
         "p-plus-sensitive-k-anonymity": [{"level": 1}],
     }
     for name in MODELS:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from shoal.assessment import Assessment, Judged
+    from shoal.risk.special_uniques import SpecialUniques
 
 Policy = Annotated[Path | None, typer.Option("--policy", "-p", help="The policy file: roles and requirements.")]
 Quasi = Annotated[str | None, typer.Option(help="Quasi-identifiers, comma-separated: what others may know.")]
@@ -37,6 +38,9 @@ def assess(  # noqa: PLR0913, PLR0917 - options of a command
     preset: Annotated[
         list[str] | None, typer.Option(help="Require a preset (may be repeated); see shoal presets.")
     ] = None,
+    uniques: Annotated[
+        int | None, typer.Option(min=1, help="Find out who is singled out by at most so many columns.")
+    ] = None,
     json: given.Json = False,
 ) -> None:
     """Assess the risk of every person in a table.
@@ -55,6 +59,7 @@ def assess(  # noqa: PLR0913, PLR0917 - options of a command
         subject=subject,
         missing=missing,
         threshold=threshold,
+        uniques=uniques,
     )
     if json:
         document("assess", result(found))
@@ -115,8 +120,17 @@ def result(found: "Assessment") -> dict[str, Any]:
         "survey": _without(asdict(found.survey), "risks") if found.survey else None,
         "household": asdict(found.household) if found.household else None,
         "history": _plain(asdict(found.history)) if found.history else None,
+        "events": [_plain(asdict(one)) for one in found.events],
+        "special_uniques": _special(found.special_uniques),
         "notes": list(found.notes),
     }
+
+
+def _special(found: "SpecialUniques | None") -> dict[str, Any] | None:
+    if found is None:
+        return None
+    persons = {str(size): number for size, number in found.persons().items()}
+    return {"most": found.most, "persons_by_columns": persons, "contributions": dict(found.contributions)}
 
 
 def _requirement(judged: "Judged") -> dict[str, Any]:
@@ -197,10 +211,24 @@ def _show_identity(found: "Assessment", out: "Console") -> None:
         out.print(f"  Of the whole population, {share:.2%} are unique [dim]({how})[/dim].")
     if found.history is not None and found.history.persons < found.records:
         out.print(f"  Whoever knows all records of a person finds {float(found.history.unique):.1%} of them.")
+    if found.events:
+        curve = ", ".join(f"{one.known} → {_odds(one.average)}" for one in found.events)
+        out.print(f"  Whoever knows so many records of a person, on average: {curve}.")
+    if found.special_uniques is not None:
+        _show_special_uniques(found.special_uniques, out)
     if found.household is not None:
         out.print(f"  One member of a household is found: on average {_odds(found.household.average)}.")
     if found.survey is not None:
         out.print(f"  With survey weights: at most {found.survey.maximum:.3f}, on average {found.survey.average:.3f}.")
+
+
+def _show_special_uniques(found: "SpecialUniques", out: "Console") -> None:
+    singled = ", ".join(f"{size} → {persons:,}" for size, persons in found.persons().items())
+    out.print(f"  Singled out by so many columns and no fewer: {singled}.")
+    parts = sorted(found.contributions.items(), key=lambda item: -item[1])[:5]
+    if any(part for _, part in parts):
+        shares = ", ".join(f"{name} {part:.0%}" for name, part in parts)
+        out.print(f"  [dim]Columns that have a part in it: {shares}.[/dim]", soft_wrap=True)
 
 
 def _show_attributes(found: "Assessment", out: "Console") -> None:

@@ -1,0 +1,59 @@
+"""LKC-privacy."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from shoal.kernels.ratios import Ratios
+from shoal.models.evidence import Evidence
+from shoal.models.exact import Share
+from shoal.models.model import MODELS, AttributeModel, Better, Number, Scope
+from shoal.models.named_values import counts_of
+from shoal.models.partial import known_partly
+
+
+@MODELS.register("lkc-privacy")
+class LKCPrivacy(AttributeModel):
+    """Whoever knows at most L quasi-identifiers of somebody finds K persons, and no sensitive value is surer than C.
+
+    ``n ≥ k`` and ``n_s / n ≤ c`` for every combination of at most l quasi-identifiers and every value of it that
+    occurs; n persons share it and n_s of them have s. Mohammed et al. 2009, for tables with so many columns that nobody
+    knows all of them. Attained: the smallest n, more is better; and the largest share, from 0 to 1, less is better.
+
+    >>> import shoal
+    >>> data = {"age": [34, 34, 71, 71], "sex": ["f", "m", "f", "m"], "dx": ["flu", "gout", "flu", "flu"]}
+    >>> shoal.lkc_privacy(data, quasi=["age", "sex"], sensitive=["dx"], l=1)
+    {'k': 2, 'c': 1.0}
+    """
+
+    name: ClassVar[str] = "lkc-privacy"
+    measured: ClassVar[Mapping[str, Better]] = {"k": Better.MORE, "c": Better.LESS}
+    scope: ClassVar[Scope] = Scope.TABLE
+    always: ClassVar[tuple[str, ...]] = ("l",)
+
+    l: int = Field(  # noqa: E741 - the paper's name
+        default=2, ge=1, strict=True, description="how many quasi-identifiers may be known"
+    )
+    k: int | None = Field(default=None, ge=1, strict=True, description="how many persons must look alike")
+    c: Share | None = Field(default=None, description="how probable a sensitive value may be")
+    values: tuple[str, ...] | None = Field(default=None, description="the values to protect; all, if none are named")
+
+    def measure(self, evidence: Evidence) -> Mapping[str, Number]:
+        """Return the smallest number of persons, and the largest share of a value."""
+        smallest, largest = [], []
+        for classes in known_partly(evidence.classes, self.l):
+            smallest.append(int(classes.sizes.min()))
+            histogram = classes.histograms[evidence.histogram.column.name]
+            counts = counts_of(histogram, self.values, self.name)
+            largest.append(Ratios(np.maximum.reduceat(counts, histogram.starts[:-1]), classes.sizes).max())
+        return {"k": min(smallest), "c": max(largest)}
+
+    def failing(self, evidence: Evidence) -> NDArray[np.bool_]:
+        """Tell whether the table fails: combinations of few columns are about many classes."""
+        attained = self.measure(evidence)
+        fails = attained["k"] < (self.k or 1) or attained["c"] > (Fraction(1) if self.c is None else self.c)
+        return np.full(len(evidence.classes), fails)

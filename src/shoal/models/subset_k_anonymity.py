@@ -1,0 +1,47 @@
+"""k-anonymity over subsets of the quasi-identifiers."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from shoal.models.evidence import Evidence
+from shoal.models.model import MODELS, Better, Model, Monotone, Number, Scope
+from shoal.models.partial import known_partly
+
+
+@MODELS.register("subset-k-anonymity")
+class SubsetKAnonymity(Model):
+    """Whoever knows at most m quasi-identifiers of somebody finds at least k persons.
+
+    ``n ≥ k`` for every combination of at most m quasi-identifiers and every value of it that occurs; n persons share
+    it. The relational form of k^m-anonymity (Terrovitis et al. 2008); with m = all, k-anonymity. Attained: the smallest
+    n, 1 or more; more is better.
+
+    >>> import shoal
+    >>> data = {"age": [34, 34, 71, 71], "sex": ["f", "m", "f", "m"]}
+    >>> shoal.subset_k_anonymity(data, quasi=["age", "sex"], m=1), shoal.k_anonymity(data, quasi=["age", "sex"])
+    (2, 1)
+    """
+
+    name: ClassVar[str] = "subset-k-anonymity"
+    measured: ClassVar[Mapping[str, Better]] = {"k": Better.MORE}
+    scope: ClassVar[Scope] = Scope.TABLE
+    always: ClassVar[tuple[str, ...]] = ("m",)
+
+    m: int = Field(default=3, ge=1, strict=True, description="how many quasi-identifiers may be known")
+    k: int | None = Field(default=None, ge=1, strict=True, description="how many persons must look alike")
+
+    def measure(self, evidence: Evidence) -> Mapping[str, Number]:
+        """Return the smallest number of persons who share what is known."""
+        return {"k": min(int(classes.sizes.min()) for classes in known_partly(evidence.classes, self.m))}
+
+    def failing(self, evidence: Evidence) -> NDArray[np.bool_]:
+        """Tell whether the table fails: combinations of few columns are about many classes."""
+        return np.full(len(evidence.classes), self.measure(evidence)["k"] < (self.k or 1))
+
+    def monotone(self, *, overlap: bool = False) -> Monotone:  # noqa: ARG002 - persons only get more
+        """Merged classes are larger; leaving somebody out makes classes of others smaller."""
+        return Monotone(generalisation=True, suppression=False)

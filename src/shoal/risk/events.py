@@ -1,0 +1,97 @@
+"""Known events: what somebody can do who knows one, two or three records of a person, out of many."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.engines.protocol import Profiles
+from shoal.errors import ModelError
+from shoal.kernels.grouping import group_rows
+from shoal.table.table import Table
+
+MOST = 20_000_000  # sets of events that are looked at
+
+
+@dataclass(frozen=True, slots=True)
+class EventRisk:
+    """The risk if ``known`` events of everybody are known; of who has fewer, all.
+
+    ``average``: over all persons, and over all sets of so many of their events. ``maximum``: of the worst set.
+    ``unique``: the share of persons of whom some set is nobody else's.
+    """
+
+    known: int
+    average: float
+    maximum: Fraction
+    unique: Fraction
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sets:
+    """For each profile: the mean of 1 / n over its sets of events, and the smallest n."""
+
+    average: NDArray[np.float64]
+    fewest: NDArray[np.int64]
+
+
+def event_risks(table: Table, quasi: tuple[str, ...] | None = None, *, most: int = 3) -> tuple[EventRisk, ...]:
+    """Return the risk of an adversary who knows 1, 2, … events: different records of the same person.
+
+    A set E of events of somebody is shared by n(E) persons, who have all of them and perhaps more. Then
+    ``risk = 1 / n(E)``, and its average is over the sets of so many events. El Emam & Arbuckle 2013, chapter 6, with
+    all sets instead of a random one. Where there are more than some million sets, the curve ends before.
+
+    >>> import shoal
+    >>> data = {"who": [1, 1, 2, 2, 3], "year": [2020, 2021, 2020, 2022, 2020]}
+    >>> risks = event_risks(shoal.read(data).assign(subject="who", quasi=["year"]))
+    >>> [(risk.known, round(risk.average, 3)) for risk in risks]
+    [(1, 0.556), (2, 0.778), (3, 0.778)]
+    """
+    if table.subject is None:
+        raise ModelError("No column says which person a row belongs to.", hint='[data] subject = "…".')
+    profiles = table.profiles(table.quasi if quasi is None else quasi)
+    sizes = np.diff(profiles.starts)
+    counts, everybody = profiles.counts, int(profiles.counts.sum())
+    average, fewest = np.zeros(len(sizes)), np.zeros(len(sizes), np.int64)
+    found = []
+    for known in range(1, most + 1):
+        if sum(comb(int(size), known) for size in sizes) > MOST:
+            break
+        able = sizes >= known  # who has fewer events was looked at with all of them
+        here = _looked_at(profiles, sizes, known)
+        average[able], fewest[able] = here.average[able], here.fewest[able]
+        found.append(
+            EventRisk(
+                known,
+                float((average * counts).sum() / everybody),
+                Fraction(1, int(fewest.min())),
+                Fraction(int(counts[fewest == 1].sum()), everybody),
+            )
+        )
+    return tuple(found)
+
+
+def _looked_at(profiles: Profiles, sizes: NDArray[np.int64], known: int) -> _Sets:
+    """Look at all sets of so many events; profiles with fewer have none."""
+    sets, owners = _sets(profiles, sizes, known)
+    groups = group_rows(list(sets.T), [len(profiles.rows)] * known, len(sets))
+    persons = np.bincount(groups.ids, weights=profiles.counts[owners]).astype(np.int64)[groups.ids]
+    total, ways = np.bincount(owners, 1 / persons, len(sizes)), np.bincount(owners, minlength=len(sizes))
+    fewest = np.full(len(sizes), np.iinfo(np.int64).max)
+    np.minimum.at(fewest, owners, persons)
+    return _Sets(total / np.maximum(ways, 1), fewest)
+
+
+def _sets(profiles: Profiles, sizes: NDArray[np.int64], known: int) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    """Return all sets of so many events, ascending, each with the profile that has it."""
+    sets, owners = [np.empty((0, known), np.uint32)], [np.empty(0, np.int64)]
+    for size in np.unique(sizes[sizes >= known]):
+        chosen = np.array(list(combinations(range(int(size)), known)), np.int64)
+        who = np.flatnonzero(sizes == size)
+        sets.append(profiles.members[profiles.starts[who][:, None, None] + chosen[None]].reshape(-1, known))
+        owners.append(np.repeat(who, len(chosen)))
+    return np.concatenate(sets), np.concatenate(owners)
