@@ -13,6 +13,7 @@ from shoal.errors import ColumnError, ModelError, counted
 from shoal.individuals.looking import Plan, look
 from shoal.individuals.question import Question
 from shoal.individuals.sampling import mean_interval, share_interval
+from shoal.individuals.sweep import Sweep, sweep
 from shoal.individuals.variable import Variable
 from shoal.kernels.subsets import NONE
 from shoal.progress import silent
@@ -162,6 +163,16 @@ class People:
 
     def _asks(self, known: Sequence[str]) -> bool:
         return self.question.number(self.counted.subset(known)) > 0
+
+    def sweep(self, variable: str, sensitive: str, *, smallest_class: int = 1) -> Sweep:
+        """Cut a known variable into ever fewer classes, and count who is protected then (Kroes 2021, Figure 4)."""
+        held = self.variable(sensitive)
+        if variable not in held.known:
+            raise ModelError(
+                f"'{variable}' is not among what may be known about '{sensitive}'.", hint="Choose one that is."
+            )
+        counts = self.counts[sensitive]
+        return sweep(counts, variable, sensitive, held.known, self.question, smallest_class=smallest_class)
 
     def within_reach(self, access: Mapping[str, float]) -> dict[str, dict[float, int]]:
         """Return, per variable, how many persons are breached by facts up to each rank of accessibility.
