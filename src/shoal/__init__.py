@@ -29,7 +29,7 @@ _HOMES = {
     "read": "shoal.table.reading",
     "write": "shoal.table.writing",
 }
-_ROOMS = {"demo", "errors"}
+_ROOMS = {"charts", "demo", "errors"}
 
 __all__ = [
     "Assessment",

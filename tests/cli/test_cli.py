@@ -36,7 +36,7 @@ def test_the_demo_runs_through(demo):
     assert (done.returncode, done.stderr) == (0, "")
     assert "who can be found?" in done.stdout
     assert sorted(file.name for file in (folder / "here").iterdir()) == [
-        *("admissions.csv", "patients.csv", "policy.toml", "register.csv")
+        *("admissions.csv", "patients.csv", "people.svg", "policy.toml", "register.csv")
     ]
     policy = Policy.load(folder / "here/policy.toml")
     table = policy.apply(shoal.read(folder / "here/patients.csv"))

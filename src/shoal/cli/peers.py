@@ -1,5 +1,7 @@
 """``shoal peers``: how every person is protected by their peers, over all combinations of what may be known."""
 
+from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from shoal.individuals.people import People
+    from shoal.individuals.sweep import Sweep
 
 
 @given.reading
@@ -25,8 +28,10 @@ def peers(  # noqa: PLR0913, PLR0917 - options of a command
     missing: Missing = None,
     most: Annotated[int | None, typer.Option(min=1, help="At most so many variables are known.")] = None,
     empty: Annotated[bool, typer.Option("--empty", help="Look at an adversary who knows nothing, too.")] = False,
-    p: Annotated[str, typer.Option("-p", help="Breached is whose share of protective peers is at most p.")] = "0",
-    q: Annotated[str, typer.Option("-q", help="A value counts as possible if more than q of the peers have it.")] = "0",
+    p: Annotated[str, typer.Option("--p", help="Breached is whose share of protective peers is at most p.")] = "0",
+    q: Annotated[
+        str, typer.Option("--q", help="A value counts as possible if more than q of the peers have it.")
+    ] = "0",
     only: Annotated[
         list[str] | None, typer.Option(help="Look at this combination only (age,sex); can be given several times.")
     ] = None,
@@ -39,6 +44,16 @@ def peers(  # noqa: PLR0913, PLR0917 - options of a command
     seconds: Annotated[float | None, typer.Option(min=0, help="How long to search in a very wide table.")] = None,
     sample: Annotated[int | None, typer.Option(min=1, help="In a very wide table, ask about so many persons.")] = None,
     seed: Annotated[int, typer.Option(help="Draw another sample.")] = 0,
+    person: Annotated[
+        int | None, typer.Option(min=0, help="Show what gives the person of this record away; the first is 0.")
+    ] = None,
+    sweep: Annotated[
+        str | None, typer.Option(help="Cut this variable into ever fewer classes; needs one --sensitive.")
+    ] = None,
+    png: Annotated[Path | None, typer.Option(help="Draw the heatmap of persons and variables.")] = None,
+    svg: Annotated[Path | None, typer.Option(help="The same, to scale at will.")] = None,
+    pictures: Annotated[Path | None, typer.Option(help="Draw all pictures into this folder.")] = None,
+    force: given.Force = False,
     json: given.Json = False,
 ) -> None:
     """Measure the privacy of every person, over all combinations of what an adversary may know (Kroes 2021)."""
@@ -66,16 +81,64 @@ def peers(  # noqa: PLR0913, PLR0917 - options of a command
             seconds=seconds,
             progress=hook,
         )
+        swept = _swept(people, sweep)
+        drawn = [*_drawn(people, png, svg, force=force), *_all_drawn(people, swept, pictures, force=force)]
     if json:
-        document("peers", result(people))
+        more: dict[str, Any] = {"person": _facts(people, person)} if person is not None else {}
+        more |= {"sweep": asdict(swept)} if swept is not None else {}
+        document("peers", {**result(people), **more})
         return
+    _show(people, swept, person)
+    for path in drawn:
+        remark(f"Drawn: {path}")
+
+
+def _show(people: "People", swept: "Sweep | None", person: int | None) -> None:
     show(people, console())
+    if person is not None:
+        show_person(people, person, console())
+    if swept is not None:
+        show_sweep(swept, console())
     if people.plan.remark:
         remark(f"Note: {people.plan.remark}")
     if people.stopped():
         remark("Note: The search was stopped; somebody may be protected less than shown. Give --seconds or --most.")
     for assumption in people.assumptions:
         remark(f"Note: {assumption}")
+
+
+def _swept(people: "People", variable: str | None) -> "Sweep | None":
+    if variable is None:
+        return None
+    if len(people.variables) != 1:
+        raise typer.BadParameter("Say what is to be learned: --sensitive and one variable.", param_hint="--sweep")
+    return people.sweep(variable, next(iter(people.variables)))
+
+
+def _drawn(people: "People", *paths: Path | None, force: bool) -> list[Path]:
+    """Draw the heatmap into the files that were asked for."""
+    from shoal import charts
+
+    asked = [path for path in paths if path is not None]
+    return [charts.heatmap(people).save(path, force=force) for path in asked]
+
+
+def _all_drawn(people: "People", swept: "Sweep | None", folder: Path | None, *, force: bool) -> list[Path]:
+    """Draw every picture there is into a folder."""
+    from shoal import charts
+
+    if folder is None:
+        return []
+    folder.mkdir(parents=True, exist_ok=True)
+    made = {"persons": charts.heatmap(people), "facts": charts.facts(people)}
+    for place, (name, held) in enumerate(people.variables.items(), 1):
+        if len(held.known) > 1:
+            made[f"unknown-{place}"] = charts.left_out(people, name)
+    if swept is not None:
+        made["sweep"] = charts.sweep(swept)
+    return [
+        chart.save(folder / f"{name}{kind}", force=force) for name, chart in made.items() for kind in (".svg", ".png")
+    ]
 
 
 def distances(text: str | None) -> dict[str, str] | None:
@@ -118,3 +181,30 @@ def show(people: "People", out: "Console") -> None:
         sheet.add_row(f"  {name}", f"{one['share_breached']:.1%}", f"{one['mean']:.3f}", *(f"{n:,}" for n in counts))
     out.print(sheet)
     out.print("\n  [dim]by n facts: so many persons fall to n known variables, and to no fewer[/dim]")
+
+
+def _facts(people: "People", record: int) -> list[dict[str, Any]]:
+    return [asdict(one) for one in people.for_person(record)]
+
+
+def show_person(people: "People", record: int, out: "Console") -> None:
+    """Print what gives one person away."""
+    out.print(f"\n[bold]The person of record {record:,}[/bold]  [dim]each line is enough by itself[/dim]")
+    for facts in people.for_person(record):
+        shown = [" + ".join(one) or "nothing at all" for one in facts.minimal[:4]]
+        more = f" [dim]and {len(facts.minimal) - 4:,} more[/dim]" if len(facts.minimal) > 4 else ""
+        given_away = "; ".join(shown) + more if shown else f"[dim]protected: PPP is at least {facts.ppp:.3f}[/dim]"
+        out.print(f"  {facts.variable:<16} {given_away}", soft_wrap=True)
+
+
+def show_sweep(swept: "Sweep", out: "Console") -> None:
+    """Print the best partition of a few numbers of classes."""
+    out.print(f"\n[bold]{swept.variable} in fewer classes[/bold]  [dim]who is protected in {swept.sensitive}[/dim]")
+    sheet = grid("  classes", "protected", "loss", "smallest class", "equal width at best")
+    for number, best in enumerate(swept.best, 1):
+        if best is None or number not in {1, 2, 3, 4, 6, 8, 12, 24, len(swept.best)}:
+            continue
+        equal = [one.partition.share for one in swept.equal_width if one.categories == number]
+        width = f"{max(equal):.1%}" if equal else "–"
+        sheet.add_row(f"  {number}", f"{best.share:.1%}", f"{best.loss:.3f}", f"{best.smallest:,}", width)
+    out.print(sheet)

@@ -1,17 +1,21 @@
 """The tour: every stage that exists, on the made-up hospital, in plain words."""
 
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shoal import charts
 from shoal.assessment import Assessment, assess
 from shoal.demo import hospital
 from shoal.errors import WriteError
 from shoal.hierarchy.hierarchy import Hierarchy
+from shoal.individuals.people import People
 from shoal.kernels.grouping import group_rows
 from shoal.kernels.translation import Codes
+from shoal.peering import peers
 from shoal.policy import Policy
 from shoal.table.reading import read
 from shoal.table.role import Role
@@ -40,6 +44,7 @@ def tour(folder: Path, console: "Console", *, patients: int, seed: int, force: b
     _show_uniqueness(table, register, console)
     _show_ladders(policy.hierarchies(table), table, console)
     _show_assessment(assess(table, policy), console)
+    _show_peers(peers(table, policy), folder, console, force=force)
     _show_end(folder, console)
 
 
@@ -147,10 +152,33 @@ def _show_assessment(found: Assessment, console: "Console") -> None:
         console.print(f"  The policy asks for {judged.verdict.model} with {asked}: [bold]{verdict}[/bold].")
 
 
+def _show_peers(people: People, folder: Path, console: "Console", *, force: bool) -> None:
+    _heading(console, 6, "Nobody knows what an adversary knows: every combination of facts")
+    found = people.summary()
+    worst = max(people.counted.table.sensitive, key=lambda name: float(found[name]["share_breached"]))
+    by = found[worst]["breached_by_facts"]
+    few = sum(persons for facts, persons in by.items() if int(facts) <= 3)
+    console.print(f"  {people.plan.combinations:,} combinations of what may be known, for every patient:")
+    console.print(
+        f"  {worst} can be learned about {found[worst]['share_breached']:.0%} of them, "
+        f"about {few:,} from at most three facts."
+    )
+    facts = next(one for one in people.for_person(0) if one.variable == worst)
+    if facts.minimal:
+        console.print(f"  The first patient's {facts.variable} is given away by {' + '.join(facts.minimal[0])}.")
+    if find_spec("vl_convert") is None:
+        console.print('  [dim]With pip install "shoal[report]" this would be drawn, too.[/dim]')
+    else:
+        path = charts.heatmap(people).save(folder / "people.svg", force=force)
+        console.print(f"  {path}  [dim]every patient and every variable in one picture[/dim]")
+
+
 def _show_end(folder: Path, console: "Console") -> None:
-    _heading(console, 6, "Your turn")
+    _heading(console, 7, "Your turn")
     console.print(f"  shoal assess {folder / 'patients.csv'} --policy {folder / 'policy.toml'}")
     console.print("  [dim]shows all of this on one screen, for your own files as well[/dim]")
+    console.print(f"  shoal peers {folder / 'patients.csv'} --policy {folder / 'policy.toml'} --person 0")
+    console.print("  [dim]tells which facts give a patient away[/dim]")
     console.print(f"  shoal init {folder / 'admissions.csv'} -o my-policy.toml")
     console.print("  [dim]writes a policy for a file of yours, with a comment at every step[/dim]\n")
 

@@ -19,7 +19,10 @@ FEW, LITTLE = 20_000, 1e9  # combinations, and rows in them, that are looked at 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How combinations are looked at (``counted``, ``listed`` or ``searched``), how many there are, and what to say."""
+    """How combinations are looked at, ``counted``, ``listed`` or ``searched``, and what to say about it.
+
+    ``combinations``: how many there are of what may be known about one variable.
+    """
 
     way: str
     combinations: int
@@ -28,7 +31,9 @@ class Plan:
 
 def plan(counted: SubsetCounts, hidden: Sequence[str], known: Sequence[str], question: Question) -> Plan:
     """Choose a way, and say what it means."""
-    number = question.number(counted.subset(known))
+    others = [[other for other in known if other != name] for name in hidden]
+    width = max(map(len, others))
+    number = max(question.number(counted.subset(one)) for one in others)
     if question.combinations is not None:
         return Plan("listed", number)
     if counted.counts is not None:
@@ -41,7 +46,7 @@ def plan(counted: SubsetCounts, hidden: Sequence[str], known: Sequence[str], que
     return Plan(
         "searched",
         number,
-        f"{number:,} combinations of {len(known)} variables would take {size:,.0f} GiB to count. The one that tells "
+        f"{number:,} combinations of {width} variables would take {size:,.0f} GiB to count. The one that tells "
         f"most is searched for instead, for {seconds:g} s at most. You can let fewer variables be known (most=3, "
         "--most 3), search longer (seconds=600, --seconds 600) or ask about some persons only (sample=1000, "
         "--sample 1000).",

@@ -20,7 +20,7 @@ from shoal.kernels.subsets import Rows, agreeing
 from shoal.subsets import SubsetCounts
 from shoal.table.kind import Kind
 
-MOST = 400  # values of a variable, where every interval has to be looked at for itself
+MOST = 400  # values of a variable: the number of its intervals is the square of that
 STATES = 200_000_000  # partial partitions that are held while the curve is found
 
 
@@ -117,6 +117,11 @@ class _Intervals:
                 f"Column '{variable}' has no order, so it cannot be cut into intervals.",
                 hint="Choose a column of numbers or dates.",
             )
+        if not 1 <= len(column.values) <= MOST:
+            raise ModelError(
+                f"Column '{variable}' has {len(column.values):,} values: no intervals, or too many to try all.",
+                hint=f"Make it coarser first, years of dates for example: up to {MOST} values are swept.",
+            )
         if len(rows.weights) != len(rows) or rows.near:
             raise ModelError("A sweep needs one record for each person, and values that agree if they are equal.")
         values = tuple(column.values.to_pylist())
@@ -181,15 +186,7 @@ class _Task:
         asked = list(question.subsets(self.known))
         full = question.p == 0 and self.known in asked and not any(code is not None for code in self.rows.apart)
         valued = self.places < self.number
-        if full:
-            found = self._by_next_other(valued)
-        elif self.number <= MOST:
-            found = self._one_by_one(asked, question, valued)
-        else:
-            raise ModelError(
-                f"With p > 0 or few known variables, {self.number} values have too many intervals.",
-                hint=f"Generalise the variable to at most {MOST} values first.",
-            )
+        found = self._by_next_other(valued) if full else self._one_by_one(asked, question, valued)
         rest = np.flatnonzero(~valued)
         safe = self._safe(rest, asked, question) & self._safe_without(asked, question)[rest]
         return found, int(self.weights[rest][safe].sum())

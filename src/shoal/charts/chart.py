@@ -1,0 +1,107 @@
+"""A chart: a Vega-Lite specification that shows itself and can be saved."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from shoal.charts.colours import FAINT, INK
+from shoal.errors import WriteError
+from shoal.table.writing import replacing
+
+VERSION = "6.4"
+SCALE = 2  # pixels of a PNG for each unit of a picture
+_CONFIG = {
+    "background": "white",
+    "font": "Helvetica, Arial, Liberation Sans, sans-serif",
+    "view": {"stroke": None},
+    "title": {"anchor": "start", "color": INK, "subtitleColor": FAINT, "fontSize": 15, "subtitleFontSize": 11.5},
+    "axis": {
+        "labelColor": INK,
+        "titleColor": INK,
+        "titleFontWeight": "normal",
+        "domainColor": FAINT,
+        "tickColor": FAINT,
+        "gridColor": "#e4e7eb",
+        "labelFontSize": 11.5,
+        "titleFontSize": 11.5,
+    },
+    "text": {"color": INK, "fontSize": 11.5},
+    "legend": {"labelColor": INK, "titleColor": INK, "titleFontWeight": "normal"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A picture as data. ``spec``: Vega-Lite, complete with its data; nothing is loaded from anywhere."""
+
+    spec: dict[str, Any]
+
+    @classmethod
+    def of(cls, title: str, subtitle: str | list[str], body: dict[str, Any]) -> "Chart":
+        """Make a chart in the house style; the title says what to see."""
+        head = {"text": title, "subtitle": subtitle}
+        return cls(
+            {
+                "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+                "title": head,
+                "config": _CONFIG,
+                "padding": 12,
+                **body,
+            }
+        )
+
+    def to_svg(self) -> str:
+        """Return the picture as SVG."""
+        svg: str = _converter().vegalite_to_svg(self.spec, vl_version=VERSION)
+        return svg
+
+    def to_png(self) -> bytes:
+        """Return the picture as PNG."""
+        picture: bytes = _converter().vegalite_to_png(self.spec, vl_version=VERSION, scale=SCALE)
+        return picture
+
+    def to_pdf(self) -> bytes:
+        """Return the picture as PDF."""
+        picture: bytes = _converter().vegalite_to_pdf(self.spec, vl_version=VERSION)
+        return picture
+
+    def save(self, path: str | Path, *, force: bool = False) -> Path:
+        """Write the picture; the suffix says how: .png, .svg, .pdf, or .json for the specification."""
+        target = Path(path)
+        made: dict[str, Callable[[], bytes]] = {
+            ".png": self.to_png,
+            ".svg": lambda: self.to_svg().encode(),
+            ".pdf": self.to_pdf,
+            ".json": lambda: self.to_json().encode(),
+        }
+        make = made.get(target.suffix.lower())
+        if make is None:
+            raise WriteError(f"'{target.name}' is no picture.", hint=f"Give it one of the suffixes {', '.join(made)}.")
+        with replacing(target, force=force) as beside:
+            beside.write_bytes(make())
+        return target
+
+    def to_json(self) -> str:
+        """Return the specification as text."""
+        return json.dumps(self.spec, ensure_ascii=False, indent=1) + "\n"
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        return {"application/vnd.vegalite.v6+json": self.spec, "text/plain": self.spec["title"]["text"]}
+
+
+def _converter() -> ModuleType:
+    try:
+        import vl_convert
+    except ImportError:
+        converter = None
+    else:
+        converter = vl_convert
+    if converter is None:
+        raise WriteError(
+            "Pictures are drawn by vl-convert, which is not installed.",
+            hint='Run: pip install "shoal[report]". Or save the specification: .json.',
+        )
+    return converter

@@ -1,0 +1,100 @@
+"""The curve of known facts: how many persons fall to one, two, three, … known variables."""
+
+from typing import Any
+
+import numpy as np
+
+from shoal.charts.chart import Chart
+from shoal.charts.colours import LINES
+from shoal.individuals.people import People
+from shoal.kernels.subsets import NONE
+
+
+def facts(people: People) -> Chart:
+    """Draw, for every variable, the share of persons breached by at most so many known facts.
+
+    >>> import shoal
+    >>> chart = facts(shoal.peers({"dx": ["flu", "ms", "ms"], "sex": ["f", "m", "m"], "age": [1, 1, 2]}))
+    >>> chart.spec["title"]["text"]
+    'One known fact is enough for dx of 3 of 3 persons'
+    """
+    curves = {name: _curve(people, name) for name in people.variables}
+    worst = max(curves, key=lambda name: (curves[name][0][1], curves[name][-1][1]))
+    (_, share), persons = curves[worst][0], _asked(people)
+    few = f"One known fact is enough for {worst} of {round(share * persons):,} of {persons:,} persons"
+    none = f"No single fact gives anybody away; all together do, for {curves[worst][-1][1]:.0%} in {worst}"
+    values = [
+        {"variable": name, "known": known, "share": part} for name, curve in curves.items() for known, part in curve
+    ]
+    ends = [{"variable": name, "known": curve[-1][0], "share": curve[-1][1]} for name, curve in curves.items()]
+    return Chart.of(
+        few if share > 0 else none,
+        "Persons whose value is learned (PPP at most p) by some combination of at most so many known variables",
+        _lines(values, _apart(ends), list(curves)),
+    )
+
+
+def _asked(people: People) -> int:
+    sampled = people.sampled()
+    return people.persons() if sampled is None else sampled
+
+
+def _curve(people: People, name: str) -> list[tuple[int, float]]:
+    """Return the share of persons breached by at most 1, 2, … facts; as far as it was found out."""
+    held = people.variable(name)
+    weights = people.weights(held)
+    sizes = np.bincount(held.smallest, weights=weights, minlength=NONE + 1)
+    last = min(len(held.known), people.question.most or NONE, held.deepest)
+    reached = np.cumsum(sizes[: last + 1]) / weights.sum()
+    return [(known, float(reached[known])) for known in range(0 if people.question.empty else 1, last + 1)]
+
+
+def _apart(ends: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Move the labels at the ends of the lines apart, as far as they would stand on each other."""
+    at = -1.0
+    moved = []
+    for one in sorted(ends, key=lambda end: end["share"]):
+        at = max(one["share"], at + 0.045)
+        moved.append({**one, "label": at})
+    return moved
+
+
+def _lines(values: list[dict[str, Any]], ends: list[dict[str, Any]], names: list[str]) -> dict[str, Any]:
+    colour = {
+        "field": "variable",
+        "type": "nominal",
+        "legend": None,
+        "scale": {"domain": names, "range": [LINES[place % len(LINES)] for place in range(len(names))]},
+    }
+    last = max(one["known"] for one in values)
+    x = {
+        "field": "known",
+        "type": "quantitative",
+        "title": "known variables",
+        "axis": {"values": list(range(last + 1)), "format": "d", "grid": False},
+        "scale": {"domain": [min(one["known"] for one in values), last], "nice": False},
+    }
+    y = {"type": "quantitative", "title": "persons breached", "axis": {"format": "%"}}
+    top = max(1.0, *(one["label"] for one in ends))
+    scale = {"domain": [0, top], "nice": False}
+    return {
+        "width": 560,
+        "height": 340,
+        "layer": [
+            {
+                "data": {"values": values},
+                "mark": {"type": "line", "point": {"size": 30}, "strokeWidth": 2},
+                "encoding": {"x": x, "y": {**y, "field": "share", "scale": scale}, "color": colour},
+            },
+            {
+                "data": {"values": ends},
+                "mark": {"type": "text", "align": "left", "dx": 8},
+                "encoding": {
+                    "x": x,
+                    "y": {**y, "field": "label", "scale": scale},
+                    "text": {"field": "variable"},
+                    "color": colour,
+                },
+            },
+        ],
+    }

@@ -1,0 +1,295 @@
+"""The heatmap of persons and variables (Kroes 2021, Figure 2): who is protected in what, everybody at once."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.charts.chart import Chart
+from shoal.charts.colours import BREACH, FAINT, INK, PROTECTED
+from shoal.charts.raster import inline, png
+from shoal.errors import ModelError
+from shoal.individuals.people import People
+from shoal.individuals.variable import Variable
+
+WIDTH, HEIGHT, GAP = 840, 26, 3  # of the raster, of a variable, and between two of these
+STEPS = (0.2, 0.4, 0.6, 0.8, 1.0)
+
+
+MEASURES = {
+    "ppp": "PPP: of those who share what is known, the share that has another value; the least over all combinations",
+    "full": "PPP: of those who share everything that may be known, the share that has another value",
+    "poac": "PoAC: the share of the other values that remain possible; the least over all combinations",
+}
+
+
+def heatmap(people: People, *, measure: str = "ppp", unknown_for: str | None = None) -> Chart:
+    """Draw all persons from left to right and all variables from top to bottom.
+
+    ``measure``: "ppp", "full" (PPP if all is known) or "poac". ``unknown_for``: draw one sensitive variable only, and
+    from top to bottom each of the others as if it were unknown (leave-one-out).
+
+    Persons are ordered by how many variables are breached, then by their profiles, so that like stands beside like.
+    A column of pixels holds persons who follow each other; from bottom to top it shows how many of these are breached
+    and how well the others are protected, in their exact shares.
+
+    >>> import shoal
+    >>> chart = heatmap(shoal.peers({"dx": ["flu", "flu", "ms"], "sex": ["f", "f", "m"], "age": [1, 2, 2]}))
+    >>> chart.spec["title"]["text"]
+    '3 of 3 persons are breached in at least one variable'
+    """
+    if measure not in MEASURES:
+        raise ModelError(f"There is no picture of '{measure}'.", hint=f"Choose one of {', '.join(MEASURES)}.")
+    shown = people.variables if unknown_for is None else people.leave_one_out(unknown_for)
+    if not shown:
+        raise ModelError(f"Only one variable is known about '{unknown_for}': there is none to leave out.")
+    drawn = _Drawn.of(people, shown, measure)
+    breached = (drawn.classes == 0).sum(axis=0)
+    order = np.lexsort((*drawn.classes[::-1], -breached))
+    return Chart.of(
+        drawn.title(measure, unknown_for),
+        drawn.subtitle(people, measure, unknown_for),
+        {
+            "vconcat": [
+                _margin(breached[order], drawn.weights[order], len(drawn.names)),
+                {
+                    "hconcat": [
+                        _raster(drawn.names, drawn.classes[:, order], drawn.weights[order]),
+                        _ends(drawn.names, drawn.classes, drawn.weights),
+                    ],
+                    "spacing": 6,
+                },
+                _key(drawn.least, "PoAC" if measure == "poac" else "PPP"),
+            ],
+            "spacing": 8,
+        },
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Drawn:
+    """What is drawn: for each variable the class of every row, 0 is breached; and the persons behind each row.
+
+    ``least``: the value up to which somebody is breached.
+    """
+
+    names: list[str]
+    classes: NDArray[np.uint8]
+    weights: NDArray[np.int64]
+    least: float
+
+    @classmethod
+    def of(cls, people: People, shown: Mapping[str, Variable], measure: str) -> "_Drawn":
+        """Sort values into classes, and variables by how many persons are breached."""
+        rows, sampled = people.counted.rows, people.question.sampled
+        weights = rows.weights if sampled is None else sampled
+        found = {}
+        for name, held in shown.items():
+            values, breached = _measured(people, held, measure)
+            classes = 1 + np.searchsorted(STEPS[:-1], values, side="left")
+            weakest = np.full(len(weights), len(PROTECTED), np.uint8)  # of all records of a person
+            np.minimum.at(weakest, rows.holders, np.where(breached, 0, classes).astype(np.uint8))
+            found[name] = weakest
+        names = sorted(found, key=lambda name: -int(weights[found[name] == 0].sum()))
+        chosen = weights > 0
+        least = 0.0 if measure == "poac" else float(people.p)
+        return cls(names, np.stack([found[name][chosen] for name in names]), weights[chosen], least)
+
+    def title(self, measure: str, unknown_for: str | None) -> str:
+        """Say what to see."""
+        persons = int(self.weights.sum())
+        if unknown_for is None:
+            some = int(self.weights[(self.classes == 0).any(axis=0)].sum())
+            said = (
+                "have a variable without alternatives" if measure == "poac" else "are breached in at least one variable"
+            )
+            return f"{some:,} of {persons:,} persons {said}"
+        each = (self.classes == 0).astype(np.int64) @ self.weights
+        name, least = self.names[int(np.argmin(each))], int(each.min())
+        return f"Without {name}, {least:,} of {persons:,} persons would be breached in {unknown_for}"
+
+    def subtitle(self, people: People, measure: str, unknown_for: str | None) -> list[str]:
+        """Say how to read it."""
+        held = people.sampled()
+        sampled = f", {held:,} of whom were drawn" if held is not None else ""
+        rows = "" if unknown_for is None else f" Top to bottom: the variable that is unknown; {unknown_for} is learned."
+        return [
+            f"Left to right: {people.persons():,} persons{sampled}, by the number of rows in which they are breached."
+            + rows,
+            MEASURES[measure],
+        ]
+
+
+def _measured(people: People, held: Variable, measure: str) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    if measure == "poac":
+        values = held.poac()
+        if values is None:
+            raise ModelError("PoAC is not measured here: near values agree, or few of many variables are known.")
+        return values, values == 0
+    protection = held.least if measure == "ppp" else held.full
+    return protection.ppp().floats(), protection.breached(people.p)
+
+
+def _bins(weights: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+    """Return, for each person in order, the row; and the first person of each column of pixels, and their number."""
+    rows = np.repeat(np.arange(len(weights)), weights)
+    starts = (np.arange(WIDTH + 1, dtype=np.int64) * len(rows)) // WIDTH
+    return rows, starts
+
+
+def _shares(classes: NDArray[np.uint8], weights: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """Return ``pixels[y, x]`` of one variable: each column of pixels shows the classes of its persons by their shares.
+
+    >>> import numpy as np
+    >>> pixels = _shares(np.array([0, 5], np.uint8), np.array([WIDTH, WIDTH]))
+    >>> pixels[:, 0].tolist() == [0] * HEIGHT, pixels[:, -1].tolist() == [5] * HEIGHT
+    (True, True)
+    """
+    rows, starts = _bins(weights)
+    ends = np.maximum(starts[1:], starts[:-1] + 1)  # fewer persons than pixels: a person is several pixels wide
+    counts = np.zeros((len(PROTECTED) + 1, len(rows) + 1), np.int64)
+    for place in range(len(PROTECTED) + 1):
+        counts[place, 1:] = np.cumsum(classes[rows] == place)
+    tally = counts[:, ends] - counts[:, starts[:-1]]
+    reached = np.cumsum(tally, axis=0)
+    heights = (2 * np.arange(HEIGHT)[:, None] + 1) * (ends - starts[:-1])  # the middle of each pixel, in half persons
+    pixels = np.zeros((HEIGHT, WIDTH), np.uint8)
+    for place in range(len(PROTECTED)):
+        pixels += (heights >= 2 * HEIGHT * reached[place]).astype(np.uint8)
+    return pixels[::-1]
+
+
+def _raster(names: Sequence[str], classes: NDArray[np.uint8], weights: NDArray[np.int64]) -> dict[str, Any]:
+    blank = len(PROTECTED) + 1
+    tall = len(names) * HEIGHT
+    pixels = np.concatenate([_striped(_shares(held, weights), blank) for held in classes])
+    picture = inline(png(pixels, [BREACH, *PROTECTED, "#ffffff"]))
+    return {
+        "width": WIDTH,
+        "height": tall,
+        "layer": [
+            {
+                "data": {"values": [{}]},
+                "mark": {"type": "image", "url": picture, "width": WIDTH, "height": tall, "aspect": False},
+                "encoding": {"x": {"value": WIDTH / 2}, "y": {"value": tall / 2}},
+            },
+            {
+                "data": {"values": [{"variable": name} for name in names]},
+                "mark": {"type": "point", "opacity": 0},
+                "encoding": {
+                    "y": {
+                        "field": "variable",
+                        "type": "nominal",
+                        "sort": list(names),
+                        "title": None,
+                        "axis": {"ticks": False, "domain": False, "labelLimit": 160, "labelPadding": 8},
+                    }
+                },
+            },
+        ],
+    }
+
+
+def _striped(pixels: NDArray[np.uint8], blank: int) -> NDArray[np.uint8]:
+    """Leave a white gap below a variable."""
+    pixels = pixels.copy()
+    pixels[HEIGHT - GAP :] = blank
+    return pixels
+
+
+def _margin(breached: NDArray[np.intp], weights: NDArray[np.int64], variables: int) -> dict[str, Any]:
+    """Draw how many variables of each person are breached."""
+    rows, starts = _bins(weights)
+    first = np.minimum(starts[:-1], len(rows) - 1)
+    steps = [{"x": x, "breached": int(breached[rows[person]])} for x, person in enumerate(first.tolist())]
+    changed = [one for x, one in enumerate(steps) if x == 0 or one["breached"] != steps[x - 1]["breached"]]
+    return {
+        "width": WIDTH,
+        "height": 48,
+        "data": {"values": [*changed, {"x": WIDTH, "breached": changed[-1]["breached"]}]},
+        "mark": {"type": "area", "interpolate": "step-after", "color": BREACH, "opacity": 0.75},
+        "encoding": {
+            "x": {"field": "x", "type": "quantitative", "axis": None, "scale": {"domain": [0, WIDTH], "nice": False}},
+            "y": {
+                "field": "breached",
+                "type": "quantitative",
+                "scale": {"domain": [0, variables]},
+                "title": "variables",
+                "axis": {"values": [0, variables], "grid": False},
+            },
+        },
+    }
+
+
+def _ends(names: Sequence[str], classes: NDArray[np.uint8], weights: NDArray[np.int64]) -> dict[str, Any]:
+    """Draw the share of persons breached at the end of each variable, with the number."""
+    total = int(weights.sum())
+    persons = [int(weights[held == 0].sum()) for held in classes]
+    values = [
+        {"variable": name, "share": number / total, "percent": f"{number / total:.1%}", "persons": f"{number:,}"}
+        for name, number in zip(names, persons, strict=True)
+    ]
+    place = {"field": "variable", "type": "nominal", "sort": list(names), "axis": None}
+    return {
+        "width": 190,
+        "height": len(names) * HEIGHT,
+        "data": {"values": values},
+        "layer": [
+            {
+                "mark": {"type": "bar", "color": BREACH, "opacity": 0.85, "height": HEIGHT - 12, "yOffset": -GAP / 2},
+                "encoding": {
+                    "y": place,
+                    "x": {
+                        "field": "share",
+                        "type": "quantitative",
+                        "axis": None,
+                        "scale": {"domain": [0, 1], "range": [0, 80]},
+                    },
+                },
+            },
+            *(
+                {
+                    "mark": {"type": "text", "align": "right", "baseline": "middle", "yOffset": -GAP / 2},
+                    "encoding": {"y": place, "x": {"value": right}, "text": {"field": field}},
+                }
+                for field, right in (("percent", 128), ("persons", 188))
+            ),
+        ],
+    }
+
+
+def _key(least: float, measure: str) -> dict[str, Any]:
+    """Draw the labelled key."""
+    low = [least, *STEPS[:-1]]
+    classes = [(high, f"{max(from_, least):g} – {high:g}") for from_, high in zip(low, STEPS, strict=True)]
+    kept = [(colour, text) for colour, (high, text) in zip(PROTECTED, classes, strict=True) if high > least]
+    swatches = [(BREACH, f"breached: {measure} ≤ {least:g}"), *kept]
+    values = [
+        {"x": 0 if place == 0 else 60 + 110 * place, "colour": colour, "text": text}
+        for place, (colour, text) in enumerate(swatches)
+    ]
+    across = {"field": "x", "type": "quantitative", "axis": None, "scale": {"domain": [0, WIDTH], "range": [0, WIDTH]}}
+    return {
+        "width": WIDTH,
+        "height": 20,
+        "data": {"values": values},
+        "layer": [
+            {
+                "mark": {
+                    "type": "square",
+                    "size": 180,
+                    "opacity": 1,
+                    "stroke": FAINT,
+                    "strokeWidth": 0.5,
+                    "xOffset": 7,
+                },
+                "encoding": {"x": across, "fill": {"field": "colour", "scale": None}, "y": {"value": 10}},
+            },
+            {
+                "mark": {"type": "text", "align": "left", "xOffset": 20, "color": INK},
+                "encoding": {"x": across, "y": {"value": 10}, "text": {"field": "text"}},
+            },
+        ],
+    }

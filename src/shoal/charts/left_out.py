@@ -1,0 +1,67 @@
+"""Leave-one-out: what each known variable contributes to the breach of another (Kroes 2021, Figure 3)."""
+
+from typing import Any
+
+from shoal.charts.chart import Chart
+from shoal.charts.colours import BREACH, FAINT
+from shoal.errors import ModelError
+from shoal.individuals.people import People
+from shoal.individuals.variable import Variable
+
+
+def left_out(people: People, variable: str) -> Chart:
+    """Draw how many persons would still be breached in a variable if one of the others were unknown.
+
+    >>> import shoal
+    >>> people = shoal.peers({"dx": ["flu", "ms", "ms"], "sex": ["f", "f", "m"], "age": [1, 2, 2]})
+    >>> left_out(people, "dx").spec["title"]["text"]
+    'Without age, 33.3% instead of 100.0% would be breached in dx'
+    """
+    whole = _share(people, people.variable(variable))
+    shares = {unknown: _share(people, held) for unknown, held in people.leave_one_out(variable).items()}
+    if not shares:
+        raise ModelError(f"Only one variable is known about '{variable}': there is none to leave out.")
+    least = min(shares, key=lambda name: shares[name])
+    order = sorted(shares, key=lambda name: shares[name])
+    values = [
+        {"unknown": name, "share": shares[name], "text": f"{shares[name]:.1%}", "inside": shares[name] > whole / 6}
+        for name in order
+    ]
+    return Chart.of(
+        f"Without {least}, {shares[least]:.1%} instead of {whole:.1%} would be breached in {variable}",
+        f"Persons breached in {variable} if one variable is unknown; the line: if none is",
+        _bars(values, order, whole),
+    )
+
+
+def _share(people: People, held: Variable) -> float:
+    weights = people.weights(held)
+    return float(weights[held.least.breached(people.p)].sum() / weights.sum())
+
+
+def _bars(values: list[dict[str, Any]], order: list[str], whole: float) -> dict[str, Any]:
+    y = {"field": "unknown", "type": "nominal", "sort": order, "title": "unknown"}
+    share = {"field": "share", "type": "quantitative", "title": "persons breached", "axis": {"format": "%"}}
+    x = {**share, "scale": {"domain": [0, max(whole * 1.12, 0.01)]}}
+    return {
+        "width": 480,
+        "height": {"step": 26},
+        "layer": [
+            {"data": {"values": values}, "mark": {"type": "bar", "color": BREACH}, "encoding": {"x": x, "y": y}},
+            _labels([one for one in values if one["inside"]], x, y, {"align": "right", "dx": -6, "color": "white"}),
+            _labels([one for one in values if not one["inside"]], x, y, {"align": "left", "dx": 4}),
+            {
+                "data": {"values": [{"share": whole}]},
+                "mark": {"type": "rule", "color": FAINT, "strokeDash": [4, 3]},
+                "encoding": {"x": x},
+            },
+        ],
+    }
+
+
+def _labels(values: list[dict[str, Any]], x: dict[str, Any], y: dict[str, Any], how: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "data": {"values": values},
+        "mark": {"type": "text", **how},
+        "encoding": {"x": x, "y": y, "text": {"field": "text"}},
+    }

@@ -1,0 +1,159 @@
+"""Pictures: what they show is what was found, and they can be drawn."""
+
+import json
+import struct
+import sys
+import zlib
+from base64 import b64decode
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import shoal
+from shoal import charts
+from shoal.charts.colours import BREACH, PROTECTED, rgb
+from shoal.charts.heatmap import GAP, HEIGHT, WIDTH
+from shoal.charts.raster import png
+from shoal.errors import ModelError, WriteError
+
+SMALL = {"dx": ["flu", "flu", "ms", "ms"], "sex": ["f", "f", "m", "m"], "age": [30, 40, 40, 30]}
+
+
+def pixels_of(picture):
+    """Read an indexed PNG without filters: the palette and the pixels."""
+    assert picture[:8] == b"\x89PNG\r\n\x1a\n"
+    at, chunks = 8, {}
+    while at < len(picture):
+        (length,) = struct.unpack(">I", picture[at : at + 4])
+        kind, data = picture[at + 4 : at + 8], picture[at + 8 : at + 8 + length]
+        assert struct.unpack(">I", picture[at + 8 + length : at + 12 + length])[0] == zlib.crc32(kind + data)
+        chunks[kind], at = data, at + 12 + length
+    width, height = struct.unpack(">II", chunks[b"IHDR"][:8])
+    lines = np.frombuffer(zlib.decompress(chunks[b"IDAT"]), np.uint8).reshape(height, width + 1)
+    palette = [tuple(chunks[b"PLTE"][place : place + 3]) for place in range(0, len(chunks[b"PLTE"]), 3)]
+    return palette, lines[:, 1:]
+
+
+def raster_of(chart):
+    spec = chart.spec["vconcat"][1]["hconcat"][0]
+    names = [one["variable"] for one in spec["layer"][1]["data"]["values"]]
+    palette, pixels = pixels_of(b64decode(spec["layer"][0]["mark"]["url"].partition(",")[2]))
+    assert palette == [*map(rgb, [BREACH, *PROTECTED]), (255, 255, 255)]
+    return names, [pixels[place * HEIGHT : (place + 1) * HEIGHT - GAP] for place in range(len(names))]
+
+
+@given(
+    pixels=st.integers(1, 5).flatmap(
+        lambda width: st.lists(st.lists(st.integers(0, 2), min_size=width, max_size=width), min_size=1, max_size=5)
+    )
+)
+def test_a_raster_is_read_as_it_was_written(pixels):
+    palette, read = pixels_of(png(np.array(pixels, np.uint8), ["#000000", "#ffffff", "#d55e00"]))
+    assert read.tolist() == pixels
+    assert palette == [(0, 0, 0), (255, 255, 255), (213, 94, 0)]
+
+
+def test_the_heatmap_shows_exact_shares(shared):
+    """Every column of pixels has the breach colour as high as its persons are breached, to the pixel."""
+    people = shoal.peers(shoal.read(shared / "data/kroes/adult.csv"))
+    names, bands = raster_of(charts.heatmap(people))
+    found = people.summary()
+    assert [found[name]["breached"] for name in names] == sorted((found[n]["breached"] for n in names), reverse=True)
+    ppp = np.stack([people.values(name, "ppp") for name in names])
+    breached = ppp == 0
+    profiles = np.where(breached, 0, 1 + np.searchsorted([0.2, 0.4, 0.6, 0.8], ppp, "left"))
+    order = np.lexsort((*profiles[::-1], -breached.sum(axis=0)))
+    edges = np.arange(WIDTH + 1) * len(people) // WIDTH
+    for place, band in enumerate(bands):
+        for x in range(0, WIDTH, 7):
+            persons = profiles[place][order[edges[x] : edges[x + 1]]]
+            high = int((band[:, x] == 0).sum())
+            exact = (persons == 0).mean() * HEIGHT
+            assert abs(min(exact, HEIGHT) - high) <= GAP + 1
+            assert set(np.unique(band[:, x])) <= set(np.unique(persons))
+
+
+def test_the_breach_colour_is_for_breaches_only():
+    """Values just above p are not painted as breaches, as the paper's figures do."""
+    data = {"s": ["a"] * 995 + ["b"] * 5, "k": [1] * 1000}
+    chart = charts.heatmap(shoal.peers(data, sensitive="s"))
+    _, (band,) = raster_of(chart)
+    assert (band != 0).all()
+    chart = charts.heatmap(shoal.peers(data, sensitive="s", p="0.005"))
+    _, (band,) = raster_of(chart)
+    assert (band[:, 0] == 0).all()
+    assert band[0, -1] == len(PROTECTED)
+    assert "0.005" in json.dumps(chart.spec["vconcat"][2], ensure_ascii=False)
+
+
+def test_one_person_and_few():
+    chart = charts.heatmap(shoal.peers({"a": [1], "b": [2]}))
+    _, bands = raster_of(chart)
+    assert all((band == 0).all() for band in bands)
+    assert charts.heatmap(shoal.peers(SMALL)).spec["title"]["text"].startswith("4 of 4 persons")
+
+
+def test_persons_with_several_records_are_drawn_once():
+    data = {"who": [1, 1, 2, 3], "ward": ["a", "b", "a", "b"], "dx": ["x", "x", "y", "y"]}
+    assert charts.heatmap(shoal.peers(data, subject="who")).spec["title"]["text"].startswith("1 of 3")
+
+
+def test_the_curve_of_facts_is_the_summary():
+    people = shoal.peers(SMALL)
+    values = charts.facts(people).spec["layer"][0]["data"]["values"]
+    for name, found in people.summary().items():
+        curve = {one["known"]: one["share"] for one in values if one["variable"] == name}
+        reached = 0
+        for known in (1, 2):
+            reached += found["breached_by_facts"].get(str(known), 0)
+            assert curve[known] == pytest.approx(reached / 4)
+
+
+ALL = {
+    "heatmap": charts.heatmap,
+    "poac": lambda people: charts.heatmap(people, measure="poac"),
+    "unknown": lambda people: charts.heatmap(people, measure="full", unknown_for="dx"),
+    "facts": charts.facts,
+    "left-out": lambda people: charts.left_out(people, "dx"),
+    "sweep": lambda people: charts.sweep(people.sweep("age", "dx")),
+}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_picture_can_be_drawn(tmp_path, name):
+    chart = ALL[name](shoal.peers(SMALL))
+    for kind, start in ((".svg", b"<svg"), (".png", b"\x89PNG"), (".pdf", b"%PDF"), (".json", b"{")):
+        path = chart.save(tmp_path / f"{name}{kind}")
+        assert path.read_bytes().startswith(start)
+    assert "http" not in chart.to_svg().replace("http://www.w3.org", "")
+    assert chart._repr_mimebundle_()["text/plain"] == chart.spec["title"]["text"]
+    assert ALL[name](shoal.peers(SMALL)).to_json() == chart.to_json()
+
+
+def test_a_sample_is_drawn_as_what_it_is():
+    rng = np.random.default_rng(6)
+    data = {f"c{place}": rng.integers(0, 2 + place % 2, 6000) for place in range(13)}
+    people = shoal.peers(data, sample=300, memory=0)
+    assert "300 of whom were drawn" in charts.heatmap(people).spec["title"]["subtitle"][0]
+    assert "of 300 persons" in charts.heatmap(people).spec["title"]["text"]
+
+
+def test_pictures_are_refused_with_a_reason(tmp_path, monkeypatch):
+    chart = charts.heatmap(shoal.peers(SMALL))
+    chart.save(tmp_path / "a.json")
+    with pytest.raises(WriteError, match="already there"):
+        chart.save(tmp_path / "a.json")
+    with pytest.raises(WriteError, match="is no picture"):
+        chart.save(tmp_path / "a.gif")
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    with pytest.raises(WriteError, match=r"shoal\[report\]"):
+        chart.save(tmp_path / "a.png")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
+    with pytest.raises(ModelError, match="no picture of 'npp'"):
+        charts.heatmap(shoal.peers(SMALL), measure="npp")
+    two = shoal.peers({"dx": [1, 2], "sex": [1, 1]})
+    for draw in (charts.left_out, lambda people, name: charts.heatmap(people, unknown_for=name)):
+        with pytest.raises(ModelError, match="none to leave out"):
+            draw(two, "dx")
