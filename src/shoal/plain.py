@@ -111,7 +111,8 @@ def measured(model: Model, data: Any, **columns: Any) -> dict[str, Number]:
 def measures(data: Any, /, *, models: Sequence[str] | None = None, **columns: Any) -> dict[str, Any]:
     """Measure several models at once, which is quicker than one by one: the table is read and grouped once.
 
-    ``models``: their names; without names, all that can be measured with what is given. ``columns``: as in the plain
+    ``models``: their names; without names, all that can be measured with what is given, but for those that look at
+    many combinations of columns (lkc-privacy, subset-k-anonymity). ``columns``: as in the plain
     functions: ``quasi``, ``sensitive``, ``subject``, ``missing``, ``hierarchies``, ``population``.
 
     >>> found = measures({"age": [34, 34, 71], "dx": ["flu", "ms", "flu"]}, quasi=["age"], sensitive=["dx"])
@@ -171,6 +172,7 @@ class _Given:
             Need.NUMBERS: any(not table[name].kind.numeric or table[name].missing for name in self.sensitive),
             Need.POPULATION: population is None,
             Need.REGISTER: population is None or population.register is None,
+            Need.SUBSETS: True,
         }
         readable = model.reads_wildcards or rule is not Missing.WILDCARD
         return readable and not any(lacks[need] for need in model.needs)

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import shoal
-from shoal.errors import ColumnError, PolicyError, ShoalError
+from shoal.errors import ColumnError, ModelError, PolicyError, ShoalError
 
 DATA = {"a": [1, 1, 2], "s": ["x", "y", "x"]}
 
@@ -98,3 +98,12 @@ def test_help_explains_every_option():
         assert "data: a table, any dataframe" in text
     with pytest.raises(ShoalError, match="no privacy model 'k'"):
         shoal.measures(DATA, quasi="a", models="k")
+
+
+def test_too_many_combinations_are_refused():
+    data = {f"c{place}": [1, 2] for place in range(100)}
+    with pytest.raises(ModelError, match="161,700 combinations of 3 of 100"):
+        shoal.subset_k_anonymity(data, quasi=list(data))
+    assert shoal.subset_k_anonymity(data, quasi=list(data)[:5]) == 1
+    assert "subset-k-anonymity" not in shoal.measures(data, quasi=list(data))
+    assert shoal.measures(data, quasi=list(data)[:5], models=["subset-k-anonymity"]) == {"subset-k-anonymity": 1}

@@ -11,7 +11,7 @@ from pydantic import Field
 from shoal.kernels.ratios import Ratios
 from shoal.models.evidence import Evidence
 from shoal.models.exact import Share
-from shoal.models.model import MODELS, AttributeModel, Better, Number, Scope
+from shoal.models.model import MODELS, AttributeModel, Better, Need, Number, Scope
 from shoal.models.named_values import counts_of
 from shoal.models.partial import known_partly
 
@@ -32,6 +32,7 @@ class LKCPrivacy(AttributeModel):
 
     name: ClassVar[str] = "lkc-privacy"
     measured: ClassVar[Mapping[str, Better]] = {"k": Better.MORE, "c": Better.LESS}
+    needs: ClassVar[frozenset[Need]] = frozenset({Need.SENSITIVE, Need.SUBSETS})
     scope: ClassVar[Scope] = Scope.TABLE
     always: ClassVar[tuple[str, ...]] = ("l",)
 

@@ -46,6 +46,7 @@ class Need(StrEnum):
     NUMBERS = "numbers"
     POPULATION = "population"
     REGISTER = "register"
+    SUBSETS = "subsets"  # many combinations of quasi-identifiers: looked at only if somebody asks
 
 
 @dataclass(frozen=True, slots=True)

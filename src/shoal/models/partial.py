@@ -2,9 +2,13 @@
 
 from collections.abc import Iterator
 from itertools import combinations
+from math import comb
 
 from shoal.classes.classes import Classes
 from shoal.classes.grouped import Coarsening
+from shoal.errors import ModelError
+
+MOST = 50_000  # combinations
 
 
 def known_partly(classes: Classes, most: int) -> Iterator[Classes]:
@@ -20,6 +24,12 @@ def known_partly(classes: Classes, most: int) -> Iterator[Classes]:
     """
     names = classes.quasi
     deepest = min(most, len(names))
+    number = comb(len(names), deepest)
+    if number > MOST:
+        raise ModelError(
+            f"There are {number:,} combinations of {deepest} of {len(names)} quasi-identifiers: too many to look at.",
+            hint="Let fewer be known, or choose fewer columns.",
+        )
     for size in range(1 if classes.overlap else deepest, deepest + 1):
         for known in combinations(names, size):
             yield classes.rolled(

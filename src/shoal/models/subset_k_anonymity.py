@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from shoal.models.evidence import Evidence
-from shoal.models.model import MODELS, Better, Model, Monotone, Number, Scope
+from shoal.models.model import MODELS, Better, Model, Monotone, Need, Number, Scope
 from shoal.models.partial import known_partly
 
 
@@ -28,6 +28,7 @@ class SubsetKAnonymity(Model):
 
     name: ClassVar[str] = "subset-k-anonymity"
     measured: ClassVar[Mapping[str, Better]] = {"k": Better.MORE}
+    needs: ClassVar[frozenset[Need]] = frozenset({Need.SUBSETS})
     scope: ClassVar[Scope] = Scope.TABLE
     always: ClassVar[tuple[str, ...]] = ("m",)
 
