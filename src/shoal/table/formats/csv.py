@@ -15,7 +15,7 @@ import pyarrow.csv as pacsv
 from numpy.typing import NDArray
 
 from shoal.errors import ReadError, counted
-from shoal.kernels.cells import Cells, split_fields
+from shoal.kernels.cells import Cells
 from shoal.kernels.quoting import scan_quotes
 from shoal.progress import Hook, Progress
 from shoal.table.column import SUPPRESSED, Column, as_text
@@ -23,6 +23,7 @@ from shoal.table.formats.dialect import SEPARATORS, Dialect, Utf8File, detect, u
 from shoal.table.formats.format import FORMATS, Format, Reading, check_options
 from shoal.table.formats.header import Header, looks_like_data
 from shoal.table.formats.lines import text_refusal, write_lines
+from shoal.table.formats.plain import LARGEST_RECORD, NotPlainError, plain_columns
 from shoal.table.inference import infer, is_marker
 from shoal.table.interned import InternedText
 from shoal.table.kind import Kind
@@ -31,7 +32,6 @@ from shoal.table.raw import Encoded, Entries
 from shoal.table.table import Table
 
 BLOCK = 1 << 19  # bytes read at a time: a block and its codes stay in the cache
-LARGEST_RECORD = 1 << 28
 _FORMULA = r"^[=+\-@\t\r]"
 _THOUSANDS = r"^-?\d{1,3}(\.\d{3})+$"
 
@@ -86,10 +86,6 @@ class _LongRecordError(Exception):
     """A record does not fit into a block."""
 
 
-class _NotPlainError(Exception):
-    """The file has quotes, line ends of several kinds or rows of several lengths: it takes more than cutting."""
-
-
 class _EncodingError(Exception):
     """Bytes that are no characters turned up behind the sample."""
 
@@ -127,10 +123,17 @@ class _Reader:
         return Reading(encoded, rows, details, tuple(self._notes)).table("csv")
 
     def _plain(self) -> tuple[list[InternedText], int] | None:
+        """Cut the file at separators and line ends alone; None if it holds something that needs more than that."""
+        head = self._dialect.skip + int(self._options.header is not False)
+        text = iter(()) if self._nothing_but_names else self._text()
+        blocks = plain_columns(text, self._dialect.separator.encode(), len(self._dialect.first_row), head)
         try:
-            return self._interned(self._plain_blocks())
-        except _NotPlainError:
+            return self._interned(blocks)
+        except NotPlainError:
             return None
+        except UnicodeDecodeError:
+            pass
+        raise _EncodingError  # outside, where the error that holds bytes of the file is gone
 
     def _interned(self, blocks: Iterator[Sequence[Cells]]) -> tuple[list[InternedText], int]:
         """Take the file block by block, of which each is its columns."""
@@ -171,38 +174,6 @@ class _Reader:
         try:
             yield from utf8_blocks(self._path, self._encoding, size=BLOCK)
         except UnicodeError:
-            failed = True
-        if failed:
-            raise _EncodingError
-
-    def _plain_blocks(self) -> Iterator[Sequence[Cells]]:
-        """Cut the file at separators and line ends alone, as long as it holds nothing that needs more than that."""
-        separator, width = self._dialect.separator.encode(), len(self._dialect.first_row)
-        if self._nothing_but_names:
-            return
-        for lines in self._without_head(_whole_lines(self._text())):
-            columns = split_fields(lines, separator, width)
-            if columns is None or b'"' in lines or _has_lone_returns(lines):
-                raise _NotPlainError
-            if not lines.isascii():
-                self._check_characters(lines)
-            yield columns
-
-    def _without_head(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
-        """Leave out the lines before the first row, and the header."""
-        left = self._dialect.skip + int(self._options.header is not False)
-        for block in blocks:
-            at = 0
-            while left and at < len(block):
-                at, left = block.index(b"\n", at) + 1, left - 1
-            yield block[at:] if at else block
-
-    @staticmethod
-    def _check_characters(lines: bytes) -> None:
-        failed = False
-        try:
-            lines.decode()
-        except UnicodeDecodeError:
             failed = True
         if failed:
             raise _EncodingError
@@ -327,24 +298,6 @@ class _Reader:
                 said = "was kept as text" if commas else "was read with decimal points"
                 self._notes.append(f"Column '{name}' {said}: its points may separate thousands.")
         return encoded
-
-
-def _has_lone_returns(lines: bytes) -> bool:
-    return b"\r" in lines and lines.count(b"\r\n") != lines.count(b"\r")
-
-
-def _whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """Move what is cut at the end of a block to the next one; the last line gets its end if it has none."""
-    left = b""
-    for block in blocks:
-        if len(left) > LARGEST_RECORD:
-            raise _NotPlainError
-        end = block.rfind(b"\n") + 1
-        if end:
-            yield b"".join((left, memoryview(block)[:end]))
-        left = block[end:] if end else left + block
-    if left:
-        yield left + b"\n"
 
 
 @dataclass(frozen=True, slots=True)
