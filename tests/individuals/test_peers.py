@@ -329,7 +329,42 @@ def test_the_command_draws_and_tells(tmp_path):
     found = json.loads(run_in(*asked, "--json", "--person", 1, "--only", "sex", cwd=tmp_path).stdout)
     assert found["result"]["combinations"] == 1
     assert found["result"]["person"][0]["minimal"] == [["sex"]]
+    reach = run_in("peers", "data.csv", "--json", "--access", "sex=1,age=2", cwd=tmp_path)
+    assert json.loads(reach.stdout)["result"]["within_reach"]["dx"] == {"1.0": 4, "2.0": 4}
+    assert "within reach" in run_in("peers", "data.csv", "--access", "sex=1", cwd=tmp_path).stdout
     near = json.loads(run_in("peers", "data.csv", "--json", "--tolerance", "cost=3", cwd=tmp_path).stdout)
     assert near["result"]["variables"]["cost"]["mean"] == 0
-    for wrong in (("--tolerance", "cost"), ("--sweep", "age", "--sensitive", "dx,age")):
+    for wrong in (("--tolerance", "cost"), ("--access", "sex=near"), ("--sweep", "age", "--sensitive", "dx,age")):
         assert run_in("peers", "data.csv", *wrong, cwd=tmp_path).returncode == 2
+
+
+@given(rows=tables, subject=st.sampled_from([None, "who"]), missing=st.sampled_from(["own", "never"]))
+def test_the_posterior_of_every_value(rows, subject, missing):
+    rows = [{**row, "a": None if row["a"] == 2 else row["a"]} for row in rows]
+    data = {name: [row[name] for row in rows] for name in ("who", "a", "b", "c")}
+    people = shoal.peers(data, sensitive="c", auxiliary=["a", "b"], subject=subject, missing=missing)
+    who = [row["who"] if subject else place for place, row in enumerate(rows)]
+    for known in (["a"], ["a", "b"]):
+        total = np.zeros(len(rows))
+        for value in sorted({row["c"] for row in rows}):
+            found = people.pp("c", value, known)
+            for place, row in enumerate(rows):
+                if missing == "never" and any(row[name] is None for name in known):
+                    assert found[place] == (row["c"] == value)
+                    continue
+                like = [one for one, other in enumerate(rows) if all(other[name] == row[name] for name in known)]
+                have = {who[one] for one in like if rows[one]["c"] == value}
+                assert found[place] == pytest.approx(len(have) / len({who[one] for one in like}))
+            total += found
+        assert subject or total == pytest.approx(np.ones(len(rows)))
+
+
+def test_what_posterior_there_is_not():
+    people = shoal.peers(SMALL)
+    for call, message in (
+        (lambda: people.pp("dx", "gout"), "Nobody has this value"),
+        (lambda: people.pp("dx", "flu", ["dx"]), "cannot be known"),
+        (lambda: shoal.peers(SMALL, tolerance={"age": 1}).pp("age", 30), "only near"),
+    ):
+        with pytest.raises(ModelError, match=message):
+            call()

@@ -44,6 +44,9 @@ def peers(  # noqa: PLR0913, PLR0917 - options of a command
     seconds: Annotated[float | None, typer.Option(min=0, help="How long to search in a very wide table.")] = None,
     sample: Annotated[int | None, typer.Option(min=1, help="In a very wide table, ask about so many persons.")] = None,
     seed: Annotated[int, typer.Option(help="Draw another sample.")] = 0,
+    access: Annotated[
+        str | None, typer.Option(help="How easily variables are known, 1 the easiest: age=1,sex=1,lab=3.")
+    ] = None,
     person: Annotated[
         int | None, typer.Option(min=0, help="Show what gives the person of this record away; the first is 0.")
     ] = None,
@@ -86,9 +89,12 @@ def peers(  # noqa: PLR0913, PLR0917 - options of a command
     if json:
         more: dict[str, Any] = {"person": _facts(people, person)} if person is not None else {}
         more |= {"sweep": asdict(swept)} if swept is not None else {}
+        more |= {"within_reach": people.within_reach(ranks(access))} if access is not None else {}
         document("peers", {**result(people), **more})
         return
     _show(people, swept, person)
+    if access is not None:
+        show_reach(people, ranks(access), console())
     for path in drawn:
         remark(f"Drawn: {path}")
 
@@ -151,6 +157,15 @@ def distances(text: str | None) -> dict[str, str] | None:
     return {name.strip(): distance.strip() for name, _, distance in pairs}
 
 
+def ranks(text: str) -> dict[str, float]:
+    """Read ``age=1,lab=3``."""
+    try:
+        return {name: float(rank) for name, rank in (distances(text) or {}).items()}
+    except ValueError:
+        pass
+    raise typer.BadParameter("Ranks are numbers: age=1,lab=3.")
+
+
 def result(people: "People") -> dict[str, Any]:
     """Return what was found as plain data."""
     return {
@@ -207,4 +222,14 @@ def show_sweep(swept: "Sweep", out: "Console") -> None:
         equal = [one.partition.share for one in swept.equal_width if one.categories == number]
         width = f"{max(equal):.1%}" if equal else "–"
         sheet.add_row(f"  {number}", f"{best.share:.1%}", f"{best.loss:.3f}", f"{best.smallest:,}", width)
+    out.print(sheet)
+
+
+def show_reach(people: "People", access: dict[str, float], out: "Console") -> None:
+    """Print how many persons are breached by what is easily known."""
+    out.print("\n[bold]Breached by facts within reach[/bold]  [dim]up to each rank[/dim]")
+    found = people.within_reach(access)
+    sheet = grid("  learned about", *(f"{rank:g}" for rank in sorted(set(access.values()))))
+    for name, by_rank in found.items():
+        sheet.add_row(f"  {name}", *(f"{persons:,}" for persons in by_rank.values()))
     out.print(sheet)

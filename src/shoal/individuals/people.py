@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import ColumnError, ModelError, counted
 from shoal.individuals.looking import Plan, look
+from shoal.individuals.protection import share_with
 from shoal.individuals.question import Question
 from shoal.individuals.sampling import mean_interval, share_interval
 from shoal.individuals.sweep import Sweep, sweep
@@ -96,6 +97,24 @@ class People:
         if self.question.sampled is not None:
             ppp = np.where(self.question.sampled > 0, ppp, np.nan)
         return {"ppp": ppp, "npp": held.full.npp(), "poac": held.poac()}
+
+    def pp(self, variable: str, value: Any, known: Sequence[str] | None = None) -> NDArray[np.float64]:
+        """Return, for each record in input order, the share of the peers who have a value: PP, the posterior.
+
+        ``known``: what the adversary knows; everything that may be known, if nothing is said.
+        """
+        held = self.variable(variable)
+        counts = self.counts[variable]
+        if counts.rows.near:
+            raise ModelError("PP is not measured where values agree that are only near.")
+        column = counts.columns[held.least.variable]
+        codes = [code for code, one in enumerate(column.values.to_pylist()) if one == value]
+        if not codes:
+            raise ModelError(f"Nobody has this value in '{variable}'.", hint="Give it as it stands in the table.")
+        subset = counts.subset(held.known if known is None else known)
+        if subset >> held.least.variable & 1:
+            raise ModelError(f"'{variable}' is to be learned: it cannot be known.")
+        return self.counted.expand(share_with(counts, held.least.variable, subset, codes[0]))
 
     def to_frame(self, kind: str | None = None) -> Any:
         """Return one row per record, in input order, with the columns ``NAME.ppp``, ``NAME.npp`` and ``NAME.poac``."""

@@ -88,3 +88,16 @@ def alternatives(counted: SubsetCounts, variable: int, subset: int, q: Fraction 
     considered = ~shares.at_most(q)
     values = np.bincount(groups[cells.first], weights=considered[cells.first])
     return np.where(rows.lacking(subset), 0, values[groups] - considered).astype(np.int64)
+
+
+def share_with(counted: SubsetCounts, variable: int, subset: int, code: int) -> NDArray[np.float64]:
+    """Return PP of one value: which share of everybody's peers has it."""
+    rows, known = counted.rows, [place for place in range(len(counted.columns)) if subset >> place & 1]
+    groups = group_rows(
+        [rows.columns[place] for place in known], [counted.columns[place].size for place in known], len(rows)
+    ).ids
+    here, alone = rows.columns[variable] == code, rows.lacking(subset)
+    persons = np.zeros(int(groups.max(initial=0)) + 1)
+    held = here & ~alone & ~rows.lacking(1 << variable)
+    persons[groups[held]] = counted.agreeing(subset | 1 << variable)[held]
+    return np.where(alone, here, persons[groups] / counted.agreeing(subset))
