@@ -34,7 +34,7 @@ def window(column: Column, distance: Fraction) -> Window:
         )
     if distance < 0:
         raise ColumnError(f"The distance for column '{column.name}' is less than 0.")
-    values = [_number(value) for value in column.values.to_pylist()]
+    values = [number(value) for value in column.values.to_pylist()]
     codes = np.arange(column.size, dtype=np.uint32)  # missing and suppressed agree with themselves only
     lows, highs = codes.copy(), codes.copy()
     low = high = 0
@@ -47,7 +47,14 @@ def window(column: Column, distance: Fraction) -> Window:
     return Window(lows, highs)
 
 
-def _number(value: Any) -> Fraction:
+def number(value: Any, otherwise: int = 0) -> Fraction:
+    """Return a number as it is written, or the day of a date; another number for all else.
+
+    >>> number(0.1), number(date(1, 1, 2)), number("low", 7)
+    (Fraction(1, 10), Fraction(2, 1), Fraction(7, 1))
+    """
     if isinstance(value, date):
         return Fraction(value.toordinal())
-    return Fraction(Decimal(repr(value))) if isinstance(value, float) else Fraction(value)
+    if isinstance(value, float):
+        return Fraction(Decimal(repr(value)))
+    return Fraction(value) if isinstance(value, int | Decimal) else Fraction(otherwise)

@@ -7,13 +7,15 @@ are the losses; the best partition is found by dynamic programming over the cut 
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import ceil
+from fractions import Fraction
+from math import ceil, lcm
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import ColumnError, ModelError
+from shoal.individuals.proximity import number
 from shoal.individuals.question import Question
 from shoal.kernels.grouping import group_rows
 from shoal.kernels.subsets import Rows, agreeing
@@ -21,6 +23,7 @@ from shoal.subsets import SubsetCounts
 from shoal.table.kind import Kind
 
 MOST = 400  # values of a variable: the number of its intervals is the square of that
+NEVER = -(2**63) + 1
 STATES = 200_000_000  # partial partitions that are held while the curve is found
 
 
@@ -96,13 +99,17 @@ def sweep(  # noqa: PLR0913 - keyword-only options
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Intervals:
-    """All intervals: arrays have [a, b] for the one from the a-th to the b-th value; who has no value stays apart."""
+    """All intervals: arrays have [a, b] for the one from the a-th to the b-th value; who has no value stays apart.
+
+    ``loss``: persons times width, in whole numbers, so that equal losses are equal; the widest is ``span``.
+    """
 
     values: tuple[Any, ...]
     whole: tuple[int, ...] | None
     protected: NDArray[np.int64]
     persons: NDArray[np.int64]
-    loss: NDArray[np.float64]
+    loss: NDArray[np.int64]
+    span: int
     everybody: int
     apart: int
 
@@ -133,11 +140,11 @@ class _Intervals:
         persons = np.bincount(places, rows.weights[rows.holders], column.size).astype(np.int64)[: len(values)]
         total = np.concatenate([[0], np.cumsum(persons)])
         inside = np.maximum(total[None, 1:] - total[:-1, None], 0)
-        numbers = np.array([_number(value, place) for place, value in enumerate(values)])
-        width = np.maximum(numbers[None, :] - numbers[:, None], 0) / max(numbers[-1] - numbers[0], 1e-300)
-        return cls(
-            values, _whole(column.kind, values), protected, inside, width * inside, int(rows.weights.sum()), apart
-        )
+        everybody = int(rows.weights.sum())
+        numbers = _scaled([number(value, place) for place, value in enumerate(values)], everybody)
+        width = np.maximum(numbers[None, :] - numbers[:, None], 0)
+        span = max(int(width.max()), 1)
+        return cls(values, _whole(column.kind, values), protected, inside, width * inside, span, everybody, apart)
 
     def partition(self, cuts: Sequence[tuple[int, int]]) -> Partition:
         """Return the partition of these intervals, each given by the places of its first and last value."""
@@ -146,15 +153,16 @@ class _Intervals:
             tuple((self.values[first], self.values[last]) for first, last in cuts),
             protected,
             protected / self.everybody,
-            float(sum(self.loss[cut] for cut in cuts)) / self.everybody,
+            sum(int(self.loss[cut]) for cut in cuts) / (self.span * self.everybody),
             min(int(self.persons[cut]) for cut in cuts),
         )
 
 
-def _number(value: Any, place: int) -> float:
-    if isinstance(value, int | float):
-        return float(value)
-    return float(value.toordinal()) if hasattr(value, "toordinal") else float(place)
+def _scaled(numbers: Sequence[Fraction], everybody: int) -> NDArray[np.int64]:
+    """Return numbers as whole ones from 0 on: exactly, unless their losses would not fit into 64 bits."""
+    scale = lcm(*(number.denominator for number in numbers))
+    finest = Fraction(2**62, everybody**2) / max(numbers[-1] - numbers[0], Fraction(1))
+    return np.array([int((number - numbers[0]) * min(Fraction(scale), finest)) for number in numbers], np.int64)
 
 
 def _whole(kind: Kind, values: Sequence[Any]) -> tuple[int, ...] | None:
@@ -315,18 +323,19 @@ def _cut(grid: Sequence[int], tops: Sequence[int]) -> list[tuple[int, int]]:
 
 def _best(intervals: _Intervals, smallest_class: int) -> Iterator[Partition | None]:
     """Yield, for every number of classes, the partition that protects most; of these, the one with the least loss."""
-    number = len(intervals.values)
-    allowed = (intervals.persons >= smallest_class) & (np.arange(number)[:, None] <= np.arange(number))
+    size = len(intervals.values)
+    allowed = (intervals.persons >= smallest_class) & (np.arange(size)[:, None] <= np.arange(size))
     # One number to be made as large as possible: protected persons first, then as little loss as can be.
-    gain = np.where(allowed, intervals.protected - intervals.loss / (2 * intervals.everybody + 1), -np.inf)
-    reached = np.full(number + 1, -np.inf)
+    most = intervals.span * intervals.everybody + 1
+    gain = np.where(allowed, intervals.protected * most - intervals.loss, NEVER)
+    reached = np.full(size + 1, NEVER)
     reached[0] = 0
     steps: list[NDArray[np.intp]] = []
-    for _ in range(number):
-        through = reached[:-1, None] + gain
+    for _ in range(size):
+        through = np.where((reached[:-1, None] > NEVER) & (gain > NEVER), reached[:-1, None] + gain, NEVER)
         steps.append(np.argmax(through, axis=0))
-        reached = np.concatenate([[-np.inf], through.max(axis=0)])
-        yield None if np.isinf(reached[-1]) else intervals.partition(_followed(steps, number))
+        reached = np.concatenate([[NEVER], through.max(axis=0)])
+        yield None if reached[-1] == NEVER else intervals.partition(_followed(steps, size))
 
 
 def _followed(steps: Sequence[NDArray[np.intp]], number: int) -> list[tuple[int, int]]:
@@ -343,28 +352,28 @@ def _curve(intervals: _Intervals, smallest_class: int) -> Iterator[Partition]:
 
     ``least[b][n]``: the least loss of a partition of the first b values that protects n persons.
     """
-    number = len(intervals.values)
-    most = int(intervals.persons[0, number - 1])
-    if (number + 1) * (most + 1) > STATES:
+    size = len(intervals.values)
+    most = int(intervals.persons[0, size - 1])
+    if (size + 1) * (most + 1) > STATES:
         return
-    least = np.full((number + 1, most + 1), np.inf)
-    step = np.zeros((number + 1, most + 1), np.uint32)
+    least = np.full((size + 1, most + 1), -NEVER)
+    step = np.zeros((size + 1, most + 1), np.uint32)
     least[0, 0] = 0
-    for end in range(1, number + 1):
+    for end in range(1, size + 1):
         for start in range(end):
             gained = int(intervals.protected[start, end - 1])
             if intervals.persons[start, end - 1] < smallest_class or gained > most:
                 continue
             through = least[start, : most + 1 - gained] + intervals.loss[start, end - 1]
-            better = through < least[end, gained:]
+            better = (least[start, : most + 1 - gained] < -NEVER) & (through < least[end, gained:])
             least[end, gained:][better] = through[better]
             step[end, gained:][better] = start
-    lowest = np.inf
+    lowest = -NEVER
     found = []
     for protected in range(most, -1, -1):
-        if least[number, protected] < lowest:
-            lowest = least[number, protected]
-            found.append(intervals.partition(_traced(step, intervals, number, protected)))
+        if least[size, protected] < lowest:
+            lowest = int(least[size, protected])
+            found.append(intervals.partition(_traced(step, intervals, size, protected)))
     yield from reversed(found)
 
 
