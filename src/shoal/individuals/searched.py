@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from time import monotonic
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,27 +50,33 @@ def look_searched(
     asked = np.ones((len(counted.columns), len(rows)), bool)
     if question.sampled is not None:
         asked &= question.sampled > 0
-    found = search(question.most, asked, SECONDS if question.seconds is None else question.seconds)
-    deepest = min(question.most or DEPTHS, DEPTHS)
-    smallest = _smallest(search, question.p, deepest, _breached(found, question.p) & asked)
+    seconds = SECONDS if question.seconds is None else question.seconds
+    found = search(question.most, asked, seconds)
+    deepest, smallest = _smallest(search, question, _breached(found, question.p) & asked, seconds)
     return {
-        name: _variable(counted, name, [other for other in known if other != name], found, smallest, question)
+        name: _variable(counted, name, [other for other in known if other != name], found, smallest, deepest, question)
         for name in hidden
     }
 
 
 def _smallest(
     search: Callable[[int | None, NDArray[np.bool_] | None, float | None], Found],
-    p: Fraction,
-    deepest: int,
+    question: Question,
     breached: NDArray[np.bool_],
-) -> NDArray[np.uint8]:
-    """Return the smallest number of facts that breaches, or one more than was tried where it takes more."""
-    smallest = np.where(breached, deepest + 1, NONE).astype(np.uint8)
-    for depth in range(deepest, 0, -1):
-        breached &= _breached(search(depth, breached, None), p)
-        smallest[breached] = depth
-    return smallest
+    seconds: float,
+) -> tuple[int, NDArray[np.uint8]]:
+    """Return how many facts were tried, and the smallest number that breaches; one more where it takes more."""
+    smallest = np.full(breached.shape, NONE, np.uint8)
+    left, end, tried = breached.copy(), monotonic() + seconds, 0
+    for depth in range(1, min(question.most or DEPTHS, DEPTHS) + 1):
+        found = search(depth, left, max(end - monotonic(), 0))
+        if not found.finished:
+            break
+        here = left & _breached(found, question.p)
+        smallest[here], tried = depth, depth
+        left &= ~here
+    smallest[left] = tried + 1
+    return tried, smallest
 
 
 def _breached(found: Found, p: Fraction) -> NDArray[np.bool_]:
@@ -83,6 +90,7 @@ def _variable(  # noqa: PLR0913, PLR0917 - what is known about it
     known: Sequence[str],
     found: Found,
     smallest: NDArray[np.uint8],
+    deepest: int,
     question: Question,
 ) -> Variable:
     variable, auxiliary = counted.names.index(name), counted.subset(known)
@@ -97,7 +105,7 @@ def _variable(  # noqa: PLR0913, PLR0917 - what is known about it
         full=at(counted, variable, auxiliary),
         others=alternatives(counted, variable, auxiliary) if question.most is None else None,
         smallest=smallest[variable],
-        deepest=min(question.most or DEPTHS, DEPTHS),
+        deepest=deepest,
         combinations=question.number(auxiliary),
         at_least=None if found.finished else 1 - found.at_most[variable],
     )

@@ -128,20 +128,27 @@ class _Search:
         begin = monotonic()
         firsts = [place for place in range(len(self._order)) if self._task.known >> place & 1]
         self._fewest(0)  # whom all together give away needs no search
+
+        def over() -> bool:
+            return seconds is not None and monotonic() - begin > seconds
+
         with ThreadPoolExecutor(threads) as pool:
             try:
                 for done, first in enumerate(reversed(firsts)):
                     progress(done, len(firsts))
+                    if over():
+                        self._stop[0] = 1
+                    if self._stop[0]:
+                        break
                     fewest = self._fewest(first)
                     searches = [pool.submit(self._search, first, part, fewest) for part in self._parts(threads)]
                     while wait(searches, timeout=POLL).not_done:
                         progress(done, len(firsts))
-                        self._stop[0] |= seconds is not None and monotonic() - begin > seconds
-                    if self._stop[0] or (seconds is not None and monotonic() - begin > seconds):
-                        self._stop[0] = 1
-                        self._bound(fewest)
+                        self._stop[0] |= over()
             finally:
                 self._stop[0] |= sys.exc_info()[0] is not None  # whoever waits for the threads must not wait long
+        if self._stop[0]:
+            self._bound(self._fewest(0))
         return self._found()
 
     def _parts(self, threads: int) -> list[int]:
@@ -153,9 +160,13 @@ class _Search:
         """Return how many protective peers stay if all columns from the first on are known."""
         suffix = self._task.known & ~((1 << first) - 1)
         fewest = np.zeros_like(self._same)
+        whole = self._task.counted(suffix)
         for sensitive in _members(self._task.sensitive):
-            rest = suffix & ~(1 << sensitive)
-            fewest[:, sensitive] = self._seen(sensitive, rest) if rest else 0
+            bit = 1 << sensitive
+            if suffix & bit and suffix != bit:
+                fewest[:, sensitive] = self._seen(sensitive, suffix ^ bit, self._task.counted(suffix ^ bit), whole)
+            elif suffix and not suffix & bit:
+                fewest[:, sensitive] = self._seen(sensitive, suffix, whole, self._task.counted(suffix | bit))
         return fewest
 
     def _search(self, first: int, sensitive: int, fewest: NDArray[np.uint32]) -> None:
@@ -184,9 +195,10 @@ class _Search:
             bits |= (self._same[:, place] < self._peers[:, place]).astype(np.uint64) << np.uint64(place)
         return bits
 
-    def _seen(self, sensitive: int, subset: int) -> NDArray[np.uint32]:
-        """Count one subset, offer it as an answer if it is allowed, and return the protective peers."""
-        peers, same = self._task.counted(subset), self._task.counted(subset | 1 << sensitive)
+    def _seen(
+        self, sensitive: int, subset: int, peers: NDArray[np.uint32], same: NDArray[np.uint32]
+    ) -> NDArray[np.uint32]:
+        """Offer a subset as an answer if it is allowed, and return the protective peers."""
         if subset.bit_count() <= self._task.most:
             held = (self._same[:, sensitive], self._peers[:, sensitive])
             better = same.astype(np.uint64) * held[1] > held[0].astype(np.uint64) * peers
