@@ -7,6 +7,7 @@ are asked for. A subset is written as bits; bit j stands for column j.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -133,10 +134,13 @@ def subsets_of(columns: int, *, most: int | None = None, empty: bool = False) ->
     >>> list(subsets_of(0b101)), list(subsets_of(0b101, most=1, empty=True))
     ([1, 4, 5], [0, 1, 4])
     """
+    if empty:
+        yield 0
+    members = [1 << place for place in range(columns.bit_length()) if columns >> place & 1]
+    if most is not None and most < len(members):
+        yield from (sum(chosen) for size in range(1, most + 1) for chosen in combinations(members, size))
+        return
     subset = 0
-    while True:
-        if (subset or empty) and (most is None or subset.bit_count() <= most):
-            yield subset
-        if subset == columns:
-            return
+    while subset != columns:
         subset = (subset - columns) & columns
+        yield subset

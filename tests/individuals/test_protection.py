@@ -151,3 +151,13 @@ def test_table_2(shared, name):
     records, distinct, domains = TABLE_2[name]
     assert (table.records, len(table.distinct())) == (records, distinct)
     assert {column: len(table[column].values) for column in domains} == domains
+
+
+def test_few_of_many_columns_are_listed_at_once():
+    """Going through all 2^60 subsets to find the small ones would never end."""
+    assert list(subsets_of((1 << 60) - 1, most=1)) == [1 << place for place in range(60)]
+    assert sum(1 for _ in subsets_of((1 << 60) - 1, most=3)) == 36_050
+    assert list(subsets_of(0b101, most=1, empty=True)) == [0, 1, 4]
+    assert list(subsets_of(0, empty=True)) == [0]
+    people = shoal.peers({"who": [1, 1, 2], **{f"c{n}": [0, 1, n] for n in range(45)}}, subject="who", most=2)
+    assert people.plan.way == "listed"

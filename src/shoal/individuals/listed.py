@@ -12,7 +12,8 @@ from shoal.individuals.variable import Variable
 from shoal.kernels.subsets import NONE
 from shoal.subsets import SubsetCounts
 
-WORK = 3e10  # rows times combinations times variables: some ten minutes
+WORK = 5e9  # rows times combinations times variables: some minutes
+COST = 30_000  # rows that a combination costs at least
 
 
 def look_listed(
@@ -24,7 +25,7 @@ def look_listed(
 ) -> dict[str, Variable]:
     """Take variables as sensitive, one after the other, and look at one combination after the other."""
     number = question.number(counted.subset(known))
-    if number * len(hidden) * len(counted.rows) > WORK:
+    if number * len(hidden) * (len(counted.rows) + COST) > WORK:
         raise ModelError(
             f"{number:,} combinations of {len(known)} variables, for {len(hidden)} sensitive ones, are too many to "
             "look at one by one.",

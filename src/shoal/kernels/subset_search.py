@@ -7,9 +7,8 @@ answer is exact, and if the time is over before the end, it is still certain wha
 """
 
 import ctypes
-import sys
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, replace
 from time import monotonic
 
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from shoal.kernels import library
 from shoal.kernels.grouping import group_rows
+from shoal.kernels.threads import pool
 from shoal.kernels.translation import Codes
 
 MOST = 64  # columns
@@ -132,21 +132,24 @@ class _Search:
         def over() -> bool:
             return seconds is not None and monotonic() - begin > seconds
 
-        with ThreadPoolExecutor(threads) as pool:
-            try:
-                for done, first in enumerate(reversed(firsts)):
+        searches: list[Future[None]] = []
+        try:
+            for done, first in enumerate(reversed(firsts)):
+                progress(done, len(firsts))
+                self._stop[0] |= over()
+                if self._stop[0]:
+                    break
+                fewest = self._fewest(first)
+                searches = [pool().submit(self._search, first, part, fewest) for part in self._parts(threads)]
+                while wait(searches, timeout=POLL).not_done:
                     progress(done, len(firsts))
-                    if over():
-                        self._stop[0] = 1
-                    if self._stop[0]:
-                        break
-                    fewest = self._fewest(first)
-                    searches = [pool.submit(self._search, first, part, fewest) for part in self._parts(threads)]
-                    while wait(searches, timeout=POLL).not_done:
-                        progress(done, len(firsts))
-                        self._stop[0] |= over()
-            finally:
-                self._stop[0] |= sys.exc_info()[0] is not None  # whoever waits for the threads must not wait long
+                    self._stop[0] |= over()
+                for search in searches:
+                    search.result()
+        except BaseException:
+            self._stop[0] = 1
+            wait(searches)
+            raise
         if self._stop[0]:
             self._bound(self._fewest(0))
         return self._found()

@@ -6,7 +6,6 @@ that agreed so far, so each subset costs one pass, and all share their beginning
 
 import ctypes
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -15,9 +14,11 @@ from numpy.typing import NDArray
 
 from shoal.kernels import library
 from shoal.kernels.grouping import group_rows
+from shoal.kernels.threads import in_threads
 from shoal.kernels.translation import Codes
 
 _SPAN = 8  # as in core.c: the words that are looked at together
+LITTLE = 1 << 20  # rows times subsets that are not worth a second thread
 PIECE = 256  # rows that are compared with all others before anybody is told
 MOST = 24  # columns; beyond, the counts of all subsets do not fit into memory anyway
 
@@ -172,21 +173,7 @@ def _pairs_native(
         end = min(begin + PIECE, len(rows))
         native.shoal_pair_counts(*addresses, len(rows), number, begin, end, sums.ctypes.data, counts.ctypes.data)
 
-    _in_threads(run, list(range(0, len(rows), PIECE)), threads, progress)
-
-
-def _in_threads(
-    run: Callable[[int], None], tasks: Sequence[int], threads: int, progress: Callable[[int, int], None]
-) -> None:
-    """Run tasks, the first first; what ``progress`` raises ends it when the tasks that have begun are done."""
-    with ThreadPoolExecutor(threads) as pool:
-        try:
-            for done, future in enumerate([pool.submit(run, task) for task in tasks]):
-                progress(done, len(tasks))
-                future.result()
-        except BaseException:
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
+    in_threads(run, list(range(0, len(rows), PIECE)), threads, progress)
 
 
 def _without_matches(rows: Rows, place: int) -> Codes:
@@ -217,7 +204,7 @@ def _counts_native(
         native.shoal_subset_counts(*given, len(rows), number, first, first + 1, *room)
 
     # Half of all subsets have the first column, half of the others the second, …: two threads share them evenly.
-    _in_threads(run, range(number), threads, progress)
+    in_threads(run, range(number), threads if counts.size > LITTLE else 1, progress)
 
 
 def largest_share(
@@ -254,9 +241,14 @@ def largest_share(
             best[begin:].ctypes.data,
         )
 
-    piece = max(-(-len(rows) // threads), 1)
-    _in_threads(run, range(0, len(rows), piece), threads, _untold)
+    piece = _piece(len(rows), len(subsets), threads)
+    in_threads(run, range(0, len(rows), piece), threads, _untold)
     return best
+
+
+def _piece(rows: int, subsets: int, threads: int) -> int:
+    """Return how many rows a thread gets; all, where there is little to do."""
+    return max(rows if rows * subsets < LITTLE else -(-rows // threads), 1)
 
 
 def _untold(done: int, total: int) -> None:
@@ -323,8 +315,8 @@ def breaches(  # noqa: PLR0913 - keyword-only options
             found.smallest.ctypes.data,
         )
 
-    piece = max(-(-rows // threads), 1)
-    _in_threads(run, range(0, rows, piece), threads, _untold)
+    piece = _piece(rows, len(counts), threads)
+    in_threads(run, range(0, rows, piece), threads, _untold)
     return found
 
 

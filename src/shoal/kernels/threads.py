@@ -1,0 +1,43 @@
+"""Threads for kernels: a few that are kept, for starting one takes longer than much of the work."""
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import cache
+
+
+@cache
+def pool() -> ThreadPoolExecutor:
+    """Return the threads that all share."""
+    return ThreadPoolExecutor(max(os.cpu_count() or 1, 2), thread_name_prefix="shoal")
+
+
+if hasattr(os, "register_at_fork"):  # a child process has none of its parent's threads
+    os.register_at_fork(after_in_child=pool.cache_clear)
+
+
+def in_threads(
+    run: Callable[[int], None], tasks: Sequence[int], threads: int, progress: Callable[[int, int], None]
+) -> None:
+    """Run tasks, the first first; what ``progress`` raises ends it when the tasks that have begun are done.
+
+    >>> seen = []
+    >>> in_threads(seen.append, range(3), 1, lambda done, total: None)
+    >>> seen
+    [0, 1, 2]
+    """
+    if threads == 1 or len(tasks) == 1:
+        for done, task in enumerate(tasks):
+            progress(done, len(tasks))
+            run(task)
+        return
+    started: list[Future[None]] = []
+    try:
+        started.extend(pool().submit(run, task) for task in tasks)
+        for done, future in enumerate(started):
+            progress(done, len(tasks))
+            future.result()
+    finally:
+        for future in started:
+            future.cancel()
+        wait(started)
