@@ -68,6 +68,8 @@ def peers(  # noqa: PLR0913 - keyword-only options
     chosen = None if policy is None else Policy.given(policy)
     table = _table(data, chosen, subject)
     listed = None if combinations is None else [_names(one) for one in combinations]
+    if isinstance(combinations, str) or (listed is not None and not (listed and all(listed))):
+        raise ModelError("Combinations are lists of columns, none of them empty.", hint='Give [["age", "sex"], …].')
     columns, hidden, known = _columns(table, sensitive, auxiliary, listed)
     rule = Missing.named(missing or (chosen.data.missing if chosen else Missing.OWN))
     hook = progress or silent
@@ -75,18 +77,19 @@ def peers(  # noqa: PLR0913 - keyword-only options
         table, columns, hidden, rule, _windows(table, tolerance), _windows(table, known_within), memory, hook
     )
     limit, counted = _share("p", p), counts[hidden[0]]
-    if most is not None and most < 1:
-        raise ModelError("At least one variable must be known: most is 1 or more.")
+    for name, number in (("most", most), ("sample", sample)):
+        if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 1):
+            raise ModelError(f"{name} is a whole number, 1 or more.")
     question = Question(
         limit,
-        {name: _joint(limit, len(table[name].values)) if q == "joint" else _share("q", q) for name in hidden},
+        {name: _joint(limit, table[name].size) if q == "joint" else _share("q", q) for name in hidden},
         most,
         empty,
         None if listed is None else tuple(dict.fromkeys(counted.subset(one) for one in listed)),
         None,
         seconds,
     )
-    way = plan(counted, hidden, known, question)
+    way = plan(counts, hidden, known, question)
     if way.way == "searched" and sample is not None:
         question = replace(question, sampled=_sampled(counted, sample, seed))
     if way.remark:
@@ -111,8 +114,6 @@ def _number(name: str, given: Threshold) -> Fraction:
 
 def _sampled(counted: SubsetCounts, sample: int, seed: int) -> NDArray[np.int64] | None:
     weights = counted.rows.weights
-    if sample < 1:
-        raise ModelError("A sample has at least one person.")
     return drawn(weights, sample, seed) if sample < weights.sum() else None
 
 
@@ -133,6 +134,7 @@ def _counts(  # noqa: PLR0913, PLR0917 - what counting takes
     """Count for every sensitive variable; once for all that see the same values as equal."""
     counts: dict[str, SubsetCounts] = {}
     done: dict[tuple[int, ...], SubsetCounts] = {}
+    columns = list(columns)
 
     def told(step: int, steps: int) -> None:
         progress(Progress("counting", step, steps))
@@ -142,11 +144,19 @@ def _counts(  # noqa: PLR0913, PLR0917 - what counting takes
         near = {other: held for other, held in known.items() if other != name}
         if name in learned:
             near[name] = learned[name]
-        key = tuple(id(near.get(column)) for column in columns) if near else ()
+        own = missing is Missing.NEVER and table[name].missing  # nobody is protected by what is missing
+        key = (columns.index(name) if own else -1, *(id(near.get(column)) for column in columns if near))
         if key not in done:
-            share = budget // len(hidden) if learned or known else budget
+            share = budget // len(hidden) if learned or known or missing is Missing.NEVER else budget
             done[key] = SubsetCounts.of(
-                table, columns, missing=missing, near=near, budget=share, threads=2, progress=told
+                table,
+                columns,
+                missing=missing,
+                near=near,
+                learned=name if own else None,
+                budget=share,
+                threads=2,
+                progress=told,
             )
         counts[name] = done[key]
     return counts
@@ -175,6 +185,13 @@ def _columns(
     columns = [name for name in table.names if name in {*hidden, *known}]
     for name in (*hidden, *known):
         table[name]  # raises if there is none
+    if table.subject in columns:
+        raise ModelError(
+            f"'{table.subject}' says which person a row belongs to: it can be neither known nor learned.",
+            hint="Leave it out of the sensitive and the known columns.",
+        )
+    if table.records == 0:
+        raise ModelError("The table has no records: there is nothing to measure.")
     if len(columns) < 2:
         raise ModelError("At least two columns are needed: something to know, and something to learn.")
     return columns, hidden, known

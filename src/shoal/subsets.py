@@ -50,6 +50,7 @@ class SubsetCounts:
         *,
         missing: Missing = Missing.OWN,
         near: Mapping[str, Window] | None = None,
+        learned: str | None = None,
         budget: int = BUDGET,
         threads: int = 1,
         progress: Callable[[int, int], None] = lambda *_: None,
@@ -57,8 +58,9 @@ class SubsetCounts:
         """Count over all subsets of some columns, if the counts fit into the budget.
 
         ``near``: what else agrees than equal values, per column; every row is then compared with every other.
+        ``learned``: a column in which a missing value is a value of its own, whatever the rule.
         """
-        rows, origin, row_of = _rows(table, columns, missing)
+        rows, origin, row_of = _rows(table, columns, missing, learned)
         fits = len(columns) <= MOST and memory(len(rows), len(columns)) <= budget
         if near:
             _check_pairs(rows, fits=fits)
@@ -107,7 +109,7 @@ def _distinct(origin: DistinctRows | Profiles) -> DistinctRows:
 
 
 def _rows(
-    table: Table, columns: Sequence[str], missing: Missing
+    table: Table, columns: Sequence[str], missing: Missing, learned: str | None
 ) -> tuple[Rows, DistinctRows | Profiles, NDArray[np.uint32]]:
     """Return the distinct rows with whom they belong to, and for each distinct row one of these."""
     if missing is Missing.WILDCARD:
@@ -115,7 +117,10 @@ def _rows(
             "Combinations of columns cannot be counted where missing values match anything.",
             hint='Use missing = "own" or "never".',
         )
-    apart = tuple(table[name].missing_code if missing is Missing.NEVER else None for name in columns)
+    if table.subject in columns:
+        raise ModelError(f"'{table.subject}' says which person a row belongs to: it cannot be counted over.")
+    never = missing is Missing.NEVER
+    apart = tuple(table[name].missing_code if never and name != learned else None for name in columns)
     if table.subject is None:
         distinct = table.distinct(columns)
         rows = replace(Rows.of(distinct.codes, distinct.counts), apart=apart)

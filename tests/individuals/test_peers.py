@@ -123,7 +123,15 @@ def test_the_assumptions_are_told():
         (lambda: shoal.peers(SMALL, combinations=[["dx", "sex"]], sensitive="dx"), "None of the combinations"),
         (lambda: shoal.peers(SMALL, p="many"), "p must be a number"),
         (lambda: shoal.peers(SMALL, q=1.5), "q is a share"),
-        (lambda: shoal.peers(SMALL, most=0), "most is 1 or more"),
+        (lambda: shoal.peers(SMALL, most=0), "most is a whole number"),
+        (lambda: shoal.peers(SMALL, most="3"), "most is a whole number"),
+        (lambda: shoal.peers(SMALL, sample=0), "sample is a whole number"),
+        (lambda: shoal.peers(SMALL, combinations="age"), "lists of columns"),
+        (lambda: shoal.peers(SMALL, combinations=[[]]), "lists of columns"),
+        (lambda: shoal.peers({"a": [], "b": []}), "no records"),
+        (lambda: shoal.peers(SMALL, subject="age", sensitive="age"), "neither known nor learned"),
+        (lambda: shoal.peers(SMALL, subject="age", combinations=[["age"]]), "neither known nor learned"),
+        (lambda: shoal.peers(SMALL).for_person(True), "There is no record"),
         (lambda: shoal.peers(SMALL, tolerance={"age": "-1"}), "less than 0"),
         (lambda: shoal.peers(SMALL, combinations=[["job"]]), "There is no column 'job'"),
         (lambda: shoal.peers(SMALL, tolerance={"sex": 1}), "nothing is near in it"),
@@ -368,3 +376,43 @@ def test_what_posterior_there_is_not():
     ):
         with pytest.raises(ModelError, match=message):
             call()
+
+
+def test_a_missing_value_is_one_of_the_alternatives():
+    """Counted as possible but not among the values, it would make PoAC twice what it can be."""
+    people = shoal.peers({"s": ["x", "y", None], "a": [1, 1, 1]}, sensitive="s")
+    assert people.values("s", "poac").tolist() == [1, 1, 1]
+    assert people.summary()["s"]["share_downward"] == 1
+    assert shoal.peers({"s": ["x", "x", None], "a": [1, 1, 2]}, sensitive="s").summary()["s"]["share_downward"] == 0
+
+
+def test_nobody_is_protected_by_what_is_missing():
+    """Missing facts match nothing; that a value is missing can be learned all the same."""
+    people = shoal.peers({"s": [None, None, "x"], "a": [1, 1, 2]}, sensitive="s", missing="never")
+    assert people.values("s", "ppp").tolist() == [0, 0, 0]
+    assert people.values("s", "npp").tolist() == [0, 0, 0]
+
+
+def test_facts_of_one_person_in_many_columns():
+    rng = np.random.default_rng(3)
+    people = shoal.peers({f"c{place}": rng.integers(0, 4, 60) for place in range(15)}, sensitive="c0")
+    (facts,) = people.for_person(0)
+    counts, row = people.counted.counts, int(people.counted.expand(np.arange(60))[0])
+    for combination in facts.minimal[:50]:
+        subset = people.counted.subset(combination)
+        assert counts[subset, row] == counts[subset | 1, row]
+
+
+def test_the_assumptions_are_those_that_were_made():
+    assert "at most 1 of the known" in shoal.peers(SMALL, most=1).assumptions[2]
+    assert "that were given" in shoal.peers(SMALL, combinations=[["age", "sex"]], sensitive="dx").assumptions[2]
+    assert "near enough" in shoal.peers(SMALL, tolerance={"age": 1}).assumptions[-1]
+
+
+def test_moments_can_be_near():
+    seen = pd.to_datetime(["2020-01-01 10:00", "2020-01-02 09:00", "2020-03-01 00:00"])
+    assert shoal.peers({"seen": seen, "a": [1, 1, 1]}, tolerance={"seen": 1}).values("seen", "npp").tolist() == [
+        1,
+        1,
+        2,
+    ]

@@ -21,14 +21,18 @@ def facts(people: People) -> Chart:
     curves = {name: _curve(people, name) for name in people.variables}
     worst = max(curves, key=lambda name: (curves[name][0][1], curves[name][-1][1]))
     (_, share), persons = curves[worst][0], _asked(people)
-    few = f"One known fact is enough for {worst} of {round(share * persons):,} of {persons:,} persons"
-    none = f"No single fact gives anybody away; all together do, for {curves[worst][-1][1]:.0%} in {worst}"
+    known, end = curves[worst][-1]
+    title = f"No single fact gives anybody away; up to {known} do, for {end:.1%} in {worst}"
+    if share > 0:
+        title = f"One known fact is enough for {worst} of {round(share * persons):,} of {persons:,} persons"
+    elif end == 0:
+        title = f"Nobody is given away by up to {known} known facts"
     values = [
         {"variable": name, "known": known, "share": part} for name, curve in curves.items() for known, part in curve
     ]
     ends = [{"variable": name, "known": curve[-1][0], "share": curve[-1][1]} for name, curve in curves.items()]
     return Chart.of(
-        few if share > 0 else none,
+        title,
         "Persons whose value is learned (PPP at most p) by some combination of at most so many known variables",
         _lines(values, _apart(ends), list(curves)),
     )
@@ -51,12 +55,14 @@ def _curve(people: People, name: str) -> list[tuple[int, float]]:
 
 def _apart(ends: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Move the labels at the ends of the lines apart, as far as they would stand on each other."""
-    at = -1.0
-    moved = []
-    for one in sorted(ends, key=lambda end: end["share"]):
-        at = max(one["share"], at + 0.045)
-        moved.append({**one, "label": at})
-    return moved
+    step = min(0.045, 1 / len(ends))
+    up = sorted(ends, key=lambda end: end["share"])
+    labels: list[float] = []
+    for one in up:
+        labels.append(max(one["share"], labels[-1] + step if labels else 0.0))
+    for place in reversed(range(len(labels))):  # what was pushed out at the top comes down again
+        labels[place] = min(labels[place], 1 - step * (len(labels) - 1 - place))
+    return [{**one, "label": label} for one, label in zip(up, labels, strict=True)]
 
 
 def _lines(values: list[dict[str, Any]], ends: list[dict[str, Any]], names: list[str]) -> dict[str, Any]:
@@ -66,17 +72,26 @@ def _lines(values: list[dict[str, Any]], ends: list[dict[str, Any]], names: list
         "legend": None,
         "scale": {"domain": names, "range": [LINES[place % len(LINES)] for place in range(len(names))]},
     }
+    dashes = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3]]  # colours come again in another stroke
+    stroke = {
+        "field": "variable",
+        "type": "nominal",
+        "legend": None,
+        "scale": {"domain": names, "range": [dashes[place // len(LINES) % 4] for place in range(len(names))]},
+    }
     last = max(one["known"] for one in values)
     x = {
         "field": "known",
         "type": "quantitative",
         "title": "known variables",
         "axis": {"values": list(range(last + 1)), "format": "d", "grid": False},
-        "scale": {"domain": [min(one["known"] for one in values), last], "nice": False},
+        "scale": {
+            "domain": [min(1, last) if last > 1 else last - 0.5, last if last > 1 else last + 0.5],
+            "nice": False,
+        },
     }
     y = {"type": "quantitative", "title": "persons breached", "axis": {"format": "%"}}
-    top = max(1.0, *(one["label"] for one in ends))
-    scale = {"domain": [0, top], "nice": False}
+    scale = {"domain": [0, 1], "nice": False}
     return {
         "width": 560,
         "height": 340,
@@ -84,7 +99,12 @@ def _lines(values: list[dict[str, Any]], ends: list[dict[str, Any]], names: list
             {
                 "data": {"values": values},
                 "mark": {"type": "line", "point": {"size": 30}, "strokeWidth": 2},
-                "encoding": {"x": x, "y": {**y, "field": "share", "scale": scale}, "color": colour},
+                "encoding": {
+                    "x": x,
+                    "y": {**y, "field": "share", "scale": scale},
+                    "color": colour,
+                    "strokeDash": stroke,
+                },
             },
             {
                 "data": {"values": ends},

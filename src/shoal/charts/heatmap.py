@@ -116,7 +116,7 @@ class _Drawn:
         sampled = f", {held:,} of whom were drawn" if held is not None else ""
         rows = "" if unknown_for is None else f" Top to bottom: the variable that is unknown; {unknown_for} is learned."
         return [
-            f"Left to right: {people.persons():,} persons{sampled}, by the number of rows in which they are breached."
+            f"Left to right: {people.persons():,} persons{sampled}, by how many of these lines they are breached in."
             + rows,
             MEASURES[measure],
         ]
@@ -184,7 +184,7 @@ def _raster(names: Sequence[str], classes: NDArray[np.uint8], weights: NDArray[n
                         "type": "nominal",
                         "sort": list(names),
                         "title": None,
-                        "axis": {"ticks": False, "domain": False, "labelLimit": 160, "labelPadding": 8},
+                        "axis": {"ticks": False, "domain": False, "labelLimit": 280, "labelPadding": 8},
                     }
                 },
             },

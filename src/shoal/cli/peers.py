@@ -9,6 +9,7 @@ import typer
 from shoal.cli import source as given
 from shoal.cli.assess import Missing, Policy, Subject
 from shoal.cli.output import console, document, grid, progress_bar, remark
+from shoal.errors import WriteError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -135,6 +136,8 @@ def _all_drawn(people: "People", swept: "Sweep | None", folder: Path | None, *, 
 
     if folder is None:
         return []
+    if folder.exists() and not folder.is_dir():
+        raise WriteError(f"'{folder}' is a file, not a folder.", hint="Give a folder: --pictures FOLDER.")
     folder.mkdir(parents=True, exist_ok=True)
     made = {"persons": charts.heatmap(people), "facts": charts.facts(people)}
     for place, (name, held) in enumerate(people.variables.items(), 1):
@@ -145,6 +148,11 @@ def _all_drawn(people: "People", swept: "Sweep | None", folder: Path | None, *, 
     return [
         chart.save(folder / f"{name}{kind}", force=force) for name, chart in made.items() for kind in (".svg", ".png")
     ]
+
+
+def shortened(name: str) -> str:
+    """Leave out the middle of a long name: the numbers beside it must be seen."""
+    return name if len(name) <= 28 else f"{name[:14]}…{name[-13:]}"
 
 
 def distances(text: str | None) -> dict[str, str] | None:
@@ -193,7 +201,9 @@ def show(people: "People", out: "Console") -> None:
         by = one["breached_by_facts"]
         few = [by.get(size, 0) for size in ("1", "2", "3")]
         counts = [*few, sum(by.values()) - sum(few) - by.get("0", 0)]
-        sheet.add_row(f"  {name}", f"{one['share_breached']:.1%}", f"{one['mean']:.3f}", *(f"{n:,}" for n in counts))
+        sheet.add_row(
+            f"  {shortened(name)}", f"{one['share_breached']:.1%}", f"{one['mean']:.3f}", *(f"{n:,}" for n in counts)
+        )
     out.print(sheet)
     out.print("\n  [dim]by n facts: so many persons fall to n known variables, and to no fewer[/dim]")
 
@@ -204,12 +214,13 @@ def _facts(people: "People", record: int) -> list[dict[str, Any]]:
 
 def show_person(people: "People", record: int, out: "Console") -> None:
     """Print what gives one person away."""
-    out.print(f"\n[bold]The person of record {record:,}[/bold]  [dim]each line is enough by itself[/dim]")
-    for facts in people.for_person(record):
+    found = people.for_person(record)
+    out.print(f"\n[bold]The person of record {record:,}[/bold]  [dim]what is enough to learn …; or else[/dim]")
+    for facts in found:
         shown = [" + ".join(one) or "nothing at all" for one in facts.minimal[:4]]
         more = f" [dim]and {len(facts.minimal) - 4:,} more[/dim]" if len(facts.minimal) > 4 else ""
         given_away = "; ".join(shown) + more if shown else f"[dim]protected: PPP is at least {facts.ppp:.3f}[/dim]"
-        out.print(f"  {facts.variable:<16} {given_away}", soft_wrap=True)
+        out.print(f"  {shortened(facts.variable):<16} {given_away}", soft_wrap=True)
 
 
 def show_sweep(swept: "Sweep", out: "Console") -> None:
@@ -231,5 +242,5 @@ def show_reach(people: "People", access: dict[str, float], out: "Console") -> No
     found = people.within_reach(access)
     sheet = grid("  learned about", *(f"{rank:g}" for rank in sorted(set(access.values()))))
     for name, by_rank in found.items():
-        sheet.add_row(f"  {name}", *(f"{persons:,}" for persons in by_rank.values()))
+        sheet.add_row(f"  {shortened(name)}", *(f"{persons:,}" for persons in by_rank.values()))
     out.print(sheet)

@@ -25,7 +25,7 @@ def look_counted(counted: SubsetCounts, name: str, known: Sequence[str], questio
     return Variable(
         name=name,
         known=tuple(known),
-        domain=len(counted.columns[variable].values),
+        domain=counted.columns[variable].size,
         least=weakest(counted, variable, listed, threads=2),
         full=at(counted, variable, auxiliary),
         others=fewest_others(counted, variable, listed, auxiliary, question.q[name]),

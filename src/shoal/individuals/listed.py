@@ -1,6 +1,6 @@
 """Variables under a list of combinations, each counted when its turn comes: nothing is held but the best so far."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -17,13 +17,14 @@ COST = 30_000  # rows that a combination costs at least
 
 
 def look_listed(
-    counted: SubsetCounts,
+    counts: Mapping[str, SubsetCounts],
     hidden: Sequence[str],
     known: Sequence[str],
     question: Question,
     progress: Callable[[int, int], None],
 ) -> dict[str, Variable]:
-    """Take variables as sensitive, one after the other, and look at one combination after the other."""
+    """Take variables as sensitive, each with its own counts, and look at one combination after the other."""
+    counted = counts[hidden[0]]
     number = question.number(counted.subset(known))
     if number * len(hidden) * (len(counted.rows) + COST) > WORK:
         raise ModelError(
@@ -39,7 +40,7 @@ def look_listed(
         def tell(step: int, place: int = done, steps: int = len(listed)) -> None:
             progress(place * steps + step, len(hidden) * steps)
 
-        variables[name] = _look(counted, name, others, listed, question, tell)
+        variables[name] = _look(counts[name], name, others, listed, question, tell)
     return variables
 
 
@@ -67,7 +68,7 @@ def _look(  # noqa: PLR0913, PLR0917 - what is asked
     return Variable(
         name=name,
         known=tuple(known),
-        domain=len(counted.columns[variable].values),
+        domain=counted.columns[variable].size,
         least=least,
         full=at(counted, variable, auxiliary),
         others=fewest_others(counted, variable, listed, auxiliary, question.q[name]),

@@ -29,8 +29,9 @@ class Plan:
     remark: str | None = None
 
 
-def plan(counted: SubsetCounts, hidden: Sequence[str], known: Sequence[str], question: Question) -> Plan:
-    """Choose a way, and say what it means."""
+def plan(counts: Mapping[str, SubsetCounts], hidden: Sequence[str], known: Sequence[str], question: Question) -> Plan:
+    """Choose a way, and say what it means; each variable has its own counts."""
+    counted = counts[hidden[0]]
     others = [[other for other in known if other != name] for name in hidden]
     width = max(map(len, others))
     number = max(question.number(counted.subset(one)) for one in others)
@@ -39,7 +40,7 @@ def plan(counted: SubsetCounts, hidden: Sequence[str], known: Sequence[str], que
     if counted.counts is not None:
         return Plan("counted", number)
     few = number * len(hidden) <= FEW and number * len(hidden) * len(counted.rows) <= LITTLE
-    if few or question.empty or any(question.q.values()) or _has_special_rows(counted):
+    if few or question.empty or any(question.q.values()) or any(_has_special_rows(counts[name]) for name in hidden):
         return Plan("listed", number)
     size = memory(len(counted.rows), len(counted.columns)) / 2**30
     seconds = SECONDS if question.seconds is None else question.seconds
@@ -69,11 +70,11 @@ def look(
             raise ModelError(
                 f"Nothing may be known, so nothing can be learned about '{name}'.", hint="Give more columns."
             )
-    way = plan(some, hidden, known, question).way
+    way = plan(counted, hidden, known, question).way
     if way == "searched":
         return look_searched(some, hidden, known, question, partial(_told, progress, "searching"))
     if way == "listed":
-        return look_listed(some, hidden, known, question, partial(_told, progress, "looking at combinations"))
+        return look_listed(counted, hidden, known, question, partial(_told, progress, "looking at combinations"))
     variables = {}
     for done, name in enumerate(hidden):
         progress(Progress("looking at variables", done, len(hidden)))

@@ -1,8 +1,9 @@
 """The people of a table: how each of them is protected by their peers, variable by variable."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from shoal.individuals.question import Question
 from shoal.individuals.sampling import mean_interval, share_interval
 from shoal.individuals.sweep import Sweep, sweep
 from shoal.individuals.variable import Variable
-from shoal.kernels.subsets import NONE
+from shoal.kernels.subsets import NONE, Rows
 from shoal.progress import silent
 from shoal.subsets import SubsetCounts
 from shoal.table import frames
@@ -24,10 +25,10 @@ from shoal.table import frames
 ASSUMPTIONS = (
     "The adversary knows that the person is in the table.",
     "What the adversary knows is correct.",
-    "How much that is, nobody knows: every combination of the known variables is looked at.",
     "The adversary knows something about one person only.",
 )
 FEW = 3  # facts that are combined in a wide table to find out what gives one person away
+ALL = 16  # columns of which all combinations are looked at for one person
 MEASURES = ("ppp", "npp", "poac")
 QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 
@@ -50,7 +51,18 @@ class People:
     variables: Mapping[str, Variable]
     question: Question
     plan: Plan
-    assumptions: tuple[str, ...] = ASSUMPTIONS
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What is assumed about the adversary."""
+        asked, near = self.question, any(counts.rows.near for counts in self.counts.values())
+        how_much = "every combination of the known variables is looked at."
+        if asked.combinations is not None:
+            how_much = "the combinations that were given are looked at."
+        elif asked.most is not None:
+            how_much = f"every combination of at most {asked.most} of the known variables is looked at."
+        nearly = ("What is near enough counts as known, or as learned.",) if near else ()
+        return (*ASSUMPTIONS[:2], f"How much that is, nobody knows: {how_much}", *ASSUMPTIONS[2:], *nearly)
 
     def __len__(self) -> int:
         return self.counted.table.records
@@ -149,7 +161,7 @@ class People:
         poac = held.poac()
         if poac is not None:
             summary["mean_poac"] = float((poac * weights).sum() / total)
-            summary["share_downward"] = float(weights[poac < 1].sum() / total)
+            summary["share_downward"] = float(weights[poac == 1].sum() / total)
         if held.telling is not None:
             summary["mean_share_of_combinations"] = float((held.telling * weights).sum()) / total / held.combinations
         if held.at_least is not None:
@@ -223,7 +235,7 @@ class People:
 
         ``record``: its place in the input, from 0.
         """
-        if not 0 <= record < len(self):
+        if isinstance(record, bool) or not isinstance(record, int) or not 0 <= record < len(self):
             raise ColumnError(f"There is no record {record:,}: there are {counted(len(self), 'record')}, from 0.")
         row = int(self.counted.expand(np.arange(len(self.counted.rows)))[record])
         if self.question.sampled is not None and self.question.sampled[row] == 0:
@@ -232,8 +244,10 @@ class People:
 
     def _facts(self, held: Variable, row: int) -> Facts:
         telling = self._telling(held, row)
-        minimal = [one for one in telling if not any(other != one and other & one == other for other in telling)]
-        minimal.sort(key=lambda subset: (subset.bit_count(), subset))
+        minimal: list[int] = []
+        for one in sorted(telling, key=lambda subset: (subset.bit_count(), subset)):
+            if not any(other & one == other for other in minimal):
+                minimal.append(one)
         return Facts(
             held.name,
             float(held.least.ppp().floats()[row]),
@@ -245,16 +259,9 @@ class People:
         """Return the combinations that breach one person; in a wide table those of a few variables only."""
         rows, known = self.counts[held.name].rows, self.counted.subset(held.known)
         asked = self.question
-        if self.plan.way == "searched":
+        if self.plan.way == "searched" or len(self.counted.columns) > ALL:
             asked = replace(asked, most=min(asked.most or FEW, FEW))
-        agree = rows.agreement(row)
-
-        def persons(subset: int) -> int:
-            if rows.lacking(subset)[row]:
-                return 1
-            holders = np.unique(rows.holders[agree & np.uint64(subset) == subset])
-            return int(rows.weights[holders].sum())
-
+        persons = _agreeing_with(rows, row)
         bit = 1 << held.least.variable
         listed = asked.subsets(known)
         return [one for one in listed if Fraction(persons(one) - persons(one | bit), persons(one)) <= self.p]
@@ -267,6 +274,30 @@ class People:
         if name not in self.variables:
             raise ColumnError.unknown(name, self.variables)
         return self.variables[name]
+
+
+def _agreeing_with(rows: Rows, row: int) -> Callable[[int], int]:
+    """Return what counts the persons who agree with one row in a subset of the columns."""
+    agree, lacking = (
+        rows.agreement(row),
+        sum(1 << place for place in range(len(rows.columns)) if rows.lacking(1 << place)[row]),
+    )
+    patterns, place = np.unique(agree, return_inverse=True)  # there are far fewer than rows
+    holders = [set(rows.holders[place == number].tolist()) for number in range(len(patterns))]
+    simple = len(rows.weights) == len(rows)
+    weights = np.bincount(place, rows.weights[rows.holders], len(patterns)).astype(np.int64)
+
+    @cache
+    def persons(subset: int) -> int:
+        if lacking & subset:
+            return 1
+        chosen = np.flatnonzero(patterns & np.uint64(subset) == subset)
+        if simple:
+            return int(weights[chosen].sum())
+        whose = set().union(*(holders[number] for number in chosen.tolist()))
+        return int(rows.weights[list(whose)].sum())
+
+    return persons
 
 
 def _quantiles(values: NDArray[np.float64], weights: NDArray[np.int64]) -> list[float]:

@@ -4,7 +4,7 @@ Who learns a cost within 100 has learned it, and who knows an age within two yea
 this as work to be done (Kroes 2021, discussion).
 """
 
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -27,7 +27,7 @@ def window(column: Column, distance: Fraction) -> Window:
     >>> near.lows.tolist(), near.highs.tolist()
     ([0, 0, 2], [1, 1, 2])
     """
-    if not (column.kind.numeric or column.kind is Kind.DATE):
+    if not (column.kind.numeric or column.kind in {Kind.DATE, Kind.DATETIME}):
         raise ColumnError(
             f"Column '{column.name}' holds {column.kind}: nothing is near in it.",
             hint="A tolerance or a range can be given for numbers and dates.",
@@ -53,6 +53,9 @@ def number(value: Any, otherwise: int = 0) -> Fraction:
     >>> number(0.1), number(date(1, 1, 2)), number("low", 7)
     (Fraction(1, 10), Fraction(2, 1), Fraction(7, 1))
     """
+    if isinstance(value, datetime):
+        seconds = 3600 * value.hour + 60 * value.minute + value.second
+        return value.toordinal() + Fraction(1_000_000 * seconds + value.microsecond, 86_400_000_000)
     if isinstance(value, date):
         return Fraction(value.toordinal())
     if isinstance(value, float):

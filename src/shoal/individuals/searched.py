@@ -100,7 +100,7 @@ def _variable(  # noqa: PLR0913, PLR0917 - what is known about it
     return Variable(
         name=name,
         known=tuple(known),
-        domain=len(counted.columns[variable].values),
+        domain=counted.columns[variable].size,
         least=least,
         full=at(counted, variable, auxiliary),
         others=alternatives(counted, variable, auxiliary) if question.most is None else None,

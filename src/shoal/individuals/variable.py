@@ -14,7 +14,8 @@ class Variable:
     """One variable taken as sensitive; arrays hold one number for each row of the counts.
 
     ``least``: the protection under the combination that tells most. ``full``: if all is known. ``others``: how many
-    other values are considered possible, at least, of ``domain − 1``; None where that is not measured.
+    other values are considered possible, at least, of ``domain − 1``, missing being one of them; None where that is
+    not measured.
     ``smallest``: how many facts it takes to breach, or ``NONE``; beyond ``deepest`` only that it takes more.
     ``telling``: how many combinations breach, where all were looked at. ``breaches``: also how many of these are
     minimal, where all were counted. ``at_least``: what PPP certainly is, where a search was stopped.
