@@ -73,9 +73,9 @@ def peers(  # noqa: PLR0913 - keyword-only options
     columns, hidden, known = _columns(table, sensitive, auxiliary, listed)
     rule = Missing.named(missing or (chosen.data.missing if chosen else Missing.OWN))
     hook = progress or silent
-    counts = _counts(
-        table, columns, hidden, rule, _windows(table, tolerance), _windows(table, known_within), memory, hook
-    )
+    learned = _windows(table, tolerance, hidden, "is not among the sensitive columns, so it has no tolerance")
+    within = _windows(table, known_within, known, "is not among the known columns")
+    counts = _counts(table, columns, hidden, rule, learned, within, memory, hook)
     limit, counted = _share("p", p), counts[hidden[0]]
     for name, number in (("most", most), ("sample", sample)):
         if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 1):
@@ -117,7 +117,13 @@ def _sampled(counted: SubsetCounts, sample: int, seed: int) -> NDArray[np.int64]
     return drawn(weights, sample, seed) if sample < weights.sum() else None
 
 
-def _windows(table: Table, near: Mapping[str, Threshold] | None) -> dict[str, Window]:
+def _windows(
+    table: Table, near: Mapping[str, Threshold] | None, columns: Sequence[str], otherwise: str
+) -> dict[str, Window]:
+    for name in near or {}:
+        table[name]  # raises if there is none
+        if name not in columns:
+            raise ModelError(f"'{name}' {otherwise}.", hint="Leave it out, or name the column there, too.")
     return {name: window(table[name], _number(f"The distance of '{name}'", far)) for name, far in (near or {}).items()}
 
 

@@ -271,6 +271,8 @@ class People:
 
     def variable(self, name: str) -> Variable:
         """Return one variable, as it is protected."""
+        if name in self.counted.names and name not in self.variables:
+            raise ModelError(f"'{name}' was not among the sensitive variables.", hint="Ask for it: sensitive=[…].")
         if name not in self.variables:
             raise ColumnError.unknown(name, self.variables)
         return self.variables[name]
