@@ -39,6 +39,21 @@ def test_every_point_of_figure_4(shared, cervical, variable):
         assert one.partition.share == pytest.approx(float(point["share_protected"]), abs=1e-12)
 
 
+@pytest.mark.parametrize(("file", "order"), [("numeric_rank", int), ("R_lexicographic", str)])
+def test_the_points_of_figure_4b_as_published(shared, file, order):
+    """The paper's code numbers the pregnancies from 1, in the order of their text, in which 10 comes before 2."""
+    wanted = points(shared / f"oracles/kroes/fig4_pregnancies_{file}_order.csv")
+    data = shoal.read(shared / "data/kroes/cervical.csv").to_arrow().to_pydict()
+    ranks = {
+        value: place for place, value in enumerate(sorted(set(data["num_pregnancies"]), key=lambda v: order(int(v))), 1)
+    }
+    data["num_pregnancies"] = [ranks[value] for value in data["num_pregnancies"]]
+    found = shoal.peers(data, sensitive="biopsy").sweep("num_pregnancies", "biopsy").equal_width
+    assert [one.partition.share for one in found] == pytest.approx(
+        [float(p["share_protected"]) for p in wanted], abs=1e-12
+    )
+
+
 @pytest.mark.parametrize("variable", FILES)
 def test_the_best_partitions(shared, cervical, variable):
     wanted = json.loads((shared / "oracles/kroes/dp_optimal_partitions.json").read_text())[variable]

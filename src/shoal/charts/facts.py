@@ -9,6 +9,8 @@ from shoal.charts.colours import LINES
 from shoal.individuals.people import People
 from shoal.kernels.subsets import NONE
 
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])  # colours come again in another stroke
+
 
 def facts(people: People) -> Chart:
     """Draw, for every variable, the share of persons breached by at most so many known facts.
@@ -65,20 +67,13 @@ def _apart(ends: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{**one, "label": label} for one, label in zip(up, labels, strict=True)]
 
 
+def _told_apart(names: list[str], by: list[Any]) -> dict[str, Any]:
+    return {"field": "variable", "type": "nominal", "legend": None, "scale": {"domain": names, "range": by}}
+
+
 def _lines(values: list[dict[str, Any]], ends: list[dict[str, Any]], names: list[str]) -> dict[str, Any]:
-    colour = {
-        "field": "variable",
-        "type": "nominal",
-        "legend": None,
-        "scale": {"domain": names, "range": [LINES[place % len(LINES)] for place in range(len(names))]},
-    }
-    dashes = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3]]  # colours come again in another stroke
-    stroke = {
-        "field": "variable",
-        "type": "nominal",
-        "legend": None,
-        "scale": {"domain": names, "range": [dashes[place // len(LINES) % 4] for place in range(len(names))]},
-    }
+    colour = _told_apart(names, [LINES[place % len(LINES)] for place in range(len(names))])
+    stroke = _told_apart(names, [DASHES[place // len(LINES) % len(DASHES)] for place in range(len(names))])
     last = max(one["known"] for one in values)
     x = {
         "field": "known",
