@@ -65,6 +65,9 @@ def peers(  # noqa: PLR0913 - keyword-only options
     >>> people.summary()["dx"]["breached"], people.for_person(2)[0].minimal
     (3, (('sex',),))
     """
+    for name, number in (("most", most), ("sample", sample)):
+        if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 1):
+            raise ModelError(f"{name} is a whole number, 1 or more.")
     chosen = None if policy is None else Policy.given(policy)
     table = _table(data, chosen, subject)
     listed = None if combinations is None else [_names(one) for one in combinations]
@@ -75,11 +78,9 @@ def peers(  # noqa: PLR0913 - keyword-only options
     hook = progress or silent
     learned = _windows(table, tolerance, hidden, "is not among the sensitive columns, so it has no tolerance")
     within = _windows(table, known_within, known, "is not among the known columns")
+    limit = _share("p", p)
     counts = _counts(table, columns, hidden, rule, learned, within, memory, hook)
-    limit, counted = _share("p", p), counts[hidden[0]]
-    for name, number in (("most", most), ("sample", sample)):
-        if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 1):
-            raise ModelError(f"{name} is a whole number, 1 or more.")
+    counted = counts[hidden[0]]
     question = Question(
         limit,
         {name: _joint(limit, table[name].size) if q == "joint" else _share("q", q) for name in hidden},

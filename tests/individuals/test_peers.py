@@ -135,6 +135,7 @@ def test_the_assumptions_are_told():
         (lambda: shoal.peers(SMALL, subject="age", sensitive="age"), "neither known nor learned"),
         (lambda: shoal.peers(SMALL, subject="age", combinations=[["age"]]), "neither known nor learned"),
         (lambda: shoal.peers(SMALL).for_person(True), "There is no record"),
+        (lambda: shoal.peers(SMALL).for_person(None), "There is no record"),
         (lambda: shoal.peers(SMALL, tolerance={"age": "-1"}), "less than 0"),
         (lambda: shoal.peers(SMALL, combinations=[["job"]]), "There is no column 'job'"),
         (lambda: shoal.peers(SMALL, tolerance={"sex": 1}), "nothing is near in it"),

@@ -236,7 +236,7 @@ class People:
         ``record``: its place in the input, from 0.
         """
         if isinstance(record, bool) or not isinstance(record, int) or not 0 <= record < len(self):
-            raise ColumnError(f"There is no record {record:,}: there are {counted(len(self), 'record')}, from 0.")
+            raise ColumnError(f"There is no record {record!r}: there are {counted(len(self), 'record')}, from 0.")
         row = int(self.counted.expand(np.arange(len(self.counted.rows)))[record])
         if self.question.sampled is not None and self.question.sampled[row] == 0:
             raise ModelError(f"Record {record:,} is not in the sample.", hint="Ask about everybody, or about another.")
@@ -280,24 +280,20 @@ class People:
 
 def _agreeing_with(rows: Rows, row: int) -> Callable[[int], int]:
     """Return what counts the persons who agree with one row in a subset of the columns."""
-    agree, lacking = (
-        rows.agreement(row),
-        sum(1 << place for place in range(len(rows.columns)) if rows.lacking(1 << place)[row]),
-    )
-    patterns, place = np.unique(agree, return_inverse=True)  # there are far fewer than rows
-    holders = [set(rows.holders[place == number].tolist()) for number in range(len(patterns))]
+    lacking = sum(1 << place for place in range(len(rows.columns)) if rows.lacking(1 << place)[row])
     simple = len(rows.weights) == len(rows)
+    agree = rows.agreement(row)
+    patterns, place = np.unique(agree, return_inverse=True)  # far fewer than rows
     weights = np.bincount(place, rows.weights[rows.holders], len(patterns)).astype(np.int64)
 
     @cache
     def persons(subset: int) -> int:
         if lacking & subset:
             return 1
-        chosen = np.flatnonzero(patterns & np.uint64(subset) == subset)
         if simple:
-            return int(weights[chosen].sum())
-        whose = set().union(*(holders[number] for number in chosen.tolist()))
-        return int(rows.weights[list(whose)].sum())
+            return int(weights[patterns & np.uint64(subset) == subset].sum())
+        whose = np.unique(rows.holders[agree & np.uint64(subset) == subset])
+        return int(rows.weights[whose].sum())
 
     return persons
 

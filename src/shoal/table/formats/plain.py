@@ -37,6 +37,8 @@ def _whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
         if len(left) > LARGEST_RECORD:
             raise NotPlainError
         end = block.rfind(b"\n") + 1
+        if not end and b"\r" in block:
+            raise NotPlainError  # returns end its lines: nothing to wait for
         if end:
             yield b"".join((left, memoryview(block)[:end]))
         left = block[end:] if end else left + block
