@@ -4,7 +4,7 @@ import codecs
 import gzip
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import shoal
@@ -241,6 +241,7 @@ FIELD = st.text("ab1.é,-", max_size=4) | st.sampled_from(["NA", "*", "2020-01-3
     end=st.sampled_from(["\n", "\r\n", "\r"]),
     ended=st.booleans(),
 )
+@example(rows=[["", "1", "NA"], ["NA", "2020-01-31", "2020-01-31"], ["", "", ""]], end="\r\n", ended=False)
 def test_plain_files_are_cut_as_arrow_reads_them(tmp_path, monkeypatch, rows, end, ended):
     """Files without quotes take a way of their own, which must come to the same."""
     width = len(rows[0]) if rows else 2
