@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from shoal import demo, errors
     from shoal.assessment import Assessment, assess
+    from shoal.comparison import Comparison, compare
     from shoal.errors import ShoalError
     from shoal.peering import peers
     from shoal.plain import measures
@@ -20,10 +21,12 @@ __version__ = "0.1.0"
 # Names come from their modules when they are first used: numpy and Arrow cost more than a whole --help.
 _HOMES = {
     "Assessment": "shoal.assessment",
+    "Comparison": "shoal.comparison",
     "Policy": "shoal.policy",
     "ShoalError": "shoal.errors",
     "Table": "shoal.table.table",
     "assess": "shoal.assessment",
+    "compare": "shoal.comparison",
     "measures": "shoal.plain",
     "peers": "shoal.peering",
     "read": "shoal.table.reading",
@@ -33,11 +36,13 @@ _ROOMS = {"charts", "demo", "errors"}
 
 __all__ = [
     "Assessment",
+    "Comparison",
     "Policy",
     "ShoalError",
     "Table",
     "__version__",
     "assess",
+    "compare",
     "demo",
     "errors",
     "measures",

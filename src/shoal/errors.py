@@ -5,6 +5,7 @@
     ├── ColumnError      a column is not there, or is not what it must be
     ├── HierarchyError   a hierarchy does not fit its column, or is none
     ├── ModelError       a model cannot be measured, or lacks something
+    ├── RecodingError    a release cannot be held against its original, or a quality cannot be measured
     ├── PolicyError      a policy cannot be understood, or does not fit the table
     ├── WriteError       something cannot be written, or must not be overwritten
     └── Cancelled        the user stopped a long run
@@ -62,6 +63,10 @@ class HierarchyError(ShoalError):
 
 class ModelError(ShoalError):
     """A privacy model or a risk cannot be measured, or lacks something."""
+
+
+class RecodingError(ShoalError):
+    """A release cannot be held against its original, or a quality cannot be measured."""
 
 
 class PolicyError(ShoalError):

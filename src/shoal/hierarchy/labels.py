@@ -9,8 +9,8 @@ from itertools import pairwise
 from shoal.errors import HierarchyError
 
 _NUMBER = r"[-+]?\d+(?:\.\d+)?"
-_BRACKETED = re.compile(rf"([\[(\]])\s*({_NUMBER})\s*[,;–-]\s*({_NUMBER})\s*([\])\[])")
-_RANGE = re.compile(rf"({_NUMBER})\s*[-–]\s*({_NUMBER})")
+_BRACKETED = re.compile(rf"([\[(\]])\s*({_NUMBER})\s*(?:[,;–-]|\.\.|to)\s*({_NUMBER})\s*([\])\[])")
+_RANGE = re.compile(rf"({_NUMBER})\s*(?:[-–—]|\.\.|to|bis)\s*({_NUMBER})")
 _BELOW = re.compile(rf"(<=?|≤)\s*({_NUMBER})")
 _ABOVE = re.compile(rf"(>=?|≥)\s*({_NUMBER})")
 _PLUS = re.compile(rf"({_NUMBER})\s*\+")
@@ -18,12 +18,16 @@ _PLUS = re.compile(rf"({_NUMBER})\s*\+")
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """An interval as a label states it; None: no end on this side."""
+    """An interval as a label states it; None: no end on this side.
+
+    ``dash``: it is written 20-30, and only its neighbours tell whether 30 is in it.
+    """
 
     low: Decimal | None
     high: Decimal | None
     low_closed: bool = True
     high_closed: bool = True
+    dash: bool = False
 
     def __contains__(self, number: Decimal) -> bool:
         above = self.low is None or (number >= self.low if self.low_closed else number > self.low)
@@ -51,7 +55,7 @@ def read_range(label: str) -> Range | None:
         left, low, high, right = match.groups()
         return Range(Decimal(low), Decimal(high), low_closed=left == "[", high_closed=right == "]")
     if match := _RANGE.fullmatch(label):
-        return Range(Decimal(match[1]), Decimal(match[2]))
+        return Range(Decimal(match[1]), Decimal(match[2]), dash=True)
     if match := _BELOW.fullmatch(label):
         return Range(None, Decimal(match[2]), high_closed=match[1] != "<")
     if match := _ABOVE.fullmatch(label):

@@ -1,0 +1,202 @@
+"""Comparison: an original and what has become of it; what that cost, and what it has brought."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import RecodingError, counted, listed
+from shoal.hierarchy.hierarchy import Hierarchy
+from shoal.hierarchy.spec import KINDS, Spec, bind
+from shoal.plain import measures
+from shoal.policy import Policy
+from shoal.qualities.quality import QUALITIES, Measured
+from shoal.recoding.matching import Match, match
+from shoal.recoding.nodes import Fate
+from shoal.recoding.of_tables import relate
+from shoal.recoding.placing import Remark
+from shoal.recoding.recoding import Recoding
+from shoal.table.column import SUPPRESSED
+from shoal.table.reading import read
+from shoal.table.role import Role
+from shoal.table.table import Table
+from shoal.validation import validated
+
+
+@dataclass(frozen=True, slots=True)
+class Fates:
+    """What became of the cells of a column: how many records keep their value, show a set it is in, and so on."""
+
+    kept: int
+    coarser: int
+    suppressed: int
+    changed: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """What a transformation cost, and what it has brought.
+
+    ``quality``: by the name of the measure; ``left_out``: measures that could not be taken, and why. ``before``,
+    ``after``: the privacy models that could be measured. ``matched``: how records were matched. ``remarks``: texts that
+    could not be placed, or are not what they say. ``notes``: what a reader should know.
+    """
+
+    records: int
+    released: int
+    suppressed: int
+    quasi: tuple[str, ...]
+    quality: Mapping[str, Measured]
+    left_out: Mapping[str, str]
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+    columns: Mapping[str, Fates]
+    matched: str
+    remarks: tuple[Remark, ...]
+    notes: tuple[str, ...]
+    recoding: Recoding
+
+    def __repr__(self) -> str:
+        lines = [f"Comparison: {self.records:,} records, {self.released:,} released"]
+        for name, held in self.quality.items():
+            if held.total is not None:
+                lines.append(f"  {name}: {held.total.value:.6g} {held.unit} (cost {held.total.cost:.3f})")
+        return "\n".join(lines)
+
+
+def compare(  # noqa: PLR0913 - keyword-only options
+    original: Any,
+    release: Any,
+    policy: Policy | str | Path | None = None,
+    *,
+    quasi: Sequence[str] | str | None = None,
+    sensitive: Sequence[str] | str | None = None,
+    subject: str | None = None,
+    key: Sequence[str] | str | None = None,
+    target: str | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    qualities: Sequence[str] | None = None,
+) -> Comparison:
+    """Compare a release with its original.
+
+    Both may be files, frames or tables; ``*`` in the release means suppressed. Records are matched by ``key``, or by a
+    column that names all of them, or by position. ``quasi``: the columns that measures of the whole are about; those of
+    the policy, or all. ``target``: what a classifier is to predict. ``qualities``: the names of the measures; without
+    names, all that need nothing but counts.
+
+    >>> found = compare({"age": [31, 34, 71]}, {"age": ["30-39", "30-39", "*"]})
+    >>> found.quality["granularity"].total.value, found.before["k-anonymity"], found.after["k-anonymity"]
+    (0.33333333333333337, 1, 2)
+    """
+    chosen = None if policy is None else Policy.given(policy)
+    before = _original(original, chosen).taking(quasi=quasi, sensitive=sensitive, subject=subject)
+    after = _read(release)
+    matched = match(before, after, [key] if isinstance(key, str) else key)
+    columns, ours = _columns(before, after, matched, target)
+    ladders = _hierarchies(before, chosen, hierarchies or {})
+    related = relate(before, after, columns, ours, matched, ladders)
+    found, left_out = _measured(related.recoding, target, qualities)
+    return Comparison(
+        records=before.records,
+        released=after.records,
+        suppressed=related.recoding.records - related.recoding.kept,
+        quasi=tuple(ours),
+        quality=found,
+        left_out=left_out,
+        before=_privacy(before, ours, columns),
+        after=_privacy(after, ours, columns, before),
+        columns={column.name: Fates(*(column.records(fate) for fate in Fate)) for column in related.recoding.columns},
+        matched=matched.how,
+        remarks=related.remarks,
+        notes=tuple(_notes(before, after, columns, matched, related.recoding)),
+        recoding=related.recoding,
+    )
+
+
+def _original(given: Any, policy: Policy | None) -> Table:
+    if policy is None:
+        return _read(given)
+    return policy.apply(given) if isinstance(given, Table) else policy.read(given)
+
+
+def _read(given: Any) -> Table:
+    return given if isinstance(given, Table) else read(given, suppressed=SUPPRESSED)
+
+
+def _columns(before: Table, after: Table, matched: Match, target: str | None) -> tuple[list[str], list[str]]:
+    """Return the columns to compare, and those of them that measures of the whole are about."""
+    told = {*matched.key, before.subject, *before.with_role(Role.DIRECT)} - {*before.quasi}
+    both = [name for name in before.names if name in after and name not in told]
+    if target is not None:
+        before[target]  # raises if there is none
+    ours = list(before.quasi) or [name for name in both if name != target]
+    if not both or not ours:
+        raise RecodingError(
+            "The two tables have no column in common that could be compared.",
+            hint="Columns are compared by their names; a key names records and is not compared.",
+        )
+    return [name for name in before.names if name in {*both, *ours}], ours
+
+
+def _hierarchies(table: Table, policy: Policy | None, given: Mapping[str, Any]) -> dict[str, Hierarchy]:
+    held = policy.hierarchies(table) if policy is not None else {}
+    return {**held, **{name: _hierarchy(table, name, one) for name, one in given.items()}}
+
+
+def _hierarchy(table: Table, name: str, given: Any) -> Hierarchy:
+    if isinstance(given, Hierarchy):
+        return given
+    if isinstance(given, Mapping):
+        kind = str(given.get("kind"))
+        given = validated(KINDS[kind], given, where=f"The hierarchy of column '{name}'", error=RecodingError)
+    if not isinstance(given, Spec):
+        raise RecodingError(f"The hierarchy of column '{name}' is none.", hint='Give { "kind": "interval", … }.')
+    return bind(given, table, name)
+
+
+def _measured(
+    recoding: Recoding, target: str | None, names: Sequence[str] | None
+) -> tuple[dict[str, Measured], dict[str, str]]:
+    """Measure what can be measured; what was asked for by name must be."""
+    found: dict[str, Measured] = {}
+    left_out: dict[str, str] = {}
+    for name in QUALITIES if names is None else names:
+        kind = QUALITIES[name]
+        if names is None and not kind.of_counts:
+            continue
+        fields = {"target": target} if "target" in kind.model_fields else {}
+        try:
+            found[name] = kind(**fields).measure(recoding)
+        except RecodingError as error:
+            if names is not None:
+                raise
+            left_out[name] = error.message
+    return found, left_out
+
+
+def _privacy(table: Table, quasi: Sequence[str], columns: Sequence[str], before: Table | None = None) -> dict[str, Any]:
+    """Measure the models that need nothing more than the table."""
+    roles = before or table
+    sensitive = [name for name in roles.sensitive if name in table and name in columns]
+    subject = roles.subject if roles.subject in table else None
+    shown = [name for name in quasi if name in table]
+    if not table.records or not shown:
+        return {}
+    return measures(table, quasi=shown, sensitive=sensitive, subject=subject)
+
+
+def _notes(before: Table, after: Table, columns: Sequence[str], matched: Match, recoding: Recoding) -> list[str]:
+    notes = [f"Records are matched {matched.how}."]
+    dropped = [name for name in columns if name not in after]
+    if dropped:
+        notes.append(f"Not in the release, and counted as suppressed: {listed(dropped)}.")
+    if not before.quasi:
+        notes.append("No quasi-identifiers are given: all columns that both tables have are taken for them.")
+    if matched.added:
+        notes.append(f"{counted(matched.added, 'released record')} are of nobody in the original; they do not count.")
+    changed = sum(column.records(Fate.CHANGED) for column in recoding.columns)
+    if changed > 0.2 * recoding.records * len(recoding.columns):
+        notes.append(
+            "Many cells are not what their records had. If the release is in another order, give a key that names them."
+        )
+    return notes

@@ -1,0 +1,41 @@
+"""Ambiguity."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from shoal.qualities.quality import QUALITIES, Measured, Quality, Score
+from shoal.recoding.nodes import Floats
+from shoal.recoding.recoding import Recoded, Recoding
+
+
+@QUALITIES.register("ambiguity")
+class Ambiguity(Quality):
+    """How many different records a released record could have been, on average.
+
+    The product over the quasi-identifiers of how many values each cell could stand for; the mean over the records.
+    Nergiz & Clifton 2007. Value: 1 up to the product of the domains. Cost: their ratio on a scale of logarithms,
+    ``log(value) / log(product)``, because the product is astronomical.
+
+    >>> import shoal
+    >>> round(shoal.compare({"x": list("abcd")}, {"x": list("ab**")}).quality["ambiguity"].total.value, 9)
+    2.5
+    """
+
+    name: ClassVar[str] = "ambiguity"
+    unit: ClassVar[str] = "records"
+
+    def measured(self, recoding: Recoding) -> Measured:
+        """Multiply along rows, in logarithms, which do not overflow."""
+        width = np.sum([bits(column)[column.at] for column in recoding.of_quasi], axis=0)
+        most = float(np.sum([np.log2(column.domain.size) for column in recoding.of_quasi]))
+        largest = float(width.max())
+        mean = largest + float(np.log2(np.dot(recoding.counts, np.exp2(width - largest)) / recoding.records))
+        return self.result(Score(float(np.exp2(mean)), mean / most if most else 0.0))
+
+
+def bits(recoded: Recoded) -> Floats:
+    """Return for each node the logarithm of how many values it could be."""
+    leaves = np.where(recoded.nodes.lost, recoded.domain.size, np.maximum(recoded.nodes.leaves, 1))
+    logarithms: Floats = np.log2(leaves)
+    return logarithms

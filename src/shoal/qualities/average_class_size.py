@@ -1,0 +1,31 @@
+"""The average class size."""
+
+from typing import ClassVar
+
+from shoal.qualities.quality import QUALITIES, Measured, Quality, Score
+from shoal.recoding.recoding import Recoding
+
+
+@QUALITIES.register("average-class-size")
+class AverageClassSize(Quality):
+    """How many records look alike on average.
+
+    Records divided by classes, where all suppressed records together are one class more, as in ARX. LeFevre 2006
+    divides by k, too. Value: 1 (all different) up to n (all alike). Cost: 0 for the original's own value, 1 for n; a
+    finer table than the original costs 0.
+
+    >>> import shoal
+    >>> shoal.compare({"x": list("abcd")}, {"x": ["a", "b", "*", "*"]}).quality["average-class-size"].total.value
+    1.3333333333333333
+    """
+
+    name: ClassVar[str] = "average-class-size"
+    unit: ClassVar[str] = "records"
+
+    def measured(self, recoding: Recoding) -> Measured:
+        """Divide."""
+        size = recoding.records
+        value = size / (len(recoding.classes.sizes) + (recoding.kept < size))
+        before = size / len(recoding.sizes)
+        cost = (value - before) / (size - before) if size > before else float(recoding.kept < size)
+        return self.result(Score(value, max(cost, 0.0)))

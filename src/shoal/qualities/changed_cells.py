@@ -1,0 +1,27 @@
+"""The share of cells that are not true any more."""
+
+from typing import ClassVar
+
+from shoal.qualities.quality import QUALITIES, ColumnQuality, Score
+from shoal.recoding.nodes import Fate
+from shoal.recoding.recoding import Recoded
+
+
+@QUALITIES.register("changed-cells")
+class ChangedCells(ColumnQuality):
+    """The share of cells that show something else than their value or a set it is in: noise, swaps, mistakes.
+
+    Value and cost: 0 to 1. A truthful release has 0, also if everything in it is suppressed.
+
+    >>> import shoal
+    >>> shoal.compare({"x": list("aabb")}, {"x": list("abab")}).quality["changed-cells"].total.value
+    0.5
+    """
+
+    name: ClassVar[str] = "changed-cells"
+    matched: ClassVar[bool] = True
+    costs_all: ClassVar[bool] = False
+
+    def column(self, recoded: Recoded) -> Score:
+        """Measure one column."""
+        return Score.of_cost(recoded.records(Fate.CHANGED) / int(recoded.counts.sum()))

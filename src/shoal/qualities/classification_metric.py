@@ -1,0 +1,60 @@
+"""The classification metric."""
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from shoal.errors import RecodingError
+from shoal.kernels.grouping import group, group_rows
+from shoal.kernels.translation import Codes
+from shoal.qualities.quality import QUALITIES, Measured, Quality, Score
+from shoal.recoding.nodes import Ints
+from shoal.recoding.recoding import Recoding
+
+
+@QUALITIES.register("classification-metric")
+class ClassificationMetric(Quality):
+    """How many records are in the wrong company for a classifier.
+
+    A record counts if it is suppressed, or if its target is not the most frequent one of its class; the value is the
+    share of such records. Iyengar 2002. Value: 0 to 1. Cost: 0 for the original's own value, 1 if every record counts.
+
+    >>> import shoal
+    >>> before = {"x": list("abcd"), "ill": ["yes", "no", "no", "no"]}
+    >>> after = {"x": ["{a, b}", "{a, b}", "{c, d}", "{c, d}"], "ill": ["yes", "no", "no", "no"]}
+    >>> shoal.compare(before, after, quasi=["x"], target="ill").quality["classification-metric"].total.value
+    0.25
+    """
+
+    name: ClassVar[str] = "classification-metric"
+    matched: ClassVar[bool] = True
+
+    target: str | None = Field(default=None, description="the column that a classifier is to predict")
+
+    def measured(self, recoding: Recoding) -> Measured:
+        """Count the records."""
+        if self.target is None:
+            raise RecodingError("The classification metric needs a target.", hint="Name the column: target=….")
+        target = recoding[self.target]
+        codes = [column.matched for column in recoding.of_quasi]
+        originals = group_rows(codes, [column.domain.codes for column in recoding.of_quasi], len(recoding.counts))
+        kept = ~recoding.suppressed
+        size, width = recoding.records, target.domain.codes
+        before = 1 - _right(originals.ids, target.matched, recoding.counts, width) / size
+        of_row = recoding.classes.of_row
+        value = 1 - _right(of_row[kept], target.matched[kept], recoding.counts[kept], width) / size
+        cost = max((value - before) / (1 - before), 0.0) if before < 1 else 0.0
+        return self.result(Score(value, cost))
+
+
+def _right(classes: NDArray[np.uint32], targets: Codes, counts: Ints, width: int) -> int:
+    """Count the records that have the most frequent target of their class."""
+    if not len(classes):
+        return 0
+    pairs = group(classes.astype(np.uint64) * np.uint64(width) + targets)
+    held = np.bincount(pairs.ids, counts, len(pairs)).astype(np.int64)
+    of_pair = classes[pairs.first]
+    starts = np.flatnonzero(np.r_[True, of_pair[1:] != of_pair[:-1]])
+    return int(np.maximum.reduceat(held, starts).sum())

@@ -1,0 +1,49 @@
+"""The earth mover's distance between distributions."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from shoal.qualities.implied import implied, observed
+from shoal.qualities.quality import QUALITIES, ColumnQuality, Score
+from shoal.recoding.nodes import Domain, Floats
+from shoal.recoding.recoding import Recoded
+
+
+@QUALITIES.register("earth-mover")
+class EarthMover(ColumnQuality):
+    """How far a column's values would have to be moved to look as before.
+
+    The least mean distance between the original distribution and the one that the cells imply that still say something:
+    on the scale of numbers and dates, as a share of their range; by ranks for ordered categories; for text every other
+    value is equally far. Rubner 1998. Missing values are as far as can be from all others. Value and cost: 0 to 1; 1
+    if nothing is shown.
+
+    >>> import shoal
+    >>> shoal.compare({"x": [0, 0, 10, 20]}, {"x": ["0-10", "0-10", "0-10", "20"]}).quality["earth-mover"].total.value
+    0.0625
+    """
+
+    name: ClassVar[str] = "earth-mover"
+
+    def column(self, recoded: Recoded) -> Score:
+        """Measure one column."""
+        before, after = observed(recoded), implied(recoded, lost=False)
+        if after is None:
+            return Score.of_cost(1.0)
+        return Score.of_cost(_distance(recoded.domain, before, after / after.sum()))
+
+
+def _distance(domain: Domain, before: Floats, after: Floats) -> float:
+    """Move mass between values along their order, and between values and what is missing at distance 1."""
+    if not domain.column.kind.ordered:
+        return float(np.abs(before - after).sum() / 2)
+    held = len(domain.column.values)
+    places = domain.positions[:held] if domain.positions is not None else np.arange(held, dtype=np.float64)
+    apart = float(np.abs(before[held:].sum() - after[held:].sum()))
+    inside = float(min(before[:held].sum(), after[:held].sum()))
+    if held < 2 or not inside or not places[-1] > places[0]:
+        return apart
+    surplus = np.cumsum(before[:held] / before[:held].sum() - after[:held] / after[:held].sum())[:-1]
+    along = float(np.dot(np.abs(surplus), np.diff(places)) / (places[-1] - places[0]))
+    return apart + inside * along

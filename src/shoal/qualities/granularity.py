@@ -1,0 +1,27 @@
+"""Granularity, as ARX reports it."""
+
+from typing import ClassVar
+
+from shoal.models.model import Better
+from shoal.qualities.loss import covered
+from shoal.qualities.quality import QUALITIES, ColumnQuality, Score
+from shoal.recoding.recoding import Recoded
+
+
+@QUALITIES.register("granularity")
+class Granularity(ColumnQuality):
+    """How fine values still are: 1 − loss, as a mean over the columns.
+
+    Iyengar 2002; "granularity" in ARX's quality report. Value: 0 to 1, more is better. Cost: 1 − value.
+
+    >>> import shoal
+    >>> shoal.compare({"x": list("abcd")}, {"x": list("ab**")}).quality["granularity"].total.value
+    0.5
+    """
+
+    name: ClassVar[str] = "granularity"
+    better: ClassVar[Better] = Better.MORE
+
+    def column(self, recoded: Recoded) -> Score:
+        """Measure one column."""
+        return Score.kept(1 - recoded.mean(covered(recoded)))

@@ -1,0 +1,79 @@
+"""Nesting: sets of values, each inside of another, and the records that pass through them on their way up."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.recoding.nodes import Ints, Nodes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Forest:
+    """Sets of more than one code that records show: set s is ``codes[starts[s] : starts[s + 1]]``.
+
+    ``first[code]``: the smallest set that a code is in. ``parent[s]``: the next larger set around s. −1: none.
+    Sets that overlap another without one being inside of the other are ``loose``: they are nobody's parent.
+    """
+
+    starts: Ints
+    codes: Ints
+    first: Ints
+    parent: Ints
+    loose: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, nodes: Nodes, used: Ints) -> "Forest":
+        """Nest some nodes, all of them different sets of more than one code."""
+        lengths = nodes.sizes[used]
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        at = np.repeat(nodes.starts[used] - starts[:-1], lengths) + np.arange(starts[-1])
+        codes = nodes.codes[at].astype(np.int64)
+        loose = np.zeros(len(used), bool)
+        first, parent, nested = _nested(starts, codes, loose, nodes.domain.codes)
+        if not nested:
+            loose = _loose(starts, codes, nodes.domain.codes)
+            first, parent, _ = _nested(starts, codes, loose, nodes.domain.codes)
+        return cls(starts, codes, first, parent, loose)
+
+    @property
+    def sizes(self) -> Ints:
+        """How many codes each set has."""
+        return np.diff(self.starts)
+
+    def around(self, one: int) -> NDArray[np.bool_]:
+        """Tell which sets contain all codes of one."""
+        inside = np.zeros(len(self.first), np.int64)
+        inside[self.codes[self.starts[one] : self.starts[one + 1]]] = 1
+        shared: Ints = np.add.reduceat(inside[self.codes], self.starts[:-1])
+        return np.asarray(shared == self.sizes[one], bool)
+
+
+def _nested(starts: Ints, codes: Ints, loose: NDArray[np.bool_], width: int) -> tuple[Ints, Ints, bool]:
+    """Return the smallest set of each code, the next larger set of each, and whether all agree on the latter."""
+    sizes = np.diff(starts)
+    sets = np.repeat(np.arange(len(sizes)), sizes)
+    kept = ~loose[sets]
+    order = np.flatnonzero(kept)[np.lexsort((sets[kept], sizes[sets[kept]], codes[kept]))]
+    code, held = codes[order], sets[order]
+    following = np.full(len(order), -1)
+    same = code[1:] == code[:-1]
+    following[:-1][same] = held[1:][same]
+    first, parent = np.full(width, -1), np.full(len(sizes), -1)
+    begins = np.ones(len(order), bool)
+    begins[1:] = ~same
+    first[code[begins]] = held[begins]
+    parent[held] = following
+    return first, parent, bool((parent[held] == following).all())
+
+
+def _loose(starts: Ints, codes: Ints, width: int) -> NDArray[np.bool_]:
+    """Tell which sets overlap another without one being inside of the other."""
+    sizes = np.diff(starts)
+    loose = np.zeros(len(sizes), bool)
+    for one in range(len(sizes)):
+        inside = np.zeros(width, np.int64)
+        inside[codes[starts[one] : starts[one + 1]]] = 1
+        shared = np.add.reduceat(inside[codes], starts[:-1])
+        loose[one] = ((shared > 0) & (shared < np.minimum(sizes, sizes[one]))).any()
+    return loose

@@ -1,0 +1,131 @@
+"""Non-uniform entropy, generic: for any mix of generalisation, local recoding and suppression."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.qualities.nesting import Forest
+from shoal.qualities.quality import QUALITIES, ColumnQuality, Score, lost_share
+from shoal.recoding.nodes import Ints
+from shoal.recoding.recoding import Recoded, Recoding
+
+
+@QUALITIES.register("nue")
+class NonUniformEntropy(ColumnQuality):
+    """The information that coarser values lose, in bits, however they came about.
+
+    A value v that is shown as the set N takes steps {v} ⊂ M ⊂ … ⊂ N through the sets that records show. A step from
+    M' to M costs ``log₂(f(M) / f(M'))``, where f counts only the records that go at least as far as M. The loss of a
+    table is the sum over its records. Prasser, Bild & Kuhn 2016. The paper counts levels of a hierarchy; only the sets
+    that occur matter, so none is needed. Where shown sets overlap without one being inside of the other, such a set is
+    no step on the way to another one.
+
+    Value: bits, 0 or more. Cost: the share of what is lost if everything is suppressed, ``Σ log₂(n / f(v))``.
+
+    >>> import shoal
+    >>> age = [20, 65, 55, 40, 65, 65]
+    >>> shown = ["20-79", "20-79", "40-59", "40-59", "65", "65"]
+    >>> shoal.compare({"age": age}, {"age": shown}).quality["nue"].total.value
+    4.0
+    """
+
+    name: ClassVar[str] = "nue"
+    unit: ClassVar[str] = "bits"
+    matched: ClassVar[bool] = True
+
+    def column(self, recoded: Recoded) -> Score:
+        """Measure one column."""
+        lost, most = generic_loss(recoded), greatest_loss(recoded)
+        return Score(lost, lost / most if most else lost_share(recoded))
+
+    def total(self, scores: Mapping[str, Score], recoding: Recoding) -> Score:
+        """Return the sum of the columns, and its share of the sum of what they could lose."""
+        return pooled(scores, recoding)
+
+
+def pooled(scores: Mapping[str, Score], recoding: Recoding) -> Score:
+    """Add bits up, and divide by the sum of what the columns could lose."""
+    lost = sum(score.value for score in scores.values())
+    most = sum(greatest_loss(recoding[name]) for name in scores)
+    constant = np.mean([score.cost for score in scores.values()])  # nothing to lose anywhere
+    return Score(lost, lost / most if most else float(constant))
+
+
+def greatest_loss(recoded: Recoded) -> float:
+    """Return the loss if everything is suppressed: ``Σ log₂(n / f(v))`` over all records.
+
+    >>> from shoal.recoding.recoding import Recoding
+    >>> import shoal
+    >>> recoding = shoal.compare({"sex": list("fmfm")}, {"sex": list("****")}).recoding
+    >>> greatest_loss(recoding["sex"])
+    4.0
+    """
+    return entropy(recoded.original)
+
+
+def entropy(counts: NDArray[np.integer]) -> float:
+    """Return how many bits it takes to tell for all of Σ c records which of the groups they are in."""
+    counts = counts[counts > 0].astype(np.float64)
+    whole = counts.sum()
+    return float(whole * np.log2(whole) - np.dot(counts, np.log2(counts))) if len(counts) > 1 else 0.0
+
+
+def generic_loss(recoded: Recoded) -> float:
+    """Return the generic loss of a column in bits."""
+    pairs, nodes = recoded.pairs, recoded.nodes
+    wide = nodes.sizes[pairs.nodes] > 1
+    if not wide.any():
+        return 0.0
+    used, of_pair = np.unique(pairs.nodes[wide], return_inverse=True)
+    sets: dict[bytes, int] = {}
+    same = np.array([sets.setdefault(nodes.members(node).tobytes(), len(sets)) for node in used.tolist()])
+    different = used[np.unique(same, return_index=True)[1]]
+    return _climbed(Forest.of(nodes, different), pairs.codes[wide], same[of_pair], pairs.counts[wide])
+
+
+def _climbed(forest: Forest, codes: Ints, target: Ints, counts: Ints) -> float:
+    """Let all records climb from their value to the set that they show, and add up what the steps cost."""
+    sizes, limit = forest.sizes, forest.sizes[target]
+    passing, leaving = np.zeros(len(sizes)), np.zeros(len(sizes))
+    alone = np.zeros(len(forest.first))
+    here, following = np.full(len(codes), -1), forest.first[codes]
+    going = (following >= 0) & (sizes[following] <= limit)
+    np.add.at(alone, codes[going], counts[going])
+    while going.any():
+        here[going] = following[going]
+        np.add.at(passing, here[going], counts[going])
+        following = np.where(going, forest.parent[here], -1)
+        going &= (following >= 0) & (sizes[following] <= limit)
+        np.add.at(leaving, here[going], counts[going])
+    lost = _weighed(passing) - _weighed(leaving) - _weighed(alone)
+    return lost + sum(_last_step(forest, one, codes, target, counts) for one in np.flatnonzero(forest.loose).tolist())
+
+
+def _last_step(forest: Forest, one: int, codes: Ints, target: Ints, counts: Ints) -> float:
+    """Return what the step into a loose set costs those who show it."""
+    inside = np.isin(codes, forest.codes[forest.starts[one] : forest.starts[one + 1]])
+    far = np.flatnonzero(inside & forest.around(one)[target])
+    into = target[far] == one
+    below = _below(forest, codes[far], forest.sizes[one])
+    _, of_child = np.unique(np.where(below >= 0, below + len(forest.first), codes[far]), return_inverse=True)
+    shares = np.bincount(of_child, counts[far])
+    return float(np.dot(counts[far][into], np.log2(counts[far].sum() / shares[of_child[into]])))
+
+
+def _below(forest: Forest, codes: Ints, size: int) -> Ints:
+    """Return the largest nested set below a size that each code is in; −1 if there is none."""
+    below, following = np.full(len(codes), -1), forest.first[codes]
+    going = (following >= 0) & (forest.sizes[following] < size)
+    while going.any():
+        below[going] = following[going]
+        following = np.where(going, forest.parent[below], -1)
+        going &= (following >= 0) & (forest.sizes[following] < size)
+    return below
+
+
+def _weighed(counts: NDArray[np.float64]) -> float:
+    """Return Σ c log₂ c."""
+    counts = counts[counts > 0]
+    return float(np.dot(counts, np.log2(counts)))

@@ -1,0 +1,115 @@
+"""What every measure of quality brings: a value in its own unit, and what that costs on a scale from 0 to 1."""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from shoal.errors import RecodingError
+from shoal.models.model import Better
+from shoal.recoding.nodes import Fate
+from shoal.recoding.recoding import Recoded, Recoding
+from shoal.registry import Registry
+from shoal.validation import Checked
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """``value``: in the measure's own unit. ``cost``: 0 if nothing is lost, 1 if everything is."""
+
+    value: float
+    cost: float
+
+    @classmethod
+    def of_cost(cls, cost: float) -> "Score":
+        """Make a score of a measure whose value is its cost."""
+        return cls(cost, cost)
+
+    @classmethod
+    def kept(cls, share: float) -> "Score":
+        """Make a score of a measure whose value is the share that is kept."""
+        return cls(share, 1 - share)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What came out: in total over the quasi-identifiers, and for each column.
+
+    ``better``: which way the value is better; a lower cost always is. ``left_out``: columns that the measure cannot
+    speak of, and why.
+    """
+
+    quality: str
+    unit: str
+    better: Better
+    total: Score | None
+    columns: Mapping[str, Score]
+    left_out: Mapping[str, str] = field(default_factory=dict)
+
+
+class NotMeasurableError(Exception):
+    """A column is not one that a measure can speak of; the message says why."""
+
+
+class Quality(Checked):
+    """The base of all measures. Parameters are fields."""
+
+    name: ClassVar[str]
+    unit: ClassVar[str] = "share"
+    better: ClassVar[Better] = Better.LESS
+    matched: ClassVar[bool] = False  # whether it must be known which record became which
+    of_counts: ClassVar[bool] = True  # whether it reads nothing but counts of values and classes
+    costs_all: ClassVar[bool] = True  # whether a table in which everything is suppressed costs 1
+
+    def measure(self, recoding: Recoding) -> Measured:
+        """Measure what a transformation cost."""
+        if self.matched and not recoding.matched:
+            raise RecodingError(
+                f"{self.name} needs to know which record became which.",
+                hint="Give a key: a column that names each record in both tables.",
+            )
+        return self.measured(recoding)
+
+    @abstractmethod
+    def measured(self, recoding: Recoding) -> Measured:
+        """Measure; it is known that the recoding tells enough."""
+
+    def result(
+        self, total: Score | None, columns: Mapping[str, Score] | None = None, left_out: Mapping[str, str] | None = None
+    ) -> Measured:
+        """Put a result together."""
+        return Measured(self.name, self.unit, self.better, total, columns or {}, left_out or {})
+
+
+class ColumnQuality(Quality):
+    """A measure of single columns, whose total is made of theirs."""
+
+    @abstractmethod
+    def column(self, recoded: Recoded) -> Score:
+        """Measure one column."""
+
+    def total(self, scores: Mapping[str, Score], recoding: Recoding) -> Score:  # noqa: ARG002 - what others need
+        """Return the total: the mean of the columns."""
+        values = np.array([(score.value, score.cost) for score in scores.values()])
+        return Score(*values.mean(axis=0).tolist())
+
+    def measured(self, recoding: Recoding) -> Measured:
+        """Measure every column; the total is over the quasi-identifiers."""
+        scores, left_out = {}, {}
+        for recoded in recoding.columns:
+            try:
+                scores[recoded.name] = self.column(recoded)
+            except NotMeasurableError as reason:
+                left_out[recoded.name] = str(reason)
+        ours = {name: scores[name] for name in recoding.quasi if name in scores}
+        return self.result(self.total(ours, recoding) if ours else None, scores, left_out)
+
+
+def lost_share(recoded: Recoded) -> float:
+    """Return the share of cells in which nothing true is left: the cost where a column has nothing else to lose."""
+    return recoded.records(Fate.SUPPRESSED, Fate.CHANGED) / int(recoded.counts.sum())
+
+
+QUALITIES: Registry[type[Quality]] = Registry("quality", "shoal.qualities")

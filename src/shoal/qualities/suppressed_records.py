@@ -1,0 +1,22 @@
+"""The share of records that are suppressed."""
+
+from typing import ClassVar
+
+from shoal.qualities.quality import QUALITIES, Measured, Quality, Score
+from shoal.recoding.recoding import Recoding
+
+
+@QUALITIES.register("suppressed-records")
+class SuppressedRecords(Quality):
+    """The share of records that are not released, or show nothing in any quasi-identifier. Value and cost: 0 to 1.
+
+    >>> import shoal
+    >>> shoal.compare({"x": list("abcd")}, {"x": list("abc*")}).quality["suppressed-records"].total.value
+    0.25
+    """
+
+    name: ClassVar[str] = "suppressed-records"
+
+    def measured(self, recoding: Recoding) -> Measured:
+        """Count the records."""
+        return self.result(Score.of_cost(1 - recoding.kept / recoding.records))

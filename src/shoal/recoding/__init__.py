@@ -1,0 +1,1 @@
+"""Recodings: how a transformed table relates to its original."""

@@ -1,0 +1,151 @@
+"""Matching: which released record was which original one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from shoal.errors import RecodingError, counted, listed
+from shoal.kernels.grouping import group_rows
+from shoal.table.column import Column, as_text
+from shoal.table.kind import Kind
+from shoal.table.scale import scale
+from shoal.table.table import Table
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Match:
+    """``rows[i]``: the released record that original record i has become; −1 if there is none.
+
+    None: it is not known. ``how``: in words. ``key``: the columns that told. ``added``: how many released records are
+    of nobody in the original.
+    """
+
+    rows: Ints | None
+    how: str
+    key: tuple[str, ...] = ()
+    added: int = 0
+
+
+def match(original: Table, release: Table, key: Sequence[str] | None = None) -> Match:
+    """Match records by a key; without one by position, unless a column that names all of them says otherwise.
+
+    >>> import shoal
+    >>> before, after = shoal.read({"id": [7, 8, 9], "x": list("abc")}), shoal.read({"id": [9, 7], "x": list("**")})
+    >>> match(before, after).rows.tolist()
+    [1, -1, 0]
+    """
+    if key is not None:
+        return _by_key(original, release, tuple(key))
+    same_length = original.records == release.records
+    for name in _naming(original, release):
+        found = _by_key(original, release, (name,))
+        if not same_length or not np.array_equal(np.asarray(found.rows), np.arange(original.records)):
+            how = f"by '{name}', which names every record in both tables"
+            return Match(found.rows, how, found.key, found.added)
+    if same_length:
+        return Match(np.arange(original.records), "by position, row by row")
+    lost = abs(original.records - release.records)
+    more = "fewer" if release.records < original.records else "more"
+    return Match(None, f"not at all: the release has {lost:,} records {more}, and no column names them")
+
+
+def same_values(original: Column, release: Column) -> Ints:
+    """Return for each code of a released column the original code with the same value; −1 if there is none.
+
+    Numbers are the same if they are equal, however they are written.
+
+    >>> import shoal
+    >>> before, after = shoal.read({"x": [1.0, 2.5]})["x"], shoal.read({"x": ["2.50", "1", "*"]})["x"]
+    >>> same_values(before, after).tolist()
+    [-1, 0, 1]
+    """
+    places = np.full(release.size, -1)
+    places[: len(release.values)] = _placed(original, release)
+    if original.missing_code is not None and release.missing_code is not None:
+        places[release.missing_code] = original.missing_code
+    if original.suppressed_code is not None and release.suppressed_code is not None:
+        places[release.suppressed_code] = original.suppressed_code
+    return places
+
+
+def numbers(texts: pa.Array) -> NDArray[np.float64]:
+    """Read texts as numbers; NaN where they are none."""
+    plain = pc.match_substring_regex(texts, r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$")
+    read: NDArray[np.float64] = pc.if_else(plain, texts, None).cast(pa.float64()).to_numpy(zero_copy_only=False)
+    return read
+
+
+def _placed(original: Column, release: Column) -> Ints:
+    exact = original.kind is release.kind and original.kind is not Kind.NUMBER
+    if not exact and original.kind.numeric:
+        read = scale(release) if release.kind.numeric else numbers(as_text(release.values))
+        ours = scale(original)
+        if ours is None or read is None:
+            return np.full(len(release.values), -1)
+        held, sought = ours[: len(original.values)], read[: len(release.values)]
+        at = np.clip(np.searchsorted(held, sought), 0, max(len(held) - 1, 0))
+        found = held[at] == sought if len(held) else np.zeros(len(sought), bool)
+        return np.where(found, at, -1)
+    found = pc.index_in(as_text(release.values), value_set=as_text(original.values))
+    places: Ints = pc.fill_null(found, -1).to_numpy(zero_copy_only=False).astype(np.int64)
+    return places
+
+
+def _naming(original: Table, release: Table) -> list[str]:
+    """Return the columns that name every record in both tables: subject first, measurements last."""
+
+    def names_all(table: Table, column: Column) -> bool:
+        return len(column.values) == table.records == column.size
+
+    named = [
+        name
+        for name in original.names
+        if name in release and names_all(original, original[name]) and names_all(release, release[name])
+        if (same_values(original[name], release[name]) >= 0).all() and release.records
+    ]
+    return sorted(named, key=lambda name: (name != original.subject, original[name].kind is Kind.NUMBER))
+
+
+def _by_key(original: Table, release: Table, key: tuple[str, ...]) -> Match:
+    if not key:
+        raise RecodingError("The key is empty.", hint="Name the columns that tell which record is which.")
+    for table, what in ((original, "original"), (release, "release")):
+        for name in key:
+            if name not in table:
+                raise RecodingError(f"The {what} has no column '{name}', which is to be the key.")
+    sizes = [original[name].size + 1 for name in key]
+    ours = [original.codes(name).astype(np.uint32) for name in key]
+    theirs = [_translated(original[name], release, name) for name in key]
+    both = [np.concatenate(parts) for parts in zip(ours, theirs, strict=True)]
+    groups = group_rows(both, sizes, original.records + release.records)
+    mine, its = groups.ids[: original.records], groups.ids[original.records :]
+    strange = np.any([codes == size - 1 for codes, size in zip(theirs, sizes, strict=True)], axis=0)
+    _check_once(mine, key, "original")
+    _check_once(its[~strange], key, "release")
+    rows = np.full(len(groups), -1)
+    rows[its[~strange]] = np.flatnonzero(~strange)
+    found = rows[mine]
+    added = release.records - int(np.count_nonzero(found >= 0))
+    return Match(found, f"by the key {listed(key)}", key, added)
+
+
+def _translated(column: Column, release: Table, name: str) -> NDArray[np.uint32]:
+    """Return the codes of a released column as codes of the original; what is not there gets one more."""
+    places = same_values(column, release[name])
+    return np.where(places < 0, column.size, places).astype(np.uint32)[release.codes(name)]
+
+
+def _check_once(ids: NDArray[np.uint32], key: tuple[str, ...], what: str) -> None:
+    twice = len(ids) - len(np.unique(ids))
+    if twice:
+        raise RecodingError(
+            f"The key {listed(key)} does not name the records of the {what}: {counted(twice, 'record')} share theirs "
+            "with another.",
+            hint="Name more columns, so that together they tell which record is which.",
+        )

@@ -1,0 +1,116 @@
+"""The recoding of two tables: an original and what has become of it, by whomever."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.errors import RecodingError
+from shoal.hierarchy.hierarchy import Hierarchy
+from shoal.kernels.grouping import group_rows
+from shoal.kernels.translation import Codes, narrowest
+from shoal.recoding.matching import Match
+from shoal.recoding.nodes import Domain, Fate
+from shoal.recoding.placing import Remark, place
+from shoal.recoding.recoding import Recoded, Recoding
+from shoal.table.column import Column
+from shoal.table.kind import Kind
+from shoal.table.table import Table
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Related:
+    """A recoding, and what is to be said about texts that could not be placed, or not as they are written."""
+
+    recoding: Recoding
+    remarks: tuple[Remark, ...]
+
+
+def relate(  # noqa: PLR0913, PLR0917 - the two tables, and how they belong together
+    original: Table,
+    release: Table,
+    columns: Sequence[str],
+    quasi: Sequence[str],
+    match: Match,
+    hierarchies: Mapping[str, Hierarchy],
+) -> Related:
+    """Find out what has become of every record.
+
+    >>> import shoal
+    >>> from shoal.recoding.matching import match
+    >>> before, after = shoal.read({"age": [31, 34, 71]}), shoal.read({"age": ["30-39", "30-39", "old"]})
+    >>> related = relate(before, after, ["age"], ["age"], match(before, after), {})
+    >>> related.recoding["age"].nodes.labels, related.remarks[0].texts
+    (('*', '*', '30-39', 'old'), ('old',))
+    """
+    if not original.records:
+        raise RecodingError("The original has no records: there is nothing to compare.")
+    codes, shown, counts = _rows(original, release, columns, match)
+    placed = [
+        place(
+            Domain.of(original[name], hierarchies.get(name)),
+            released(release, name),
+            None if codes is None else codes[at],
+            shown[at],
+            counts,
+            original.counts(name),
+        )
+        for at, name in enumerate(columns)
+    ]
+    recoded = {one.recoded.name: one.recoded for one in placed}
+    suppressed = _suppressed([recoded[name] for name in quasi], [released(release, name).size for name in quasi])
+    recoding = Recoding(
+        tuple(recoded.values()),
+        tuple(quasi),
+        counts,
+        suppressed,
+        original.distinct(quasi).counts,
+        codes is not None,
+    )
+    return Related(recoding, tuple(remark for one in placed for remark in one.remarks))
+
+
+def released(release: Table, name: str) -> Column:
+    """Return a column of the release; one that is not there shows nothing."""
+    return release[name] if name in release else Column(name, Kind.TEXT, pa.array([], pa.string()))
+
+
+def _rows(
+    original: Table, release: Table, columns: Sequence[str], match: Match
+) -> tuple[list[Codes] | None, list[Codes], NDArray[np.int64]]:
+    """Return the distinct rows: what they were, what they show, and how many records each stands for."""
+    widths = [released(release, name).size + 1 for name in columns]
+    if match.rows is None:
+        there = [name for name in columns if name in release]
+        rows = release.distinct(there)
+        held = dict(zip(there, rows.codes, strict=True))
+        nothing = np.zeros(len(rows), np.uint8)
+        shown = [_with_last(held.get(name, nothing), width) for name, width in zip(columns, widths, strict=True)]
+        return None, shown, np.append(rows.counts, max(original.records - release.records, 0))
+    was = [original.codes(name) for name in columns]
+    now = [_taken(release, name, match.rows, width) for name, width in zip(columns, widths, strict=True)]
+    widths = [*(original[name].size for name in columns), *widths]
+    groups = group_rows([*was, *now], widths, original.records)
+    return [codes[groups.first] for codes in was], [codes[groups.first] for codes in now], groups.counts
+
+
+def _taken(release: Table, name: str, rows: NDArray[np.int64], width: int) -> Codes:
+    """Return the released code of each original record; the last one where it is not released."""
+    if name not in release:
+        return np.zeros(len(rows), np.uint8)
+    taken: Codes = _with_last(release.codes(name), width)[rows]  # −1 is the last one
+    return taken
+
+
+def _with_last(codes: Codes, width: int) -> Codes:
+    """Put the number for records that are not released after the others."""
+    return np.append(codes, width - 1).astype(narrowest(width))
+
+
+def _suppressed(quasi: Sequence[Recoded], sizes: Sequence[int]) -> NDArray[np.bool_]:
+    """Tell which rows are not released or show nothing; where no row shows anything, all is generalised, not lost."""
+    gone: NDArray[np.bool_] = np.all([column.shown == size for column, size in zip(quasi, sizes, strict=True)], axis=0)
+    blank: NDArray[np.bool_] = np.all([column.nodes.fates[column.at] == Fate.SUPPRESSED for column in quasi], axis=0)
+    return gone if blank.all() and not gone.all() else gone | blank

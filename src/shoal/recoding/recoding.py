@@ -1,0 +1,231 @@
+"""The recoding: for every record, what it was and what it shows now. Qualities and attacks read nothing else."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.engines.protocol import DistinctRows
+from shoal.errors import RecodingError
+from shoal.hierarchy.hierarchy import Hierarchy
+from shoal.kernels.grouping import group, group_rows
+from shoal.kernels.translation import Codes, narrowest
+from shoal.recoding.nodes import Domain, Fate, Floats, Ints, Nodes
+from shoal.table.table import Table
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pairs:
+    """What values became: ``counts[i]`` records have the code ``codes[i]`` and show the node ``nodes[i]``."""
+
+    codes: Ints
+    nodes: Ints
+    counts: Ints
+
+    @classmethod
+    def of(cls, codes: Codes, nodes: Codes, counts: Ints, width: int) -> "Pairs":
+        """Count equal pairs; there are ``width`` nodes."""
+        keys = codes.astype(np.uint64) * np.uint64(width) + nodes
+        space = (int(codes.max(initial=0)) + 1) * width
+        groups = group(keys, space)
+        summed = _summed(groups.ids, counts, len(groups))
+        return cls(codes[groups.first].astype(np.int64), nodes[groups.first].astype(np.int64), summed)
+
+
+@dataclass(frozen=True, eq=False)
+class Recoded:
+    """One column. Row r of the recoding was ``codes[r]`` and stands for the set ``at[r]`` now.
+
+    ``shown[r]``, below ``width``: what is written in the cell; it may be true in one cell and not in another.
+    ``numbers[shown]``: the same as a number, NaN if it is none. ``original``: how many records have each code.
+    ``codes`` is None where records could not be matched.
+    """
+
+    nodes: Nodes
+    codes: Codes | None
+    at: Codes
+    shown: Codes
+    width: int
+    original: Ints
+    counts: Ints
+    numbers: Floats | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the column."""
+        return self.nodes.domain.column.name
+
+    @property
+    def domain(self) -> Domain:
+        """What the values could be."""
+        return self.nodes.domain
+
+    @property
+    def matched(self) -> Codes:
+        """The original code of each row; refused where it is not known."""
+        if self.codes is None:
+            raise RecodingError("Without matched records it is not known what became of a value.")
+        return self.codes
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """What values became."""
+        return Pairs.of(self.matched, self.at, self.counts, len(self.nodes))
+
+    @cached_property
+    def node_counts(self) -> Ints:
+        """How many records show each node."""
+        return _summed(self.at, self.counts, len(self.nodes))
+
+    @cached_property
+    def shown_counts(self) -> Ints:
+        """How many records show each text."""
+        return _summed(self.shown, self.counts, self.width)
+
+    def rows(self, rows: NDArray[np.intp]) -> "Recoded":
+        """Return some rows only; what the original was like stays known."""
+        codes = None if self.codes is None else self.codes[rows]
+        return replace(self, codes=codes, at=self.at[rows], shown=self.shown[rows], counts=self.counts[rows])
+
+    @cached_property
+    def values(self) -> Floats:
+        """The number that each row shows: as it is written, or the middle of its interval; NaN where it shows none."""
+        values = np.where(self.nodes.lost, np.nan, self.nodes.midpoints)[self.at]
+        if self.numbers is None:
+            return values
+        changed = self.nodes.fates[self.at] == Fate.CHANGED
+        return np.where(changed, self.numbers[self.shown], values)
+
+    def mean(self, costs: NDArray[np.float64]) -> float:
+        """Return the mean over all records of one number per node."""
+        used = self.node_counts > 0
+        return float(np.dot(self.node_counts[used], costs[used]) / self.node_counts.sum())
+
+    def records(self, *fates: Fate) -> int:
+        """Count the cells that met one of some fates."""
+        return int(self.node_counts[np.isin(self.nodes.fates, fates)].sum())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Crowds:
+    """Records that show the same in all quasi-identifiers: ``of_row[r]`` is the class of row r, ``sizes`` in records.
+
+    Rows of suppressed records are in no class: theirs is the number of classes.
+    """
+
+    of_row: NDArray[np.uint32]
+    sizes: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Recoding:
+    """How a transformed table relates to its original: distinct pairs of an original and a released row, with counts.
+
+    ``columns``: those that are compared. ``quasi``: those that measures of the whole are about. ``counts[r]``: how many
+    records row r stands for. ``suppressed[r]``: whether these records are not in the release, or show nothing in any
+    quasi-identifier. ``sizes``: of the classes of the original, in records. ``matched``: whether it is known which
+    record became which.
+
+    >>> import shoal
+    >>> from shoal.hierarchy.spec import bind
+    >>> from shoal.hierarchy.interval import Interval
+    >>> table = shoal.read({"age": [31, 34, 71]})
+    >>> ladder = {"age": bind(Interval(widths=[10]), table, "age")}
+    >>> recoding = Recoding.of_scheme(table, ladder, {"age": 1})
+    >>> recoding["age"].nodes.labels, recoding["age"].node_counts.tolist(), recoding.classes.sizes.tolist()
+    (('30-39', '70-79', '*'), [0, 0, 0, 2, 1, 0], [2, 1])
+    """
+
+    columns: tuple[Recoded, ...]
+    quasi: tuple[str, ...]
+    counts: Ints
+    suppressed: NDArray[np.bool_]
+    sizes: Ints
+    matched: bool = True
+    _places: dict[str, int] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_places", {column.name: place for place, column in enumerate(self.columns)})
+
+    @classmethod
+    def of_scheme(
+        cls,
+        table: Table,
+        hierarchies: Mapping[str, Hierarchy],
+        scheme: Mapping[str, int],
+        suppressed: NDArray[np.bool_] | None = None,
+        rows: DistinctRows | None = None,
+    ) -> "Recoding":
+        """Replace every value by its node on the level that the scheme gives its column.
+
+        ``suppressed``: which of the table's distinct rows under these columns are suppressed; ``rows``: these rows, if
+        they are known already.
+        """
+        rows = table.distinct(scheme) if rows is None else rows
+        hidden = np.zeros(len(rows), bool) if suppressed is None else suppressed
+        columns = [
+            _on_level(Domain.of(table[name], hierarchies[name]), level, codes, rows.counts, hidden)
+            for (name, level), codes in zip(scheme.items(), rows.codes, strict=True)
+        ]
+        return cls(tuple(columns), tuple(scheme), rows.counts, hidden, rows.counts)
+
+    def __getitem__(self, name: str) -> Recoded:
+        if name not in self._places:
+            raise RecodingError(f"Column '{name}' is not compared.", hint="It must be in both tables.")
+        return self.columns[self._places[name]]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places
+
+    @property
+    def records(self) -> int:
+        """How many records the original has."""
+        return int(self.counts.sum())
+
+    @cached_property
+    def kept(self) -> int:
+        """How many records are released and show something."""
+        return int(self.counts[~self.suppressed].sum())
+
+    @property
+    def of_quasi(self) -> tuple[Recoded, ...]:
+        """The quasi-identifiers."""
+        return tuple(self[name] for name in self.quasi)
+
+    def released(self) -> "Recoding | None":
+        """Return the recoding of the records that are not suppressed; None if there are none."""
+        kept = np.flatnonzero(~self.suppressed)
+        if not len(kept):
+            return None
+        return replace(
+            self,
+            columns=tuple(column.rows(kept) for column in self.columns),
+            counts=self.counts[kept],
+            suppressed=self.suppressed[kept],
+        )
+
+    @cached_property
+    def classes(self) -> Crowds:
+        """Records that look alike in the release."""
+        kept = np.flatnonzero(~self.suppressed)
+        shown = [column.shown[kept] for column in self.of_quasi]
+        groups = group_rows(shown, [column.width for column in self.of_quasi], len(kept))
+        of_row = np.full(len(self.counts), len(groups), np.uint32)
+        of_row[kept] = groups.ids
+        return Crowds(of_row, _summed(groups.ids, self.counts[kept], len(groups)))
+
+
+def _on_level(domain: Domain, level: int, codes: Codes, counts: Ints, hidden: NDArray[np.bool_]) -> Recoded:
+    if domain.hierarchy is None:
+        raise RecodingError(f"Column '{domain.column.name}' has no hierarchy.")
+    nodes, of_code = Nodes.on_level(domain, domain.hierarchy, level)
+    at = of_code.astype(narrowest(len(nodes)))[codes]
+    if hidden.any():
+        at[hidden] = len(nodes) - 1
+    return Recoded(nodes, codes, at, at, len(nodes), _summed(codes, counts, domain.codes), counts)
+
+
+def _summed(codes: Codes, counts: Ints, number: int) -> Ints:
+    return np.bincount(codes, counts, number).astype(np.int64)
