@@ -29,4 +29,6 @@ class Hellinger(ColumnQuality):
         before, after = observed(recoded), implied(recoded, lost=False)
         if after is None:
             return Score.of_cost(1.0)
-        return Score.of_cost(float(np.sqrt(max(1 - np.sqrt(before * after).sum(), 0.0))))
+        apart = np.square(np.sqrt(before) - np.sqrt(after)).sum()
+        outside = max(1 - after.sum() - 1e-12, 0.0)  # on values that the data do not hold, rounding aside
+        return Score.of_cost(float(np.sqrt(min((apart + outside) / 2, 1.0))))

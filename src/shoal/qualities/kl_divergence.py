@@ -19,7 +19,8 @@ class KullbackLeibler(Quality):
     ``Σ p(x) log₂(p(x) / q(x))``, where p is the share of a combination of quasi-identifiers in the original, and q what
     the release says if all combinations that a class could be are equally likely. Kifer & Gehrke 2006. A column's
     value is that of its own distribution. In total, a combination is looked for in the classes that its own records
-    are in, and among suppressed records; with local recoding others may hold it, too, and the value is an upper bound.
+    are in, and among suppressed records. Others may hold it, too, unless equal records became equal: then the value is
+    an upper bound.
     Value: 0 or more. Cost: the share of what it is if everything is suppressed.
 
     >>> import shoal
@@ -64,8 +65,8 @@ def _joint(recoding: Recoding) -> Score:
     after = np.bincount(originals.ids[rows], density, len(before)).astype(np.float64)
     domain = float(np.sum([np.log2(column.domain.size) for column in recoding.of_quasi]))
     after += (1 - recoding.kept / size) * np.exp2(-domain)
-    value = _divergence(before, after)
-    return Score(value, _share(value, domain - _entropy(before), 1 - recoding.kept / size))
+    value, gone = _divergence(before, after), float(np.mean([lost_share(column) for column in recoding.of_quasi]))
+    return Score(value, _share(value, domain - _entropy(before), gone))
 
 
 def _divergence(before: Floats, after: Floats) -> float:

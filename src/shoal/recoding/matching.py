@@ -42,14 +42,12 @@ def match(original: Table, release: Table, key: Sequence[str] | None = None) -> 
     """
     if key is not None:
         return _by_key(original, release, tuple(key))
-    same_length = original.records == release.records
-    for name in _naming(original, release):
-        found = _by_key(original, release, (name,))
-        if not same_length or not np.array_equal(np.asarray(found.rows), np.arange(original.records)):
-            how = f"by '{name}', which names every record in both tables"
-            return Match(found.rows, how, found.key, found.added)
-    if same_length:
-        return Match(np.arange(original.records), "by position, row by row")
+    found = [_by_key(original, release, (name,)) for name in _naming(original, release)]
+    if original.records == release.records:
+        rows = np.arange(original.records)
+        found.insert(0, Match(rows, "by position, row by row"))
+    if found:
+        return max(found, key=lambda one: _agreement(original, release, one))
     lost = abs(original.records - release.records)
     more = "fewer" if release.records < original.records else "more"
     return Match(None, f"not at all: the release has {lost:,} records {more}, and no column names them")
@@ -82,34 +80,47 @@ def numbers(texts: pa.Array) -> NDArray[np.float64]:
 
 
 def _placed(original: Column, release: Column) -> Ints:
-    exact = original.kind is release.kind and original.kind is not Kind.NUMBER
-    if not exact and original.kind.numeric:
-        read = scale(release) if release.kind.numeric else numbers(as_text(release.values))
-        ours = scale(original)
-        if ours is None or read is None:
-            return np.full(len(release.values), -1)
-        held, sought = ours[: len(original.values)], read[: len(release.values)]
-        at = np.clip(np.searchsorted(held, sought), 0, max(len(held) - 1, 0))
-        found = held[at] == sought if len(held) else np.zeros(len(sought), bool)
-        return np.where(found, at, -1)
-    found = pc.index_in(as_text(release.values), value_set=as_text(original.values))
-    places: Ints = pc.fill_null(found, -1).to_numpy(zero_copy_only=False).astype(np.int64)
-    return places
+    """Look values up as they are written, then as numbers."""
+    texts = as_text(release.values)
+    places = pc.fill_null(pc.index_in(texts, value_set=as_text(original.values)), -1)
+    found: Ints = places.to_numpy(zero_copy_only=False).astype(np.int64)
+    if not original.kind.numeric or (found >= 0).all() or original.kind is release.kind is Kind.INTEGER:
+        return found
+    ours = scale(original)
+    held = np.zeros(0) if ours is None else ours[: len(original.values)]
+    sought = numbers(texts)
+    at = np.clip(np.searchsorted(held, sought), 0, max(len(held) - 1, 0))
+    return np.where((found < 0) & (held[at] == sought), at, found) if len(held) else found
 
 
 def _naming(original: Table, release: Table) -> list[str]:
     """Return the columns that name every record in both tables: subject first, measurements last."""
 
-    def names_all(table: Table, column: Column) -> bool:
-        return len(column.values) == table.records == column.size
+    def names_all(table: Table, name: str) -> bool:
+        return 0 < table.records == len(table[name].values) == table[name].size
 
+    both = [name for name in original.names if name in release]
     named = [
         name
-        for name in original.names
-        if name in release and names_all(original, original[name]) and names_all(release, release[name])
-        if (same_values(original[name], release[name]) >= 0).all() and release.records
+        for name in (both if len(both) > 1 else ())
+        if names_all(original, name) and names_all(release, name)
+        if (same_values(original[name], release[name]) >= 0).all()
     ]
     return sorted(named, key=lambda name: (name != original.subject, original[name].kind is Kind.NUMBER))
+
+
+def _agreement(original: Table, release: Table, match: Match) -> float:
+    """Return the share of cells outside of the key that show just what they were, if records are matched so."""
+    names = [name for name in original.names if name in release and name not in match.key]
+    if match.rows is None or not names:
+        return 0.0
+    there = match.rows >= 0
+    shares = [
+        (_translated(original[name], release, name)[match.rows[there]] == original.codes(name)[there]).mean()
+        for name in names
+        if there.any()
+    ]
+    return float(np.mean(shares)) if shares else 0.0
 
 
 def _by_key(original: Table, release: Table, key: tuple[str, ...]) -> Match:
@@ -132,7 +143,7 @@ def _by_key(original: Table, release: Table, key: tuple[str, ...]) -> Match:
     rows[its[~strange]] = np.flatnonzero(~strange)
     found = rows[mine]
     added = release.records - int(np.count_nonzero(found >= 0))
-    return Match(found, f"by the key {listed(key)}", key, added)
+    return Match(found, f"by {listed(key)}", key, added)
 
 
 def _translated(column: Column, release: Table, name: str) -> NDArray[np.uint32]:

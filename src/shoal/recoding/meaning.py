@@ -26,6 +26,7 @@ _PERIOD = re.compile(r"(\d{4})(?:-(?:Q([1-4])|(\d{2})(?:-(\d{2}))?))?")
 _YEARS = re.compile(r"(\d{4})\s*[-–]\s*(\d{4})")
 _SIDE = re.compile(r"(<=?|≤|>=?|≥|before|after)\s*(\d{4})|(\d{4})\+")
 _SET = re.compile(r"\{(.*)\}", re.DOTALL)
+_CROSSED = re.compile(r"([^*]*[\d.-])(x+|X+|#+)")
 _EPOCH = date(1970, 1, 1)
 
 
@@ -169,7 +170,9 @@ class Meanings:
         return np.flatnonzero(above & below).astype(np.uint32)
 
     def _masks(self, text: str) -> Iterator[Reading]:
-        """Read * as one character each; then, at the end of a text, as any characters."""
+        """Read * as one character each; then, at the end of a text, as any characters. 35xx is read as 35**."""
+        if match := _CROSSED.fullmatch(text):
+            text = match[1] + SUPPRESSED * len(match[2])
         if SUPPRESSED not in text or not text.strip(SUPPRESSED):
             return
         stem, rest = text[: text.index(SUPPRESSED)], text[text.index(SUPPRESSED) :]

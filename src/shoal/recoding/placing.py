@@ -96,6 +96,7 @@ class _Placer:
         at = np.where(self._exact[text] == was, was, -1)
         at[(at < 0) & self._blank()[text]] = self._suppressed
         steady = np.bincount(was, minlength=self._domain.codes) == 1  # values that always show the same text
+        steady[len(self._domain.column.values) :] = False
         order = np.argsort(text, kind="stable")
         unclear = np.unique(text[at < 0])
         cuts = [np.searchsorted(text[order], unclear, side) for side in ("left", "right")]

@@ -1,0 +1,383 @@
+"""Recodings of foreign tables: what texts mean, which record is which, and what is reported."""
+
+from datetime import date, datetime
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import shoal
+from shoal.errors import RecodingError
+from shoal.recoding.matching import match
+from shoal.recoding.meaning import Meanings
+from shoal.recoding.nodes import Domain
+
+AGES = [5, 19, 20, 21, 25, 29, 30, 38, 40, 64, 90, 101]
+
+
+def meant(values, text, hierarchy=None):
+    """The values that a text could stand for, in its first reading."""
+    table = shoal.read({"x": values})
+    ladder = (
+        shoal.Policy.parse(f'version = 1\ncolumns.x = {{ role = "quasi", hierarchy = {hierarchy} }}').hierarchies(
+            table
+        )["x"]
+        if hierarchy
+        else None
+    )
+    readings = Meanings(Domain.of(table["x"], ladder)).of(text)
+    held = table["x"].values.to_pylist()
+    return [held[code] for code in readings[0].codes] if readings else None
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [
+        ("[20, 30[", 20, 29),
+        ("[20, 30)", 20, 29),
+        ("[20-30)", 20, 29),
+        ("(20, 30]", 21, 30),
+        ("]20, 30]", 21, 30),
+        ("[20; 30]", 20, 30),
+        ("20-29", 20, 29),
+        ("20–29", 20, 29),
+        ("20 - 29", 20, 29),
+        ("20 to 29", 20, 29),
+        ("20..29", 20, 29),
+        ("<40", 0, 39),
+        ("< 40", 0, 39),
+        ("<=40", 0, 40),
+        ("≤40", 0, 40),
+        (">90", 91, 200),
+        (">=90", 90, 200),
+        ("≥ 90", 90, 200),
+        ("90+", 90, 200),
+        ("2*", 20, 29),
+        ("{20, 21, 25, 29}", 20, 29),
+    ],
+)
+def test_intervals_of_ages(text, low, high):
+    wanted = [age for age in AGES if low <= age <= high]
+    assert meant(AGES, text) == wanted
+    assert meant([float(age) for age in AGES], text) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("476**", ["47601", "47677"]),
+        ("47*01", ["47601", "47901"]),
+        ("4***1", ["47601", "47901"]),
+        ("476*", ["47601", "47677"]),
+        ("476xx", ["47601", "47677"]),
+        ("476##", ["47601", "47677"]),
+        ("9*", None),
+        ("{47601, 02139}", ["02139", "47601"]),
+        ("{47601,99999}", ["47601"]),
+        ("old", None),
+    ],
+)
+def test_masks_and_sets_of_codes(text, wanted):
+    assert meant(["47601", "47677", "47901", "02139"], text) == wanted
+
+
+DAYS = [date(1958, 5, 17), date(1958, 5, 31), date(1958, 6, 1), date(1958, 12, 31), date(1961, 1, 1), date(2020, 2, 29)]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("1958", DAYS[:4]),
+        ("1958-05", DAYS[:2]),
+        ("1958-Q2", DAYS[:3]),
+        ("1958-Q4", DAYS[3:4]),
+        ("1958-12", DAYS[3:4]),
+        ("2020-02-29", DAYS[5:]),
+        ("1950-1959", DAYS[:4]),
+        ("1950–1961", DAYS[:5]),
+        ("> 2019", DAYS[5:]),
+        (">=1961", DAYS[4:]),
+        ("before 1961", DAYS[:4]),
+        ("after 1958", DAYS[4:]),
+        ("<=1958", DAYS[:4]),
+        ("1961+", DAYS[4:]),
+        ("1958-13", None),
+        ("1958-02-31", None),
+        ("9999", None),
+    ],
+)
+def test_dates_that_were_cut(text, wanted):
+    assert meant(DAYS, text) == wanted
+    moments = [datetime(day.year, day.month, day.day, 23, 59) for day in DAYS]
+    got = meant(moments, text)
+    assert (got and [moment.date() for moment in got]) == wanted
+
+
+@pytest.mark.parametrize(
+    ("hierarchy", "values", "text", "wanted"),
+    [
+        ('{ kind = "icd10" }', ["E10.1", "E11.65", "I21"], "E10-E14", ["E10.1", "E11.65"]),
+        ('{ kind = "icd10" }', ["E10.1", "E11.65", "I21"], "IV", ["E10.1", "E11.65"]),
+        ('{ kind = "frequency", keep = [1] }', ["a", "a", "b", "c"], "other", ["b", "c"]),
+        ('{ kind = "date", earliest = 1960 }', DAYS, "before 1960", DAYS[:4]),
+        ('{ kind = "order", sizes = [2], order = ["lo", "mid", "hi", "top"] }', ["lo", "hi", "top"], "hi to top",
+         ["hi", "top"]),
+    ],
+)  # fmt: skip
+def test_labels_of_hierarchies(hierarchy, values, text, wanted):
+    assert meant(values, text, hierarchy) == wanted
+
+
+@given(
+    values=st.lists(st.integers(0, 60), min_size=2, max_size=30),
+    cuts=st.sets(st.integers(1, 60), max_size=5),
+    style=st.sampled_from(
+        ["[{a}, {b}[", "[{a}-{b})", "{a}-{last}", "{a}–{last}", "]{before}; {last}]", "[{a};{last}]"]
+    ),
+)
+def test_partitions_come_back(values, cuts, style):
+    """Intervals in any way of writing stand for just the values that are in them."""
+    edges = [0, *sorted(cuts), 61]
+    spans = [next((a, b) for a, b in zip(edges, edges[1:], strict=False) if a <= value < b) for value in values]
+    texts = [style.format(a=a, b=b, last=b - 1, before=a - 1) for a, b in spans]
+    found = shoal.compare({"x": values}, {"x": texts})
+    column = found.recoding["x"]
+    held = column.domain.column.values.to_pylist()
+    for row, (code, node) in enumerate(zip(column.codes, column.at, strict=True)):
+        a, b = next(span for span, value in zip(spans, values, strict=True) if value == held[code])
+        assert [held[one] for one in column.nodes.members(node)] == sorted({v for v in values if a <= v < b}), row
+    assert not found.remarks
+
+
+# --- what the records were decides --------------------------------------------------------------------------------
+
+
+def test_an_end_that_two_intervals_share_is_where_its_records_are():
+    """Menten's files write 18-40 and 40-69."""
+    found = shoal.compare({"age": [18, 39, 40, 69]}, {"age": ["18-40", "18-40", "40-69", "40-69"]})
+    members = {found.recoding["age"].nodes.labels[2]: found.recoding["age"].nodes.members(6).tolist()}
+    assert members == {"18-40": [0, 1]}
+    assert found.quality["nue"].total.value == 4.0
+    both = shoal.compare({"age": [18, 40, 40, 69]}, {"age": ["18-40", "18-40", "40-69", "40-69"]})
+    assert [both.recoding["age"].nodes.members(5).tolist(), both.recoding["age"].nodes.members(6).tolist()] == [
+        [0, 1],
+        [1, 2],
+    ]
+
+
+def test_the_narrowest_reading_that_holds_all_records():
+    """E11* is one more character, or any: its records tell."""
+    one = shoal.compare({"x": ["E119", "E11.65", "E110"]}, {"x": ["E11*", "E11.65", "E11*"]})
+    assert one.recoding["x"].nodes.leaves.tolist()[-1] == 2
+    any_ = shoal.compare({"x": ["E119", "E11.65", "E110"]}, {"x": ["E11*", "E11*", "E11*"]})
+    assert any_.recoding["x"].nodes.leaves.tolist()[-1] == 3
+
+
+def test_beginnings_of_codes():
+    found = shoal.compare({"x": ["SW1A 1AA", "SW1A 2BB", "N1 9GU"]}, {"x": ["SW1A", "SW1A", "N1 9GU"]})
+    assert (found.columns["x"].coarser, found.columns["x"].kept, found.remarks) == (2, 1, ())
+
+
+def test_a_text_that_cannot_be_read_is_reported_and_stands_for_its_records():
+    found = shoal.compare({"bmi": [19.0, 22.5, 31.0]}, {"bmi": ["healthy", "healthy", "obese"]})
+    (remark,) = found.remarks
+    assert (remark.column, remark.texts, remark.records) == ("bmi", ("healthy", "obese"), 3)
+    assert found.recoding["bmi"].nodes.leaves.tolist()[-2:] == [2, 1]
+
+
+def test_an_interval_without_its_values_is_reported_and_widened():
+    """Menten's files write 5.0-10.0 for 4.6."""
+    found = shoal.compare({"edss": [1.0, 4.6, 6.0]}, {"edss": ["0.0-4.5", "5.0-10.0", "5.0-10.0"]})
+    (remark,) = found.remarks
+    assert (remark.texts, remark.records) == (("5.0-10.0",), 1)
+    assert found.columns["edss"].coarser == 3
+
+
+def test_nonsense_intervals_are_no_intervals():
+    """A file of pyCANON's writes [87, 38.248[."""
+    found = shoal.compare({"x": [6.3, 38.2]}, {"x": ["[87, 38.248["] * 2})
+    assert found.remarks[0].texts == ("[87, 38.248[",)
+
+
+def test_swapped_values_are_changed_and_others_are_kept():
+    found = shoal.compare({"sex": list("ffmm")}, {"sex": list("fmfm")})
+    assert found.columns["sex"] == shoal.comparison.Fates(kept=2, coarser=0, suppressed=0, changed=2)
+    assert found.remarks[0].records == 2
+
+
+def test_values_merged_into_another_are_coarser():
+    """All rare values always show "other", which was a value before."""
+    found = shoal.compare({"x": ["a", "a", "b", "other"]}, {"x": ["a", "a", "other", "other"]})
+    assert (found.columns["x"].kept, found.columns["x"].coarser) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("shown", "middle"), [([2.0, 2.0, 2.0], "mean"), ([1, 1, 1], "median"), ([2.5, 2.5, 2.5], "midpoint")]
+)
+def test_numbers_replaced_by_a_middle(shown, middle):
+    found = shoal.compare({"x": [1, 1, 4]}, {"x": shown})
+    assert (found.columns["x"].coarser, found.columns["x"].changed) == (3, 0), middle
+
+
+def test_rounded_means():
+    found = shoal.compare({"x": [1.0, 1.0, 2.0]}, {"x": ["1.33", "1.33", "1.33"]})
+    assert found.columns["x"].coarser == 3
+
+
+def test_numbers_are_equal_however_they_are_written():
+    assert shoal.compare({"x": [67.0, 1.5]}, {"x": ["67", "1.50"]}).columns["x"].kept == 2
+    assert shoal.compare({"x": [67, 2]}, {"x": [67.0, 2.0]}).columns["x"].kept == 2
+
+
+def test_large_integers_are_not_rounded():
+    big = 2**53
+    assert shoal.compare({"x": [big, big + 1]}, {"x": [big + 1, big]}).columns["x"].changed == 2
+    assert shoal.compare({"x": [big, big + 1]}, {"x": [str(big), str(big + 1)]}).columns["x"].kept == 2
+
+
+# --- suppressed, missing, not there -------------------------------------------------------------------------------
+
+
+def test_suppressed_and_missing_cells():
+    before = {"x": ["a", "b", None, "c", "d"], "y": list("vwxyz")}
+    found = shoal.compare(before, {"x": ["*", None, None, "***", "d"], "y": list("vwxyz")})
+    assert found.columns["x"] == shoal.comparison.Fates(kept=2, coarser=0, suppressed=3, changed=0)
+    assert found.suppressed == 0
+
+
+def test_an_imputed_value_is_changed():
+    assert shoal.compare({"x": ["a", None]}, {"x": ["a", "a"]}).columns["x"].changed == 1
+
+
+def test_suppressed_records_are_those_that_show_nothing_or_are_not_there():
+    before = {"id": [1, 2, 3, 4], "x": list("abcd"), "y": list("abcd")}
+    after = {"id": [4, 2, 1], "x": ["*", "b", "*"], "y": ["*", "*", "a"]}
+    found = shoal.compare(before, after, key="id", quasi=["x", "y"])
+    assert (found.suppressed, found.released) == (2, 3)
+    assert found.columns["x"] == shoal.comparison.Fates(kept=1, coarser=0, suppressed=3, changed=0)
+
+
+def test_a_table_in_which_all_is_generalised_is_not_suppressed():
+    assert shoal.compare({"x": list("ab")}, {"x": list("**")}).suppressed == 0
+
+
+def test_a_column_that_is_not_released_is_suppressed():
+    found = shoal.compare({"x": list("abcd"), "y": list("abcd")}, {"x": list("abcd")}, quasi=["x", "y"])
+    assert found.columns["y"].suppressed == 4
+    assert found.quality["loss-arithmetic"].total.value == 0.5
+    assert any("'y'" in note for note in found.notes)
+
+
+# --- matching -----------------------------------------------------------------------------------------------------
+
+
+def test_matching_by_a_column_that_names_all():
+    before = {"id": [10, 11, 12], "x": list("abc")}
+    found = shoal.compare(before, {"id": [12, 10], "x": ["c", "*"]})
+    assert (found.columns["x"].kept, found.suppressed) == (1, 2)
+    assert "'id'" in found.matched
+
+
+def test_matching_by_several_columns():
+    before = {"id": [1, 1, 2], "visit": [1, 2, 1], "x": list("abc")}
+    after = {"id": [2, 1, 1], "visit": [1, 2, 1], "x": list("cba")}
+    assert shoal.compare(before, after, key=["id", "visit"]).columns["x"].kept == 3
+    with pytest.raises(RecodingError, match="1 record share") as error:
+        shoal.compare(before, after, key="id")
+    assert "visit" not in str(error.value)
+
+
+def test_records_of_nobody_are_told():
+    found = shoal.compare({"id": [1, 2], "x": list("ab")}, {"id": [1, 2, 3], "x": list("abc")}, key="id")
+    assert any("1 released record" in note for note in found.notes)
+    assert found.columns["x"].kept == 2
+
+
+def test_records_that_cannot_be_matched():
+    """Measures of what is shown can still be taken; those of what became of whom cannot."""
+    before, after = {"x": [1, 1, 2, 3]}, {"x": ["1-2", "1-2", "3"]}
+    found = shoal.compare(before, after)
+    assert "nue" in found.left_out
+    assert found.quality["suppressed-records"].total.value == 0.25
+    assert found.quality["loss"].total.value == pytest.approx((0.5 + 0.5 + 0 + 1) / 4)
+    with pytest.raises(RecodingError, match="which record became which"):
+        shoal.compare(before, after, qualities=["nue"])
+
+
+def test_texts_without_records_are_read_in_their_first_sense():
+    found = shoal.compare({"x": [1, 2, 3, 3]}, {"x": ["1-2", "soon", "*"]})
+    assert found.remarks[0].texts == ("soon",)
+    assert found.columns["x"] == shoal.comparison.Fates(kept=0, coarser=1, suppressed=3, changed=0)
+
+
+def test_another_order_is_noticed():
+    rng = np.random.default_rng(0)
+    values = rng.integers(0, 50, 300)
+    found = shoal.compare({"x": values.tolist()}, {"x": rng.permutation(values).tolist()})
+    assert any("another order" in note for note in found.notes)
+
+
+@given(st.permutations(range(8)))
+def test_matching_turns_the_order_back(order):
+    before = shoal.read({"id": list(range(8)), "x": list("aabbccdd")})
+    found = match(before, shoal.read({"id": order, "x": ["aabbccdd"[one] for one in order]}))
+    assert [order[row] for row in found.rows] == list(range(8))
+
+
+# --- refused ------------------------------------------------------------------------------------------------------
+
+
+def test_nothing_in_common():
+    with pytest.raises(RecodingError, match="no column in common"):
+        shoal.compare({"x": [1]}, {"y": [1]})
+
+
+def test_no_records():
+    table = shoal.read({"x": [1, 2]})
+    nothing = shoal.read({"x": np.zeros(0, int)})
+    with pytest.raises(RecodingError, match="no records"):
+        shoal.compare(nothing, nothing)
+    assert shoal.compare(table, nothing, quasi=["x"]).suppressed == 2
+
+
+def test_messages_hold_no_values():
+    secret = "secret-value"
+    with pytest.raises(RecodingError) as error:
+        shoal.compare({"id": [secret, secret], "x": [1, 2]}, {"id": [secret, secret], "x": [1, 2]}, key="id")
+    assert secret not in str(error.value)
+
+
+def test_a_key_that_is_not_there():
+    with pytest.raises(RecodingError, match="release has no column 'id'"):
+        shoal.compare({"id": [1], "x": [1]}, {"x": [1]}, key="id")
+
+
+# --- the peers' tables --------------------------------------------------------------------------------------------
+
+
+def test_every_release_of_pycanon(shared):
+    """Compared without a hand-made mapping; what cannot be placed is listed."""
+    folder = shared / "data/pycanon"
+    quasi = "gender age hypertension heart_disease ever_married work_type Residence_type avg_glucose_level bmi".split()
+    original = shoal.read(folder / "healthcare-dataset-stroke-data.csv")
+    releases = [*folder.glob("stroke_*.csv"), folder / "healthcare-dataset-stroke-data_l2.csv"]
+    assert len(releases) == 17
+    for path in releases:
+        found = shoal.compare(original, path, quasi=[*quasi, "smoking_status"], sensitive=["stroke"])
+        listed = {(remark.column, text) for remark in found.remarks for text in remark.texts}
+        assert listed <= {("age", "0")}, path.name  # ages below 1, cut to a number that no record had
+        assert found.suppressed == original.records - found.released
+        assert found.quality["nue"].total.cost > found.quality["suppressed-records"].total.cost * 0.9
+    drugs = shoal.compare(
+        folder / "drug_type.csv", folder / "drugs_k5.csv", quasi=["Age", "Sex", "BP", "Cholesterol", "Na_to_K"]
+    )
+    assert [(remark.column, remark.texts) for remark in drugs.remarks] == [("Na_to_K", ("[87, 38.248[",))]
+    assert drugs.columns["Age"].coarser == 185
+
+
+def test_a_swap_is_no_other_order():
+    """Values that name every record were swapped; the other columns say that the order is the same."""
+    before = {"x": [1, 2, 3, 4], "y": list("abcd")}
+    found = shoal.compare(before, {"x": [2, 1, 4, 3], "y": list("abcd")})
+    assert (found.columns["x"].changed, found.columns["y"].kept) == (4, 4)
