@@ -1,6 +1,7 @@
 """Recodings of foreign tables: what texts mean, which record is which, and what is reported."""
 
 from datetime import date, datetime
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -139,7 +140,7 @@ def test_labels_of_hierarchies(hierarchy, values, text, wanted):
 def test_partitions_come_back(values, cuts, style):
     """Intervals in any way of writing stand for just the values that are in them."""
     edges = [0, *sorted(cuts), 61]
-    spans = [next((a, b) for a, b in zip(edges, edges[1:], strict=False) if a <= value < b) for value in values]
+    spans = [next((a, b) for a, b in pairwise(edges) if a <= value < b) for value in values]
     texts = [style.format(a=a, b=b, last=b - 1, before=a - 1) for a, b in spans]
     found = shoal.compare({"x": values}, {"x": texts})
     column = found.recoding["x"]

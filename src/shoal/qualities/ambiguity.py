@@ -30,7 +30,7 @@ class Ambiguity(Quality):
         width = np.sum([bits(column)[column.at] for column in recoding.of_quasi], axis=0)
         most = float(np.sum([np.log2(column.domain.size) for column in recoding.of_quasi]))
         largest = float(width.max())
-        mean = largest + float(np.log2(np.dot(recoding.counts, np.exp2(width - largest)) / recoding.records))
+        mean = largest + float(np.log2((recoding.counts * np.exp2(width - largest)).sum() / recoding.records))
         return self.result(Score(float(np.exp2(mean)), mean / most if most else 0.0))
 
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from shoal.errors import RecodingError
-from shoal.kernels.grouping import group, group_rows
+from shoal.kernels.grouping import group
 from shoal.kernels.translation import Codes
 from shoal.qualities.quality import QUALITIES, Measured, Quality, Score
 from shoal.recoding.nodes import Ints
@@ -38,11 +38,9 @@ class ClassificationMetric(Quality):
         if self.target is None:
             raise RecodingError("The classification metric needs a target.", hint="Name the column: target=….")
         target = recoding[self.target]
-        codes = [column.matched for column in recoding.of_quasi]
-        originals = group_rows(codes, [column.domain.codes for column in recoding.of_quasi], len(recoding.counts))
         kept = ~recoding.suppressed
         size, width = recoding.records, target.domain.codes
-        before = 1 - _right(originals.ids, target.matched, recoding.counts, width) / size
+        before = 1 - _right(recoding.originals.ids, target.matched, recoding.counts, width) / size
         of_row = recoding.classes.of_row
         value = 1 - _right(of_row[kept], target.matched[kept], recoding.counts[kept], width) / size
         cost = max((value - before) / (1 - before), 0.0) if before < 1 else 0.0

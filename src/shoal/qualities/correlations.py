@@ -1,15 +1,18 @@
 """Correlations between columns."""
 
+from dataclasses import dataclass
 from itertools import combinations
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.kernels.grouping import group
-from shoal.kernels.translation import Codes
 from shoal.qualities.quality import QUALITIES, Measured, Quality, Score
 from shoal.recoding.nodes import Floats, Ints
 from shoal.recoding.recoding import Recoded, Recoding
+
+DENSE = 1 << 16  # cells up to which a whole table is quicker than only those that are not empty
 
 
 @QUALITIES.register("correlations")
@@ -33,31 +36,55 @@ class Correlations(Quality):
 
     def measured(self, recoding: Recoding) -> Measured:
         """Compare all pairs."""
-        columns = [column for column in recoding.of_quasi if np.count_nonzero(column.original) > 1]
-        left_out = {one.name: "all its values are the same" for one in recoding.of_quasi if one not in columns}
-        if len(columns) < 2:
+        varied = [column for column in recoding.of_quasi if np.count_nonzero(column.original) > 1]
+        left_out = {one.name: "all its values are the same" for one in recoding.of_quasi if one not in varied}
+        if len(varied) < 2:
             return self.result(None, {}, left_out)
-        pairs = {(one.name, two.name): _changed(one, two, recoding.counts) for one, two in combinations(columns, 2)}
+        sides = [_Side.of(column) for column in varied]
+        pairs = {(one.name, two.name): one.beside(two, recoding.counts) for one, two in combinations(sides, 2)}
         scores = {
-            column.name: _score([held for names, held in pairs.items() if column.name in names]) for column in columns
+            column.name: _score([held for names, held in pairs.items() if column.name in names]) for column in varied
         }
         return self.result(_score(list(pairs.values())), scores, left_out)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Side:
+    """One column of a pair: the codes of each row before and after (the last one shows nothing), and numbers."""
+
+    name: str
+    before: Ints
+    after: Ints
+    widths: tuple[int, int]
+    numbers: tuple[Floats, Floats] | None
+
+    @classmethod
+    def of(cls, recoded: Recoded) -> "_Side":
+        places = recoded.domain.positions
+        after = np.where(recoded.nodes.lost[recoded.at], recoded.width, recoded.shown)
+        return cls(
+            recoded.name,
+            recoded.matched.astype(np.int64),
+            after.astype(np.int64),
+            (recoded.domain.codes, recoded.width + 1),
+            None if places is None else (places[recoded.matched], recoded.values),
+        )
+
+    def beside(self, other: "_Side", counts: Ints) -> tuple[float, float]:
+        """Return the correlation of two columns before and after."""
+        if self.numbers is not None and other.numbers is not None:
+            before, after = zip(self.numbers, other.numbers, strict=True)
+            return pearson(*before, counts), pearson(*after, counts)
+        before_table = contingency(self.before, other.before, (self.widths[0], other.widths[0]), counts)
+        after_table = contingency(self.after, other.after, (self.widths[1], other.widths[1]), counts)
+        shown = (after_table.rows < self.widths[1] - 1) & (after_table.columns < other.widths[1] - 1)
+        return cramer(before_table), cramer(after_table.only(shown))
 
 
 def _score(pairs: list[tuple[float, float]]) -> Score:
     before, after = np.array(pairs).T
     apart, most = np.abs(before - after), np.abs(before).sum()
     return Score(float(apart.mean()), min(float(apart.sum() / most), 1.0) if most else float(apart.any()))
-
-
-def _changed(one: Recoded, two: Recoded, counts: Ints) -> tuple[float, float]:
-    """Return the correlation of two columns before and after."""
-    if one.domain.positions is not None and two.domain.positions is not None:
-        before = (one.domain.positions[one.matched], two.domain.positions[two.matched])
-        return pearson(*before, counts), pearson(one.values, two.values, counts)
-    kept = ~(one.nodes.lost[one.at] | two.nodes.lost[two.at])
-    after = cramer(one.shown[kept], two.shown[kept], two.width, counts[kept])
-    return cramer(one.matched, two.matched, two.domain.codes, counts), after
 
 
 def pearson(one: Floats, two: Floats, counts: Ints) -> float:
@@ -72,25 +99,49 @@ def pearson(one: Floats, two: Floats, counts: Ints) -> float:
     if len(one) < 2:
         return 0.0
     one, two = one - np.average(one, weights=weights), two - np.average(two, weights=weights)
-    spread = np.dot(weights, one * one) * np.dot(weights, two * two)
-    return float(np.clip(np.dot(weights, one * two) / np.sqrt(spread), -1, 1)) if spread > 0 else 0.0
+    spread = (weights * one * one).sum() * (weights * two * two).sum()
+    return float(np.clip((weights * one * two).sum() / np.sqrt(spread), -1, 1)) if spread > 0 else 0.0
 
 
-def cramer(one: Codes, two: Codes, width: int, counts: Ints) -> float:
-    """Return Cramér's V of two columns of categories; 0 if one of them does not vary. The second has ``width`` codes.
+@dataclass(frozen=True, slots=True, eq=False)
+class Contingency:
+    """How often values of two columns occur together: ``counts[i]`` times ``rows[i]`` and ``columns[i]``."""
+
+    rows: Ints
+    columns: Ints
+    counts: Floats
+
+    def only(self, cells: NDArray[np.bool_]) -> "Contingency":
+        """Return some cells."""
+        return Contingency(self.rows[cells], self.columns[cells], self.counts[cells])
+
+
+def contingency(one: Ints, two: Ints, widths: tuple[int, int], counts: Ints) -> Contingency:
+    """Count how often values occur together; codes are below the widths."""
+    width, size = widths[1], widths[0] * widths[1]
+    keys = one * width + two
+    if size <= DENSE:
+        held = np.bincount(keys, counts, size).astype(np.float64)
+        cells = np.flatnonzero(held)
+        return Contingency(cells // width, cells % width, held[cells])
+    groups = group(keys.astype(np.uint64), size)
+    cells = keys[groups.first]
+    held = np.bincount(groups.ids, counts, len(groups)).astype(np.float64)
+    return Contingency(cells // width, cells % width, held)
+
+
+def cramer(table: Contingency) -> float:
+    """Return Cramér's V of two columns of categories; 0 if one of them does not vary.
 
     >>> import numpy as np
-    >>> cramer(np.array([0, 0, 1, 1], np.uint8), np.array([5, 5, 7, 7], np.uint8), 8, np.ones(4, int))
+    >>> one, two = np.array([0, 0, 1, 1]), np.array([5, 5, 7, 7])
+    >>> cramer(contingency(one, two, (2, 8), np.ones(4, int)))
     1.0
     """
-    if not len(one):
+    rows, columns = np.bincount(table.rows, table.counts), np.bincount(table.columns, table.counts)
+    smaller = min(np.count_nonzero(rows), np.count_nonzero(columns)) - 1
+    if smaller < 1:
         return 0.0
-    cells = group(one.astype(np.uint64) * np.uint64(width) + two, (int(one.max()) + 1) * width)
-    held = np.bincount(cells.ids, counts, len(cells))
-    rows, columns = one[cells.first], two[cells.first]
-    row_sums, column_sums = np.bincount(rows, held), np.bincount(columns, held)
-    smaller = min(np.count_nonzero(row_sums), np.count_nonzero(column_sums)) - 1
-    if not smaller:
-        return 0.0
-    squares = float((held * held / (row_sums[rows] * column_sums[columns])).sum()) - 1  # Σ n²ᵢⱼ/(nᵢnⱼ) − 1 is χ²/n
+    # Σ n²ᵢⱼ / (nᵢ nⱼ) − 1 is χ² / n
+    squares = float((table.counts**2 / (rows[table.rows] * columns[table.columns])).sum()) - 1
     return float(np.sqrt(np.clip(squares / smaller, 0, 1)))

@@ -2,7 +2,10 @@
 
 from typing import ClassVar
 
+import numpy as np
+
 from shoal.qualities.quality import QUALITIES, Measured, Quality, Score
+from shoal.recoding.nodes import Ints
 from shoal.recoding.recoding import Recoding
 
 
@@ -22,9 +25,16 @@ class Discernibility(Quality):
     unit: ClassVar[str] = "record pairs"
 
     def measured(self, recoding: Recoding) -> Measured:
-        """Add up; in Python's integers, which do not overflow."""
+        """Add up."""
         size = recoding.records
-        before = sum(count * count for count in recoding.sizes.tolist())
-        value = sum(count * count for count in recoding.classes.sizes.tolist()) + size * (size - recoding.kept)
+        before = _squares(recoding.sizes)
+        value = _squares(recoding.classes.sizes) + size * (size - recoding.kept)
         cost = (value - before) / (size * size - before) if size * size > before else float(recoding.kept < size)
         return self.result(Score(float(value), max(cost, 0.0)))
+
+
+def _squares(sizes: Ints) -> int:
+    """Return Σ |C|²; in Python's integers where 64 bits might not hold it."""
+    if int(sizes.sum()) < 3_000_000_000:
+        return int(np.square(sizes).sum())
+    return sum(size * size for size in sizes.tolist())

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.kernels.grouping import group, group_rows
+from shoal.kernels.grouping import group
 from shoal.qualities.ambiguity import bits
 from shoal.qualities.implied import implied, observed
 from shoal.qualities.quality import QUALITIES, Measured, Quality, Score, lost_share
@@ -49,11 +49,7 @@ def _marginal(recoded: Recoded) -> Score:
 def _joint(recoding: Recoding) -> Score:
     """Add up for each original combination what its classes and the suppressed records say about it."""
     size = recoding.records
-    originals = group_rows(
-        [column.matched for column in recoding.of_quasi],
-        [column.domain.codes for column in recoding.of_quasi],
-        len(recoding.counts),
-    )
+    originals = recoding.originals
     before = np.bincount(originals.ids, recoding.counts, len(originals)) / size
     classes = recoding.classes
     number = len(classes.sizes)
@@ -71,12 +67,12 @@ def _joint(recoding: Recoding) -> Score:
 
 def _divergence(before: Floats, after: Floats) -> float:
     held = before > 0
-    return max(float(np.dot(before[held], np.log2(before[held] / after[held]))), 0.0)
+    return max(float((before[held] * np.log2(before[held] / after[held])).sum()), 0.0)
 
 
 def _entropy(shares: Floats) -> float:
     held = shares[shares > 0]
-    return float(-np.dot(held, np.log2(held)))
+    return float(-(held * np.log2(held)).sum())
 
 
 def _share(value: float, most: float, otherwise: float) -> float:

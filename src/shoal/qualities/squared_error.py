@@ -37,5 +37,5 @@ class SquaredError(ColumnQuality):
         mean = np.average(before, weights=counts)
         shown = recoded.values[known]
         after = np.where(np.isnan(shown), mean, shown)
-        share = float(np.dot(counts, (before - after) ** 2) / np.dot(counts, (before - mean) ** 2))
+        share = float((counts * (before - after) ** 2).sum() / (counts * (before - mean) ** 2).sum())
         return Score(share, min(share, 1.0))

@@ -12,7 +12,6 @@ from shoal.errors import RecodingError, counted, listed
 from shoal.kernels.grouping import group_rows
 from shoal.table.column import Column, as_text
 from shoal.table.kind import Kind
-from shoal.table.scale import scale
 from shoal.table.table import Table
 
 Ints = NDArray[np.int64]
@@ -47,7 +46,7 @@ def match(original: Table, release: Table, key: Sequence[str] | None = None) -> 
         rows = np.arange(original.records)
         found.insert(0, Match(rows, "by position, row by row"))
     if found:
-        return max(found, key=lambda one: _agreement(original, release, one))
+        return found[0] if len(found) == 1 else max(found, key=lambda one: _agreement(original, release, one))
     lost = abs(original.records - release.records)
     more = "fewer" if release.records < original.records else "more"
     return Match(None, f"not at all: the release has {lost:,} records {more}, and no column names them")
@@ -86,8 +85,7 @@ def _placed(original: Column, release: Column) -> Ints:
     found: Ints = places.to_numpy(zero_copy_only=False).astype(np.int64)
     if not original.kind.numeric or (found >= 0).all() or original.kind is release.kind is Kind.INTEGER:
         return found
-    ours = scale(original)
-    held = np.zeros(0) if ours is None else ours[: len(original.values)]
+    held = original.values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     sought = numbers(texts)
     at = np.clip(np.searchsorted(held, sought), 0, max(len(held) - 1, 0))
     return np.where((found < 0) & (held[at] == sought), at, found) if len(held) else found

@@ -55,7 +55,7 @@ def relate(  # noqa: PLR0913, PLR0917 - the two tables, and how they belong toge
             None if codes is None else codes[at],
             shown[at],
             counts,
-            original.counts(name),
+            original.counts(name) if codes is None else _summed(codes[at], counts, original[name].size),
         )
         for at, name in enumerate(columns)
     ]
@@ -66,8 +66,8 @@ def relate(  # noqa: PLR0913, PLR0917 - the two tables, and how they belong toge
         tuple(quasi),
         counts,
         suppressed,
-        original.distinct(quasi).counts,
         codes is not None,
+        original.distinct(quasi).counts if codes is None else None,
     )
     return Related(recoding, tuple(remark for one in placed for remark in one.remarks))
 
@@ -94,6 +94,10 @@ def _rows(
     widths = [*(original[name].size for name in columns), *widths]
     groups = group_rows([*was, *now], widths, original.records)
     return [codes[groups.first] for codes in was], [codes[groups.first] for codes in now], groups.counts
+
+
+def _summed(codes: Codes, counts: NDArray[np.int64], number: int) -> NDArray[np.int64]:
+    return np.bincount(codes, counts, number).astype(np.int64)
 
 
 def _taken(release: Table, name: str, rows: NDArray[np.int64], width: int) -> Codes:

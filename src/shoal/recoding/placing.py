@@ -15,7 +15,7 @@ from shoal.kernels.translation import Codes, narrowest
 from shoal.recoding.matching import numbers, same_values
 from shoal.recoding.meaning import Meanings, Reading
 from shoal.recoding.nodes import Domain, Fate, Floats, Ints, Node, Nodes
-from shoal.recoding.recoding import Recoded
+from shoal.recoding.recoding import Pairs, Recoded
 from shoal.table.column import SUPPRESSED, Column, as_text
 
 UNREAD = "cannot be read; each is taken for the values that its records had"
@@ -54,10 +54,19 @@ def place(  # noqa: PLR0913, PLR0917 - what a column was and is
     has codes stands for records that are not released. ``original``: how many records have each code.
     """
     placer = _Placer(domain, release)
-    at = placer.by_text(shown, counts) if codes is None else placer.by_records(codes, shown, counts)
+    rows = placer.by_text(shown, counts) if codes is None else placer.by_records(codes, shown, counts)
     nodes = Nodes.of(domain, placer.nodes)
-    width = release.size + 1
-    recoded = Recoded(nodes, codes, at.astype(narrowest(len(nodes))), shown, width, original, counts, placer.numbers)
+    recoded = Recoded(
+        nodes,
+        codes,
+        at=rows.astype(narrowest(len(nodes))),
+        shown=shown,
+        width=release.size + 1,
+        original=original,
+        counts=counts,
+        numbers=placer.numbers,
+        counted=placer.pairs,
+    )
     return Placed(recoded, tuple(placer.remarks()))
 
 
@@ -86,6 +95,7 @@ class _Placer:
         self._suppressed, self._changed = domain.codes, domain.codes + 1
         self._notes: dict[str, list[tuple[int, int]]] = {}
         self.numbers = self._numbers(release)
+        self.pairs: Pairs | None = None
         self.nodes = [Node.everything(domain), Node.everything(domain, Fate.CHANGED)]
 
     def by_records(self, codes: Codes, shown: Codes, counts: Ints) -> Ints:
@@ -104,6 +114,7 @@ class _Placer:
         held = [_Seen(int(text[span[0]]), was[span].astype(np.uint32), number[span]) for span in spans]
         for span, seen, readings in zip(spans, held, self._readings(held), strict=True):
             at[span] = self._placed(seen, readings, steady)
+        self.pairs = Pairs(was, at, number)
         return at[pairs.ids]
 
     def by_text(self, shown: Codes, counts: Ints) -> Ints:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from shoal.engines.protocol import DistinctRows
 from shoal.errors import RecodingError
 from shoal.hierarchy.hierarchy import Hierarchy
-from shoal.kernels.grouping import group, group_rows
+from shoal.kernels.grouping import Groups, group, group_rows
 from shoal.kernels.translation import Codes, narrowest
 from shoal.recoding.nodes import Domain, Fate, Floats, Ints, Nodes
 from shoal.table.table import Table
@@ -40,7 +40,7 @@ class Recoded:
 
     ``shown[r]``, below ``width``: what is written in the cell; it may be true in one cell and not in another.
     ``numbers[shown]``: the same as a number, NaN if it is none. ``original``: how many records have each code.
-    ``codes`` is None where records could not be matched.
+    ``codes`` is None where records could not be matched. ``counted``: what values became, if it is known already.
     """
 
     nodes: Nodes
@@ -51,6 +51,7 @@ class Recoded:
     original: Ints
     counts: Ints
     numbers: Floats | None = None
+    counted: Pairs | None = None
 
     @property
     def name(self) -> str:
@@ -71,8 +72,8 @@ class Recoded:
 
     @cached_property
     def pairs(self) -> Pairs:
-        """What values became."""
-        return Pairs.of(self.matched, self.at, self.counts, len(self.nodes))
+        """What values became; a value and a node may be there more than once."""
+        return self.counted or Pairs.of(self.matched, self.at, self.counts, len(self.nodes))
 
     @cached_property
     def node_counts(self) -> Ints:
@@ -87,7 +88,9 @@ class Recoded:
     def rows(self, rows: NDArray[np.intp]) -> "Recoded":
         """Return some rows only; what the original was like stays known."""
         codes = None if self.codes is None else self.codes[rows]
-        return replace(self, codes=codes, at=self.at[rows], shown=self.shown[rows], counts=self.counts[rows])
+        return replace(
+            self, codes=codes, at=self.at[rows], shown=self.shown[rows], counts=self.counts[rows], counted=None
+        )
 
     @cached_property
     def values(self) -> Floats:
@@ -100,12 +103,16 @@ class Recoded:
 
     def mean(self, costs: NDArray[np.float64]) -> float:
         """Return the mean over all records of one number per node."""
-        used = self.node_counts > 0
-        return float(np.dot(self.node_counts[used], costs[used]) / self.node_counts.sum())
+        used = self.node_counts > 0  # nodes that nobody shows may have no cost
+        return float((self.node_counts[used] * costs[used]).sum() / self.node_counts.sum())
 
     def records(self, *fates: Fate) -> int:
         """Count the cells that met one of some fates."""
-        return int(self.node_counts[np.isin(self.nodes.fates, fates)].sum())
+        return int(self._fates[list(fates)].sum())
+
+    @cached_property
+    def _fates(self) -> Ints:
+        return _summed(self.nodes.fates, self.node_counts, len(Fate))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,8 +132,8 @@ class Recoding:
 
     ``columns``: those that are compared. ``quasi``: those that measures of the whole are about. ``counts[r]``: how many
     records row r stands for. ``suppressed[r]``: whether these records are not in the release, or show nothing in any
-    quasi-identifier. ``sizes``: of the classes of the original, in records. ``matched``: whether it is known which
-    record became which.
+    quasi-identifier. ``matched``: whether it is known which record became which. ``known_sizes``: of the classes of the
+    original, where it is not.
 
     >>> import shoal
     >>> from shoal.hierarchy.spec import bind
@@ -142,8 +149,8 @@ class Recoding:
     quasi: tuple[str, ...]
     counts: Ints
     suppressed: NDArray[np.bool_]
-    sizes: Ints
     matched: bool = True
+    known_sizes: Ints | None = None
     _places: dict[str, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -169,7 +176,7 @@ class Recoding:
             _on_level(Domain.of(table[name], hierarchies[name]), level, codes, rows.counts, hidden)
             for (name, level), codes in zip(scheme.items(), rows.codes, strict=True)
         ]
-        return cls(tuple(columns), tuple(scheme), rows.counts, hidden, rows.counts)
+        return cls(tuple(columns), tuple(scheme), rows.counts, hidden, known_sizes=rows.counts)
 
     def __getitem__(self, name: str) -> Recoded:
         if name not in self._places:
@@ -193,6 +200,19 @@ class Recoding:
     def of_quasi(self) -> tuple[Recoded, ...]:
         """The quasi-identifiers."""
         return tuple(self[name] for name in self.quasi)
+
+    @cached_property
+    def originals(self) -> Groups:
+        """Rows that looked alike in the original."""
+        codes = [column.matched for column in self.of_quasi]
+        return group_rows(codes, [column.domain.codes for column in self.of_quasi], len(self.counts))
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """The sizes of the original's classes, in records."""
+        if self.known_sizes is not None:
+            return self.known_sizes
+        return _summed(self.originals.ids, self.counts, len(self.originals))
 
     def released(self) -> "Recoding | None":
         """Return the recoding of the records that are not suppressed; None if there are none."""
