@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.qualities.quality import QUALITIES, Measured, Quality, Score
+from shoal.qualities.quality import QUALITIES, Aspect, Measured, Quality, Score
 from shoal.recoding.nodes import Floats
 from shoal.recoding.recoding import Recoded, Recoding
 
@@ -23,6 +23,7 @@ class Ambiguity(Quality):
     """
 
     name: ClassVar[str] = "ambiguity"
+    aspect: ClassVar[Aspect] = Aspect.VALUES
     unit: ClassVar[str] = "records"
 
     def measured(self, recoding: Recoding) -> Measured:

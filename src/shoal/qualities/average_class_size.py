@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from shoal.qualities.quality import QUALITIES, Measured, Quality, Score
+from shoal.qualities.quality import QUALITIES, Aspect, Measured, Quality, Score
 from shoal.recoding.recoding import Recoding
 
 
@@ -20,6 +20,7 @@ class AverageClassSize(Quality):
     """
 
     name: ClassVar[str] = "average-class-size"
+    aspect: ClassVar[Aspect] = Aspect.CLASSES
     unit: ClassVar[str] = "records"
 
     def measured(self, recoding: Recoding) -> Measured:

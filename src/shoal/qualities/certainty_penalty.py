@@ -5,7 +5,7 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.qualities.loss_arithmetic import widths
-from shoal.qualities.quality import QUALITIES, ColumnQuality, Score
+from shoal.qualities.quality import QUALITIES, Aspect, ColumnQuality, Score
 from shoal.recoding.recoding import Recoded
 
 
@@ -23,6 +23,7 @@ class CertaintyPenalty(ColumnQuality):
     """
 
     name: ClassVar[str] = "ncp"
+    aspect: ClassVar[Aspect] = Aspect.VALUES
 
     def column(self, recoded: Recoded) -> Score:
         """Measure one column."""

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from shoal.qualities.quality import QUALITIES, ColumnQuality, Score
+from shoal.qualities.quality import QUALITIES, Aspect, ColumnQuality, Score
 from shoal.recoding.nodes import Fate
 from shoal.recoding.recoding import Recoded
 
@@ -19,6 +19,7 @@ class ChangedCells(ColumnQuality):
     """
 
     name: ClassVar[str] = "changed-cells"
+    aspect: ClassVar[Aspect] = Aspect.RECORDS
     matched: ClassVar[bool] = True
     costs_all: ClassVar[bool] = False
 

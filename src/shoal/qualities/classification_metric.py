@@ -9,7 +9,7 @@ from pydantic import Field
 from shoal.errors import RecodingError
 from shoal.kernels.grouping import group
 from shoal.kernels.translation import Codes
-from shoal.qualities.quality import QUALITIES, Measured, Quality, Score
+from shoal.qualities.quality import QUALITIES, Aspect, Measured, Quality, Score
 from shoal.recoding.nodes import Ints
 from shoal.recoding.recoding import Recoding
 
@@ -29,6 +29,7 @@ class ClassificationMetric(Quality):
     """
 
     name: ClassVar[str] = "classification-metric"
+    aspect: ClassVar[Aspect] = Aspect.CLASSES
     matched: ClassVar[bool] = True
 
     target: str | None = Field(default=None, description="the column that a classifier is to predict")

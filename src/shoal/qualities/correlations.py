@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.kernels.grouping import group
-from shoal.qualities.quality import QUALITIES, Measured, Quality, Score
+from shoal.qualities.quality import QUALITIES, Aspect, Measured, Quality, Score
 from shoal.recoding.nodes import Floats, Ints
 from shoal.recoding.recoding import Recoded, Recoding
 
@@ -31,7 +31,7 @@ class Correlations(Quality):
     """
 
     name: ClassVar[str] = "correlations"
-    unit: ClassVar[str] = "correlation"
+    aspect: ClassVar[Aspect] = Aspect.RELATIONS
     matched: ClassVar[bool] = True
 
     def measured(self, recoding: Recoding) -> Measured:

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.qualities.quality import QUALITIES, Measured, Quality, Score
+from shoal.qualities.quality import QUALITIES, Aspect, Measured, Quality, Score
 from shoal.recoding.nodes import Ints
 from shoal.recoding.recoding import Recoding
 
@@ -22,7 +22,8 @@ class Discernibility(Quality):
     """
 
     name: ClassVar[str] = "discernibility"
-    unit: ClassVar[str] = "record pairs"
+    aspect: ClassVar[Aspect] = Aspect.CLASSES
+    unit: ClassVar[str] = "pairs"
 
     def measured(self, recoding: Recoding) -> Measured:
         """Add up."""

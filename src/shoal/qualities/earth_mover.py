@@ -5,7 +5,7 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.qualities.implied import implied, observed
-from shoal.qualities.quality import QUALITIES, ColumnQuality, Score
+from shoal.qualities.quality import QUALITIES, Aspect, ColumnQuality, Score
 from shoal.recoding.nodes import Domain, Floats
 from shoal.recoding.recoding import Recoded
 
@@ -25,6 +25,7 @@ class EarthMover(ColumnQuality):
     """
 
     name: ClassVar[str] = "earth-mover"
+    aspect: ClassVar[Aspect] = Aspect.RELATIONS
 
     def column(self, recoded: Recoded) -> Score:
         """Measure one column."""

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from shoal.models.model import Better
 from shoal.qualities.loss import covered
-from shoal.qualities.quality import QUALITIES, ColumnQuality, Score
+from shoal.qualities.quality import QUALITIES, Aspect, ColumnQuality, Score
 from shoal.recoding.recoding import Recoded
 
 
@@ -20,6 +20,7 @@ class Granularity(ColumnQuality):
     """
 
     name: ClassVar[str] = "granularity"
+    aspect: ClassVar[Aspect] = Aspect.VALUES
     better: ClassVar[Better] = Better.MORE
 
     def column(self, recoded: Recoded) -> Score:

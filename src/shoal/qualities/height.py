@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.qualities.precision import height, levels
-from shoal.qualities.quality import QUALITIES, ColumnQuality, Measured, Score
+from shoal.qualities.quality import QUALITIES, Aspect, ColumnQuality, Measured, Score
 from shoal.recoding.recoding import Recoded, Recoding
 
 
@@ -26,6 +26,7 @@ class Height(ColumnQuality):
     """
 
     name: ClassVar[str] = "height"
+    aspect: ClassVar[Aspect] = Aspect.VALUES
     unit: ClassVar[str] = "levels"
 
     def measured(self, recoding: Recoding) -> Measured:

@@ -5,7 +5,7 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.qualities.implied import implied, observed
-from shoal.qualities.quality import QUALITIES, ColumnQuality, Score
+from shoal.qualities.quality import QUALITIES, Aspect, ColumnQuality, Score
 from shoal.recoding.recoding import Recoded
 
 
@@ -23,6 +23,7 @@ class Hellinger(ColumnQuality):
     """
 
     name: ClassVar[str] = "hellinger"
+    aspect: ClassVar[Aspect] = Aspect.RELATIONS
 
     def column(self, recoded: Recoded) -> Score:
         """Measure one column."""

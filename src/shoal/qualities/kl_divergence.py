@@ -7,7 +7,7 @@ import numpy as np
 from shoal.kernels.grouping import group
 from shoal.qualities.ambiguity import bits
 from shoal.qualities.implied import implied, observed
-from shoal.qualities.quality import QUALITIES, Measured, Quality, Score, lost_share
+from shoal.qualities.quality import QUALITIES, Aspect, Measured, Quality, Score, lost_share
 from shoal.recoding.nodes import Floats
 from shoal.recoding.recoding import Recoded, Recoding
 
@@ -29,6 +29,7 @@ class KullbackLeibler(Quality):
     """
 
     name: ClassVar[str] = "kl-divergence"
+    aspect: ClassVar[Aspect] = Aspect.RELATIONS
     unit: ClassVar[str] = "bits"
     matched: ClassVar[bool] = True
 

@@ -5,7 +5,7 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.qualities.loss import covered
-from shoal.qualities.quality import QUALITIES, ColumnQuality, Score
+from shoal.qualities.quality import QUALITIES, Aspect, ColumnQuality, Score
 from shoal.recoding.nodes import Floats
 from shoal.recoding.recoding import Recoded
 
@@ -25,6 +25,7 @@ class ArithmeticLoss(ColumnQuality):
     """
 
     name: ClassVar[str] = "loss-arithmetic"
+    aspect: ClassVar[Aspect] = Aspect.VALUES
 
     def column(self, recoded: Recoded) -> Score:
         """Measure one column."""

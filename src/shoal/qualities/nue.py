@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.qualities.nesting import Forest
-from shoal.qualities.quality import QUALITIES, ColumnQuality, Score, lost_share
+from shoal.qualities.quality import QUALITIES, Aspect, ColumnQuality, Score, lost_share
 from shoal.recoding.nodes import Ints
 from shoal.recoding.recoding import Recoded, Recoding
 
@@ -32,6 +32,7 @@ class NonUniformEntropy(ColumnQuality):
     """
 
     name: ClassVar[str] = "nue"
+    aspect: ClassVar[Aspect] = Aspect.VALUES
     unit: ClassVar[str] = "bits"
     matched: ClassVar[bool] = True
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.qualities.nue import greatest_loss, pooled
-from shoal.qualities.quality import QUALITIES, ColumnQuality, Score, lost_share
+from shoal.qualities.quality import QUALITIES, Aspect, ColumnQuality, Score, lost_share
 from shoal.recoding.recoding import Recoded, Recoding
 
 
@@ -28,6 +28,7 @@ class ConventionalNonUniformEntropy(ColumnQuality):
     """
 
     name: ClassVar[str] = "nue-conventional"
+    aspect: ClassVar[Aspect] = Aspect.VALUES
     unit: ClassVar[str] = "bits"
 
     def column(self, recoded: Recoded) -> Score:

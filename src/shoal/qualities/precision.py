@@ -5,7 +5,7 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.models.model import Better
-from shoal.qualities.quality import QUALITIES, ColumnQuality, NotMeasurableError, Score
+from shoal.qualities.quality import QUALITIES, Aspect, ColumnQuality, NotMeasurableError, Score
 from shoal.recoding.nodes import Fate, Floats
 from shoal.recoding.recoding import Recoded
 
@@ -26,6 +26,7 @@ class Precision(ColumnQuality):
     """
 
     name: ClassVar[str] = "precision"
+    aspect: ClassVar[Aspect] = Aspect.VALUES
     better: ClassVar[Better] = Better.MORE
 
     def column(self, recoded: Recoded) -> Score:

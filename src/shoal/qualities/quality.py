@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import ClassVar
 
 import numpy as np
@@ -13,6 +14,15 @@ from shoal.recoding.nodes import Fate
 from shoal.recoding.recoding import Recoded, Recoding
 from shoal.registry import Registry
 from shoal.validation import Checked
+
+
+class Aspect(StrEnum):
+    """What a measure looks at."""
+
+    VALUES = "what values say"
+    CLASSES = "telling records apart"
+    RELATIONS = "distributions"
+    RECORDS = "gone or untrue"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +52,7 @@ class Measured:
     """
 
     quality: str
+    aspect: Aspect
     unit: str
     better: Better
     total: Score | None
@@ -57,6 +68,7 @@ class Quality(Checked):
     """The base of all measures. Parameters are fields."""
 
     name: ClassVar[str]
+    aspect: ClassVar[Aspect]
     unit: ClassVar[str] = "share"
     better: ClassVar[Better] = Better.LESS
     matched: ClassVar[bool] = False  # whether it must be known which record became which
@@ -80,7 +92,7 @@ class Quality(Checked):
         self, total: Score | None, columns: Mapping[str, Score] | None = None, left_out: Mapping[str, str] | None = None
     ) -> Measured:
         """Put a result together."""
-        return Measured(self.name, self.unit, self.better, total, columns or {}, left_out or {})
+        return Measured(self.name, self.aspect, self.unit, self.better, total, columns or {}, left_out or {})
 
 
 class ColumnQuality(Quality):

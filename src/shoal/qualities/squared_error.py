@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.qualities.quality import QUALITIES, ColumnQuality, NotMeasurableError, Score
+from shoal.qualities.quality import QUALITIES, Aspect, ColumnQuality, NotMeasurableError, Score
 from shoal.recoding.recoding import Recoded
 
 
@@ -22,7 +22,8 @@ class SquaredError(ColumnQuality):
     """
 
     name: ClassVar[str] = "squared-error"
-    unit: ClassVar[str] = "share of variance"
+    aspect: ClassVar[Aspect] = Aspect.VALUES
+    unit: ClassVar[str] = "of variance"
     matched: ClassVar[bool] = True
 
     def column(self, recoded: Recoded) -> Score:

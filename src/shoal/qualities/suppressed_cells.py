@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from shoal.qualities.quality import QUALITIES, ColumnQuality, Score
+from shoal.qualities.quality import QUALITIES, Aspect, ColumnQuality, Score
 from shoal.recoding.nodes import Fate
 from shoal.recoding.recoding import Recoded
 
@@ -17,6 +17,7 @@ class SuppressedCells(ColumnQuality):
     """
 
     name: ClassVar[str] = "suppressed-cells"
+    aspect: ClassVar[Aspect] = Aspect.RECORDS
 
     def column(self, recoded: Recoded) -> Score:
         """Measure one column."""

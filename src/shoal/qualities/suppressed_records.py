@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from shoal.qualities.quality import QUALITIES, Measured, Quality, Score
+from shoal.qualities.quality import QUALITIES, Aspect, Measured, Quality, Score
 from shoal.recoding.recoding import Recoding
 
 
@@ -16,6 +16,7 @@ class SuppressedRecords(Quality):
     """
 
     name: ClassVar[str] = "suppressed-records"
+    aspect: ClassVar[Aspect] = Aspect.RECORDS
 
     def measured(self, recoding: Recoding) -> Measured:
         """Count the records."""

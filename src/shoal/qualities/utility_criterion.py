@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.qualities.quality import QUALITIES, ColumnQuality, Score
+from shoal.qualities.quality import QUALITIES, Aspect, ColumnQuality, Score
 from shoal.recoding.recoding import Recoded
 
 
@@ -24,6 +24,7 @@ class UtilityCriterion(ColumnQuality):
     """
 
     name: ClassVar[str] = "utility-criterion"
+    aspect: ClassVar[Aspect] = Aspect.VALUES
 
     def column(self, recoded: Recoded) -> Score:
         """Measure one column; powers of two are divided by the largest of them first."""

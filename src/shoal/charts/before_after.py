@@ -1,0 +1,117 @@
+"""Before and after: how a column's values are spread in the original, and what a release says about that."""
+
+from typing import Any
+
+import numpy as np
+
+from shoal.charts.chart import Chart
+from shoal.charts.colours import BREACH, PROTECTED
+from shoal.qualities.implied import implied, observed
+from shoal.recoding.nodes import Fate, Floats
+from shoal.recoding.recoding import Recoded
+from shoal.table.kind import Kind
+
+BARS = 24  # at most: intervals of numbers, or the most frequent categories
+
+
+def before_after(recoded: Recoded) -> Chart:
+    """Draw the shares of values before, and after as the release implies them: all values of a set alike.
+
+    >>> import shoal
+    >>> found = shoal.compare({"age": [31, 34, 34, 71]}, {"age": ["30-39", "30-39", "30-39", "*"]})
+    >>> before_after(found.recoding["age"]).spec["title"]["text"]
+    'age: 0% of the cells are as they were, 75% coarser, 25% show nothing'
+    """
+    bars = _texts(recoded) if recoded.domain.positions is None else _numbers(recoded)
+    size = int(recoded.counts.sum())
+    kept, coarser, lost, changed = (recoded.records(fate) / size for fate in Fate)
+    said = f"{recoded.name}: {kept:.0%} of the cells are as they were, {coarser:.0%} coarser, {lost:.0%} show nothing"
+    return Chart.of(
+        said + (f", {changed:.0%} are not true" if changed else ""),
+        "Bars: share of records before. Marks: what the cells that show something say, all values of a set alike",
+        _body(recoded, bars),
+    )
+
+
+def _numbers(recoded: Recoded) -> list[dict[str, Any]]:
+    """Put numbers and dates into intervals of equal width; a released interval is spread evenly over its own."""
+    low, high = recoded.domain.ends
+    places = recoded.domain.positions
+    if places is None or np.isnan(low):
+        return []
+    known = ~np.isnan(places)
+    number = min(BARS, int(known.sum()))
+    edges = np.linspace(low, high if high > low else low + 1, number + 1)
+    at = np.clip(np.searchsorted(edges, places[known], "right") - 1, 0, number - 1)
+    before = np.bincount(at, observed(recoded)[known], number)
+    return [
+        {"value": float(left), "end": float(right), "before": float(one), "after": float(two)}
+        for left, right, one, two in zip(edges, edges[1:], before, _spread(recoded, edges), strict=False)
+    ]
+
+
+def _spread(recoded: Recoded, edges: Floats) -> Floats:
+    """Return the share of each interval of the picture, according to the cells that show something."""
+    nodes = recoded.nodes
+    speaking = ~nodes.lost & ~np.isnan(nodes.low) & (recoded.node_counts > 0)
+    low = np.clip(nodes.low[speaking], edges[0], edges[-1])[:, None]
+    high = np.clip(nodes.high[speaking], edges[0], edges[-1])[:, None]
+    counts = recoded.node_counts[speaking]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        below = np.where(high > low, np.clip((edges - low) / (high - low), 0, 1), (edges > low).astype(float))
+    below[:, -1] = 1
+    sums: Floats = (counts[:, None] * np.diff(below, axis=1)).sum(axis=0)
+    return sums / counts.sum() if len(counts) else sums
+
+
+def _texts(recoded: Recoded) -> list[dict[str, Any]]:
+    """Take the most frequent categories, and put the others together."""
+    before, after = observed(recoded), implied(recoded, lost=False)
+    after = np.zeros(len(before)) if after is None else after
+    labels = [label if label is not None else "(missing)" for label in recoded.domain.column.labels().to_pylist()]
+    order = np.argsort(-before, kind="stable")
+    bars = [
+        {"value": labels[code], "before": float(before[code]), "after": float(after[code])} for code in order[:BARS]
+    ]
+    rest = order[BARS:]
+    if len(rest):
+        name = f"{len(rest):,} others"
+        bars.append({"value": name, "before": float(before[rest].sum()), "after": float(after[rest].sum())})
+    return bars
+
+
+def _body(recoded: Recoded, bars: list[dict[str, Any]]) -> dict[str, Any]:
+    share = {"type": "quantitative", "axis": {"format": "%"}, "title": "share of records"}
+    told = [{"field": "before", "format": ".1%"}, {"field": "after", "format": ".1%"}]
+    if recoded.domain.positions is not None:
+        return _along_scale(recoded, bars, share, told)
+    down = {"field": "value", "type": "nominal", "sort": None, "title": None, "axis": {"labelLimit": 220}}
+    layers = [
+        {"mark": {"type": "bar", "color": PROTECTED[1]}, "encoding": {"x": {"field": "before", **share}}},
+        {"mark": {"type": "tick", "color": BREACH, "thickness": 3}, "encoding": {"x": {"field": "after", **share}}},
+    ]
+    encoding = {"y": down, "tooltip": told}
+    return {"width": 420, "height": {"step": 18}, "data": {"values": bars}, "encoding": encoding, "layer": layers}
+
+
+def _along_scale(
+    recoded: Recoded, bars: list[dict[str, Any]], share: dict[str, Any], told: list[dict[str, str]]
+) -> dict[str, Any]:
+    """Draw intervals of numbers, or of days, which pictures count in milliseconds."""
+    days = recoded.domain.column.kind in {Kind.DATE, Kind.DATETIME}
+    unit = 86_400_000 if days else 1
+    bars = [{**bar, "value": bar["value"] * unit, "end": bar["end"] * unit} for bar in bars]
+    across = {
+        "field": "value",
+        "type": "temporal" if days else "quantitative",
+        "title": recoded.name,
+        "scale": {"zero": False, "nice": False},
+    }
+    ends = {"x": across, "x2": {"field": "end"}, "tooltip": told}
+    bar = {"type": "rect", "color": PROTECTED[1], "stroke": "white"}
+    line = {"type": "rule", "color": BREACH, "strokeWidth": 2}
+    layers = [
+        {"mark": bar, "encoding": {"y": {"field": "before", **share, "scale": {"zero": True}}, "y2": {"datum": 0}}},
+        {"mark": line, "encoding": {"y": {"field": "after", **share}}},
+    ]
+    return {"width": 520, "height": 220, "data": {"values": bars}, "encoding": ends, "layer": layers}

@@ -1,0 +1,56 @@
+"""Costs: every measure of quality, one or several releases side by side."""
+
+from collections.abc import Mapping
+
+from shoal.charts.chart import Chart
+from shoal.charts.colours import LINES
+from shoal.qualities.quality import Measured
+
+
+def costs(releases: Mapping[str, Mapping[str, Measured]]) -> Chart:
+    """Draw what each release costs by each measure; 0 is nothing, 1 everything.
+
+    >>> import shoal
+    >>> found = shoal.compare({"x": list("abcd")}, {"x": list("abc*")})
+    >>> costs({"first": found.quality}).spec["title"]["text"]
+    'By loss, first costs 0.25 of what there is to lose'
+    """
+    values = [
+        {"release": release, "measure": name, "cost": held.total.cost, "value": held.total.value}
+        for release, quality in releases.items()
+        for name, held in quality.items()
+        if held.total is not None
+    ]
+    named = [
+        f"{release} costs {quality['loss'].total.cost:.2f}"
+        for release, quality in releases.items()
+        if "loss" in quality and quality["loss"].total is not None
+    ]
+    title = f"By loss, {' and '.join(named)} of what there is to lose" if named else "What it cost, by every measure"
+    return Chart.of(
+        title,
+        "0: nothing is lost, 1: everything; each measure looks at something else",
+        {
+            "width": 420,
+            "height": {"step": 22},
+            "data": {"values": values},
+            "mark": {"type": "point", "filled": True, "size": 90},
+            "encoding": {
+                "y": {"field": "measure", "type": "nominal", "sort": None, "title": None, "axis": {"grid": True}},
+                "x": {
+                    "field": "cost",
+                    "type": "quantitative",
+                    "title": "cost",
+                    "scale": {"domain": [0, 1], "clamp": True},
+                },
+                "color": {
+                    "field": "release",
+                    "type": "nominal",
+                    "title": None,
+                    "scale": {"range": list(LINES)},
+                    "legend": None if len(releases) == 1 else {"orient": "top"},
+                },
+                "tooltip": [{"field": "release"}, {"field": "measure"}, {"field": "cost", "format": ".3f"}],
+            },
+        },
+    )

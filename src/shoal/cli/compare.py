@@ -1,0 +1,219 @@
+"""``shoal compare``: what a release cost and what it has brought; several candidates side by side."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.cli import source as given
+from shoal.cli.assess import Policy, Quasi, Sensitive, Subject
+from shoal.cli.output import console, document, grid, remark
+from shoal.errors import WriteError, counted
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from shoal.comparison import Comparison
+    from shoal.qualities.quality import Measured
+
+Releases = Annotated[list[Path], typer.Argument(help="One release or more, each made from the original.")]
+SHOWN = 8  # texts that could not be placed, at most
+
+
+@given.reading
+def compare(  # noqa: PLR0913, PLR0917 - options of a command
+    original: Annotated[Path, typer.Argument(help="The original data.")],
+    releases: Releases,
+    options: dict[str, Any],
+    policy: Policy = None,
+    quasi: Quasi = None,
+    sensitive: Sensitive = None,
+    subject: Subject = None,
+    key: Annotated[str | None, typer.Option(help="Columns that name each record in both tables.")] = None,
+    target: Annotated[str | None, typer.Option(help="The column that a classifier is to predict.")] = None,
+    qualities: Annotated[str | None, typer.Option(help="Measures to take, comma-separated; all, if not given.")] = None,
+    pictures: Annotated[Path | None, typer.Option(help="Draw every column before and after into this folder.")] = None,
+    force: given.Force = False,
+    json: given.Json = False,
+) -> None:
+    """Compare releases with their original: what they cost, and what they have brought."""
+    import shoal
+
+    chosen = shoal.Policy.load(policy) if policy is not None else None
+    before = given.load(original, options, chosen)
+    found = {}
+    for path in releases:
+        after = given.load(path, {"suppressed": "*", **options})
+        found[path] = shoal.compare(
+            before,
+            after,
+            chosen,
+            quasi=given.names(quasi),
+            sensitive=given.names(sensitive),
+            subject=subject,
+            key=given.names(key),
+            target=target,
+            qualities=given.names(qualities),
+        )
+    if json:
+        document("compare", result(found))
+    else:
+        show(found, console())
+        for path, one in found.items():
+            _remark(path, one, many=len(found) > 1)
+    if pictures is not None:
+        _draw(found, pictures, force=force)
+
+
+def result(found: "dict[Path, Comparison]") -> dict[str, Any]:
+    """Return the comparisons as plain data; that of a single release without a list around it."""
+    plain = [{"release": path.name, **_plain(one)} for path, one in found.items()]
+    return plain[0] if len(plain) == 1 else {"releases": plain}
+
+
+def _plain(found: "Comparison") -> dict[str, Any]:
+    return {
+        "records": found.records,
+        "released": found.released,
+        "suppressed": found.suppressed,
+        "quasi": list(found.quasi),
+        "matched": found.matched,
+        "quality": {name: _score(held)["value"] for name, held in found.quality.items()},
+        "cost": {name: _score(held)["cost"] for name, held in found.quality.items()},
+        "measures": {name: _measure(held) for name, held in found.quality.items()},
+        "left_out": dict(found.left_out),
+        "privacy": {
+            name: {"before": _number(value), "after": _number(found.after.get(name))}
+            for name, value in found.before.items()
+        },
+        "columns": {name: asdict(fates) for name, fates in found.columns.items()},
+        "remarks": [asdict(one) for one in found.remarks],
+        "notes": list(found.notes),
+    }
+
+
+def _measure(held: "Measured") -> dict[str, Any]:
+    return {
+        "unit": held.unit,
+        "better": held.better.value,
+        **_score(held),
+        "columns": {name: asdict(score) for name, score in held.columns.items()},
+        "left_out": dict(held.left_out),
+    }
+
+
+def _score(held: "Measured") -> dict[str, float | None]:
+    return {"value": None, "cost": None} if held.total is None else asdict(held.total)
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _number(one) for name, one in value.items()}
+    return "infinity" if value == float("inf") else value
+
+
+def show(found: "dict[Path, Comparison]", out: "Console") -> None:
+    """Print the comparison: cost by measure, privacy before and after, what became of each column."""
+    first = next(iter(found.values()))
+    names = [path.stem for path in found]
+    about = f"[dim]measured over {', '.join(first.quasi)}[/dim]"
+    out.print(f"[bold]{counted(first.records, 'record')}[/bold]  {about}", soft_wrap=True)
+    _show_cost(found, names, out)
+    _show_privacy(found, names, out)
+    if len(found) == 1:
+        _show_columns(first, out)
+
+
+def _show_cost(found: "dict[Path, Comparison]", names: list[str], out: "Console") -> None:
+    """Print the measures by what they look at."""
+    from shoal.qualities.quality import Aspect
+
+    first = next(iter(found.values()))
+    out.print("\n[bold]What it cost[/bold]  [dim]0: nothing, 1: everything; then the measure's own value[/dim]")
+    sheet = grid("", *names) if len(found) > 1 else grid("", "cost", "value", "most in")
+    for aspect in Aspect:
+        held = {name: one for name, one in first.quality.items() if one.aspect is aspect and one.total is not None}
+        if held:
+            sheet.add_row(f"  [dim]{aspect}[/dim]")
+        for name, one in held.items():
+            several = [_cell(other.quality.get(name)) for other in found.values()]
+            sheet.add_row(f"  {name}", *(several if len(found) > 1 else _single(one, first.quasi)))
+    out.print(sheet)
+
+
+def _single(held: "Measured", quasi: tuple[str, ...]) -> tuple[str, ...]:
+    """Return cost, value, and the quasi-identifier that costs most."""
+    if held.total is None:
+        return ()
+    costs = {name: held.columns[name].cost for name in quasi if name in held.columns}
+    dearest = max(costs, key=lambda name: costs[name], default=None)
+    where = f"[dim]{dearest} {costs[dearest]:.3f}[/dim]" if dearest and costs[dearest] > 0 else ""
+    unit = "" if held.unit == "share" else f" [dim]{held.unit}[/dim]"
+    return f"{held.total.cost:.3f}", f"{held.total.value:,.5g}{unit}", where
+
+
+def _cell(held: "Measured | None") -> str:
+    if held is None or held.total is None:
+        return "–"
+    return f"{held.total.cost:.3f} [dim]({held.total.value:,.4g})[/dim]"
+
+
+def _show_privacy(found: "dict[Path, Comparison]", names: list[str], out: "Console") -> None:
+    first = next(iter(found.values()))
+    if not first.before:
+        return
+    out.print("\n[bold]What it brought[/bold]  [dim]privacy models before and after[/dim]")
+    sheet = grid("", "before", *(names if len(found) > 1 else ["after"]))
+    for name, value in first.before.items():
+        sheet.add_row(f"  {name}", _written(value), *(_written(one.after.get(name)) for one in found.values()))
+    out.print(sheet)
+
+
+def _written(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_written(one)}" for name, one in value.items())
+    return f"{value:.4g}" if isinstance(value, float) else f"{value:,}"
+
+
+def _show_columns(found: "Comparison", out: "Console") -> None:
+    out.print("\n[bold]What became of the cells[/bold]")
+    sheet = grid("", "kept", "coarser", "suppressed", "changed")
+    for name, fates in found.columns.items():
+        mark = "" if name in found.quasi else " [dim](not counted above)[/dim]"
+        shares = (f"{number / found.records:.1%}" for number in asdict(fates).values())
+        sheet.add_row(f"  {name}{mark}", *shares)
+    out.print(sheet)
+
+
+def _remark(path: Path, found: "Comparison", *, many: bool) -> None:
+    """Tell on stderr what a reader should know."""
+    where = f"{path.name}: " if many else ""
+    for note in found.notes:
+        remark(f"Note: {where}{note}")
+    for one in found.remarks:
+        texts = ", ".join(f"'{text}'" for text in one.texts[:SHOWN])
+        more = f" and {len(one.texts) - SHOWN} more" if len(one.texts) > SHOWN else ""
+        remark(f"Note: {where}In column '{one.column}' ({counted(one.records, 'record')}), {texts}{more} {one.says}.")
+    for name, reason in found.left_out.items():
+        remark(f"Note: {where}{name} is left out. {reason}")
+    for name, held in found.quality.items():
+        for reason in dict.fromkeys(held.left_out[column] for column in found.quasi if column in held.left_out):
+            columns = ", ".join(column for column in found.quasi if held.left_out.get(column) == reason)
+            remark(f"Note: {where}{name} does not count {columns}: {reason}.")
+
+
+def _draw(found: "dict[Path, Comparison]", folder: Path, *, force: bool) -> None:
+    from shoal import charts
+
+    if folder.exists() and not folder.is_dir():
+        raise WriteError(f"'{folder}' is a file, not a folder.")
+    folder.mkdir(parents=True, exist_ok=True)
+    for path, one in found.items():
+        for column in one.recoding.columns:
+            name = "".join(sign if sign.isalnum() or sign in "-_" else "_" for sign in column.name)
+            charts.before_after(column).save(folder / f"{path.stem}-{name}.svg", force=force)
+    charts.costs({path.stem: one.quality for path, one in found.items()}).save(folder / "costs.svg", force=force)
+    remark(f"Pictures are in {folder}.")
