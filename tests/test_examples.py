@@ -1,8 +1,11 @@
 """The examples run, and say what they should."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -26,3 +29,40 @@ def test_the_figures_of_the_paper(shared, tmp_path):
     assert all(mean in done.stdout for mean in published.split())
     assert "761 of 789" in done.stdout
     assert "463 of 789" in done.stdout
+
+
+ADULT = "sex age race marital-status education native-country workclass occupation salary-class".split()
+
+
+def test_prasser_figure_4(shared, tmp_path):
+    """The Adult half of the figure, by one command."""
+    folder = shared / "data/arx-adult"
+    ladder = '{{ kind = "explicit", file = "{}/adult_hierarchy_{}.csv", check_labels = false }}'
+    lines = [f'columns.{name} = {{ role = "quasi", hierarchy = {ladder.format(folder, name)} }}' for name in ADULT]
+    policy = tmp_path / "policy.toml"
+    policy.write_text("\n".join(["version = 1", *lines]))
+    oracle = json.loads((shared / "oracles/arx_nue_curve.json").read_text())
+    schemes = {
+        name: ",".join(f"{column}:{level}" for column, level in zip(ADULT, levels, strict=True))
+        for name, levels in oracle["levels"].items()
+    }
+    options = [part for name, levels in schemes.items() for part in ("--scheme", f"{name}={levels}")]
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / "prasser.py", folder / "adult.csv", policy, tmp_path / "4.svg", *options],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "4.svg").stat().st_size > 10_000
+    printed = {}
+    for line in done.stdout.splitlines():
+        name, share, _, generic, _, conventional = line.split()
+        printed[name, int(share.removesuffix("%"))] = float(generic), float(conventional)
+    for name, points in oracle["curves"].items():
+        for point in points:
+            if (name, point["suppressed_percent"]) in printed:
+                wanted = point["generic_normalized"], point["conventional_normalized"]
+                assert printed[name, point["suppressed_percent"]] == pytest.approx(wanted, abs=1e-6)
+    assert len(printed) == 84

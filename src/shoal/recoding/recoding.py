@@ -178,6 +178,23 @@ class Recoding:
         ]
         return cls(tuple(columns), tuple(scheme), rows.counts, hidden, known_sizes=rows.counts)
 
+    @classmethod
+    def of_records(
+        cls,
+        table: Table,
+        hierarchies: Mapping[str, Hierarchy],
+        scheme: Mapping[str, int],
+        suppressed: NDArray[np.bool_],
+    ) -> "Recoding":
+        """Do the same where single records are suppressed, not all that are alike."""
+        codes = [table.codes(name) for name in scheme]
+        hidden = suppressed.astype(np.uint8)
+        groups = group_rows([*codes, hidden], [*(table[name].size for name in scheme), 2], table.records)
+        first = groups.first
+        rows = DistinctRows(tuple(scheme), tuple(column[first] for column in codes), groups.counts)
+        made = cls.of_scheme(table, hierarchies, scheme, suppressed[first], rows)
+        return replace(made, known_sizes=None)
+
     def __getitem__(self, name: str) -> Recoded:
         if name not in self._places:
             raise RecodingError(f"Column '{name}' is not compared.", hint="It must be in both tables.")
