@@ -5,14 +5,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from shoal.analyses.learning import Learned, Model, learn
+from shoal.analyses.regression import Regressed, regress
+from shoal.analyses.study import Study
+from shoal.analyses.subgroups import Subgroup, subgroups
+from shoal.analyses.survival import Curves, cox, survive
 from shoal.errors import RecodingError, counted, listed
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.hierarchy.spec import KINDS, Spec, bind
 from shoal.plain import measures
 from shoal.policy import Policy
+from shoal.progress import Hook
 from shoal.qualities.quality import QUALITIES, Measured
 from shoal.recoding.matching import Match, match
-from shoal.recoding.nodes import Fate
+from shoal.recoding.nodes import Fate, Ints
 from shoal.recoding.of_tables import relate
 from shoal.recoding.placing import Remark
 from shoal.recoding.recoding import Recoding
@@ -55,6 +63,41 @@ class Comparison:
     remarks: tuple[Remark, ...]
     notes: tuple[str, ...]
     recoding: Recoding
+    persons: Ints | None = None
+
+    def study(self) -> Study:
+        """Return single records before and after, for analyses."""
+        return Study.of(self.recoding, self.persons)
+
+    def subgroups(self, column: str) -> list[Subgroup]:
+        """Tell who was suppressed: the share of each value of a column, or of each fifth of its numbers."""
+        return subgroups(self.study(), column)
+
+    def learning(  # noqa: PLR0913 - keyword-only options
+        self,
+        target: str,
+        columns: Sequence[str] | None = None,
+        *,
+        model: Model = "boosting",
+        folds: int = 5,
+        seed: int = 0,
+        progress: Hook | None = None,
+    ) -> Learned:
+        """Predict a target from other columns, trained on the original and on the release; tested on the original."""
+        others = [one.name for one in self.recoding.columns if one.name != target]
+        return learn(self.study(), target, columns or others, model=model, folds=folds, seed=seed, progress=progress)
+
+    def regression(self, outcome: str, columns: Sequence[str]) -> Regressed:
+        """Estimate coefficients before and after: of a linear or, for two values, a logistic regression."""
+        return regress(self.study(), outcome, columns)
+
+    def hazards(self, time: str, event: str, columns: Sequence[str]) -> Regressed:
+        """Estimate hazard ratios before and after; the coefficients are their logarithms."""
+        return cox(self.study(), time, event, columns)
+
+    def survival(self, time: str, event: str, by: str | None = None) -> list[Curves]:
+        """Estimate survival curves before and after."""
+        return survive(self.study(), time, event, by)
 
     def __repr__(self) -> str:
         lines = [f"Comparison: {self.records:,} records, {self.released:,} released"]
@@ -110,6 +153,7 @@ def compare(  # noqa: PLR0913 - keyword-only options
         remarks=related.remarks,
         notes=tuple(_notes(before, after, columns, matched, related.recoding)),
         recoding=related.recoding,
+        persons=None if before.subject is None else before.codes(before.subject).astype(np.int64),
     )
 
 

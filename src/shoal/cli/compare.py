@@ -33,13 +33,24 @@ def compare(  # noqa: PLR0913, PLR0917 - options of a command
     key: Annotated[str | None, typer.Option(help="Columns that name each record in both tables.")] = None,
     target: Annotated[str | None, typer.Option(help="The column that a classifier is to predict.")] = None,
     qualities: Annotated[str | None, typer.Option(help="Measures to take, comma-separated; all, if not given.")] = None,
+    learn: Annotated[str | None, typer.Option(help="Predict this column, trained before and after.")] = None,
+    outcome: Annotated[str | None, typer.Option(help="Regress this column on those of --on.")] = None,
+    time: Annotated[str | None, typer.Option(help="The time of a survival analysis.")] = None,
+    event: Annotated[str | None, typer.Option(help="Whether the event came: a column of two values.")] = None,
+    by: Annotated[str | None, typer.Option(help="One survival curve for each value of this column.")] = None,
+    on: Annotated[str | None, typer.Option(help="The columns that explain, comma-separated.")] = None,
+    subgroups: Annotated[str | None, typer.Option(help="Columns to tell who was suppressed by.")] = None,
+    model: Annotated[str, typer.Option(help="What learns: boosting or linear.")] = "boosting",
+    seed: Annotated[int, typer.Option(help="Deal persons out to the folds in another way.")] = 0,
     pictures: Annotated[Path | None, typer.Option(help="Draw every column before and after into this folder.")] = None,
     force: given.Force = False,
     json: given.Json = False,
 ) -> None:
     """Compare releases with their original: what they cost, and what they have brought."""
     import shoal
+    from shoal.cli import analyses
 
+    asked = analyses.Asked(learn, outcome, time, event, by, given.names(on), given.names(subgroups), model, seed)
     chosen = shoal.Policy.load(policy) if policy is not None else None
     before = given.load(original, options, chosen)
     found = {}
@@ -56,19 +67,24 @@ def compare(  # noqa: PLR0913, PLR0917 - options of a command
             target=target,
             qualities=given.names(qualities),
         )
+    done = {path: analyses.analyse(one, asked) for path, one in found.items()}
     if json:
-        document("compare", result(found))
+        document("compare", result(found, {path: analyses.result(one) for path, one in done.items()}))
     else:
         show(found, console())
+        for path, held in done.items():
+            if len(done) > 1 and held.any:
+                console().print(f"\n[bold]{path.name}[/bold]")
+            analyses.show(held, console())
         for path, one in found.items():
             _remark(path, one, many=len(found) > 1)
     if pictures is not None:
         _draw(found, pictures, force=force)
 
 
-def result(found: "dict[Path, Comparison]") -> dict[str, Any]:
+def result(found: "dict[Path, Comparison]", analyses: dict[Path, dict[str, Any]]) -> dict[str, Any]:
     """Return the comparisons as plain data; that of a single release without a list around it."""
-    plain = [{"release": path.name, **_plain(one)} for path, one in found.items()]
+    plain = [{"release": path.name, **_plain(one), "analyses": analyses[path]} for path, one in found.items()]
     return plain[0] if len(plain) == 1 else {"releases": plain}
 
 
@@ -149,6 +165,8 @@ def _single(held: "Measured", quasi: tuple[str, ...]) -> tuple[str, ...]:
     costs = {name: held.columns[name].cost for name in quasi if name in held.columns}
     dearest = max(costs, key=lambda name: costs[name], default=None)
     where = f"[dim]{dearest} {costs[dearest]:.3f}[/dim]" if dearest and costs[dearest] > 0 else ""
+    left = sum(name in held.left_out for name in quasi)
+    where += f" [dim](of {len(quasi) - left} columns)[/dim]" if left else ""
     unit = "" if held.unit == "share" else f" [dim]{held.unit}[/dim]"
     return f"{held.total.cost:.3f}", f"{held.total.value:,.5g}{unit}", where
 
@@ -199,10 +217,6 @@ def _remark(path: Path, found: "Comparison", *, many: bool) -> None:
         remark(f"Note: {where}In column '{one.column}' ({counted(one.records, 'record')}), {texts}{more} {one.says}.")
     for name, reason in found.left_out.items():
         remark(f"Note: {where}{name} is left out. {reason}")
-    for name, held in found.quality.items():
-        for reason in dict.fromkeys(held.left_out[column] for column in found.quasi if column in held.left_out):
-            columns = ", ".join(column for column in found.quasi if held.left_out.get(column) == reason)
-            remark(f"Note: {where}{name} does not count {columns}: {reason}.")
 
 
 def _draw(found: "dict[Path, Comparison]", folder: Path, *, force: bool) -> None:

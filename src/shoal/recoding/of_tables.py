@@ -47,7 +47,7 @@ def relate(  # noqa: PLR0913, PLR0917 - the two tables, and how they belong toge
     """
     if not original.records:
         raise RecodingError("The original has no records: there is nothing to compare.")
-    codes, shown, counts = _rows(original, release, columns, match)
+    codes, shown, counts, of_record = _rows(original, release, columns, match)
     placed = [
         place(
             Domain.of(original[name], hierarchies.get(name)),
@@ -68,6 +68,7 @@ def relate(  # noqa: PLR0913, PLR0917 - the two tables, and how they belong toge
         suppressed,
         codes is not None,
         original.distinct(quasi).counts if codes is None else None,
+        of_record,
     )
     return Related(recoding, tuple(remark for one in placed for remark in one.remarks))
 
@@ -79,8 +80,8 @@ def released(release: Table, name: str) -> Column:
 
 def _rows(
     original: Table, release: Table, columns: Sequence[str], match: Match
-) -> tuple[list[Codes] | None, list[Codes], NDArray[np.int64]]:
-    """Return the distinct rows: what they were, what they show, and how many records each stands for."""
+) -> tuple[list[Codes] | None, list[Codes], NDArray[np.int64], NDArray[np.uint32] | None]:
+    """Return the distinct rows: what they were, what they show, how many records each stands for, and which."""
     widths = [released(release, name).size + 1 for name in columns]
     if match.rows is None:
         there = [name for name in columns if name in release]
@@ -88,12 +89,13 @@ def _rows(
         held = dict(zip(there, rows.codes, strict=True))
         nothing = np.zeros(len(rows), np.uint8)
         shown = [_with_last(held.get(name, nothing), width) for name, width in zip(columns, widths, strict=True)]
-        return None, shown, np.append(rows.counts, max(original.records - release.records, 0))
+        return None, shown, np.append(rows.counts, max(original.records - release.records, 0)), None
     was = [original.codes(name) for name in columns]
     now = [_taken(release, name, match.rows, width) for name, width in zip(columns, widths, strict=True)]
     widths = [*(original[name].size for name in columns), *widths]
     groups = group_rows([*was, *now], widths, original.records)
-    return [codes[groups.first] for codes in was], [codes[groups.first] for codes in now], groups.counts
+    first = groups.first
+    return [codes[first] for codes in was], [codes[first] for codes in now], groups.counts, groups.ids
 
 
 def _summed(codes: Codes, counts: NDArray[np.int64], number: int) -> NDArray[np.int64]:

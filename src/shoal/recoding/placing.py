@@ -65,6 +65,7 @@ def place(  # noqa: PLR0913, PLR0917 - what a column was and is
         original=original,
         counts=counts,
         numbers=placer.numbers,
+        said=placer.said,
         counted=placer.pairs,
     )
     return Placed(recoded, tuple(placer.remarks()))
@@ -91,7 +92,7 @@ class _Placer:
         self._width = release.size + 1
         self._meanings = Meanings(domain)
         self._texts: list[str] = as_text(release.values).to_pylist()
-        self._exact = np.append(same_values(domain.column, release), -1)
+        self._exact = self.said = np.append(same_values(domain.column, release), -1)
         self._suppressed, self._changed = domain.codes, domain.codes + 1
         self._notes: dict[str, list[tuple[int, int]]] = {}
         self.numbers = self._numbers(release)
@@ -186,7 +187,8 @@ class _Placer:
         if beginning is not None and seen.inside(beginning.codes).all():
             return self._add(seen.text, beginning.codes, beginning)
         exact = self._exact[seen.text]
-        if np.isnan(self.numbers[seen.text]) and (exact < 0 or steady[seen.codes].all()):
+        merged = exact in seen.codes and steady[seen.codes].all()  # a value that always takes in certain others
+        if np.isnan(self.numbers[seen.text]) and (exact < 0 or merged):
             self._note(UNREAD, seen.text, int(seen.counts.sum()))
             return self._add(seen.text, seen.codes)
         self._note(UNTRUE, seen.text, int(seen.counts[seen.codes != exact].sum()))

@@ -39,7 +39,8 @@ class Recoded:
     """One column. Row r of the recoding was ``codes[r]`` and stands for the set ``at[r]`` now.
 
     ``shown[r]``, below ``width``: what is written in the cell; it may be true in one cell and not in another.
-    ``numbers[shown]``: the same as a number, NaN if it is none. ``original``: how many records have each code.
+    ``numbers[shown]``: the same as a number, NaN if it is none; ``said[shown]``: as a value of the original, −1 if it
+    is none. ``original``: how many records have each code.
     ``codes`` is None where records could not be matched. ``counted``: what values became, if it is known already.
     """
 
@@ -51,6 +52,7 @@ class Recoded:
     original: Ints
     counts: Ints
     numbers: Floats | None = None
+    said: Ints | None = None
     counted: Pairs | None = None
 
     @property
@@ -133,7 +135,7 @@ class Recoding:
     ``columns``: those that are compared. ``quasi``: those that measures of the whole are about. ``counts[r]``: how many
     records row r stands for. ``suppressed[r]``: whether these records are not in the release, or show nothing in any
     quasi-identifier. ``matched``: whether it is known which record became which. ``known_sizes``: of the classes of the
-    original, where it is not.
+    original, where it is not. ``of_record``: the row of each original record, where it is asked for.
 
     >>> import shoal
     >>> from shoal.hierarchy.spec import bind
@@ -151,6 +153,7 @@ class Recoding:
     suppressed: NDArray[np.bool_]
     matched: bool = True
     known_sizes: Ints | None = None
+    of_record: NDArray[np.uint32] | None = None
     _places: dict[str, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

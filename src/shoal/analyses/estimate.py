@@ -1,0 +1,71 @@
+"""Estimates: a number never travels without its interval."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from shoal.recoding.nodes import Floats, Ints
+
+NORMAL = 1.959963984540054  # 97.5 % of a normal distribution lie below
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A value and its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+    @classmethod
+    def normal(cls, value: float, error: float) -> "Estimate":
+        """Take a standard error.
+
+        >>> Estimate.normal(1.0, 0.5)
+        Estimate(value=1.0, low=0.020018007729972975, high=1.979981992270027)
+        """
+        return cls(value, value - NORMAL * error, value + NORMAL * error)
+
+    @classmethod
+    def share(cls, value: float, number: int) -> "Estimate":
+        """Take a share of so many persons; Wilson's interval, which stays between 0 and 1.
+
+        >>> Estimate.share(1.0, 3)
+        Estimate(value=1.0, low=0.4385029682449546, high=1.0)
+        """
+        square = NORMAL * NORMAL / number
+        middle = (value + square / 2) / (1 + square)
+        half = NORMAL * math.sqrt(value * (1 - value) / number + square / number / 4) / (1 + square)
+        return cls(value, max(middle - half, 0.0), min(middle + half, 1.0))
+
+    def overlap(self, other: "Estimate") -> float:
+        """Return how much two intervals have in common: the mean share of each that lies in the other (Karr 2006).
+
+        1: they are the same. Below 0 they are apart, the more the further.
+
+        >>> Estimate(0, -1, 1).overlap(Estimate(1, 0, 2))
+        0.5
+        """
+        shared = min(self.high, other.high) - max(self.low, other.low)
+        widths = (self.high - self.low, other.high - other.low)
+        if min(widths) <= 0:
+            return float(self == other)
+        return float(np.mean([shared / width for width in widths]))
+
+
+def over_persons(sums: Floats, persons: Ints) -> Estimate:
+    """Return the mean of one number per record, with an interval in which the records of a person count together.
+
+    >>> import numpy as np
+    >>> over_persons(np.array([1.0, 1.0, 0.0, 0.0]), np.array([0, 0, 1, 2])).value
+    0.5
+    """
+    _, person = np.unique(persons, return_inverse=True)
+    value = float(sums.mean())
+    apart = np.bincount(person, sums - value)
+    number = len(apart)
+    if number < 2:
+        return Estimate(value, -np.inf, np.inf)
+    error = float(np.sqrt(np.square(apart).sum() * number / (number - 1))) / len(sums)
+    return Estimate.normal(value, error)

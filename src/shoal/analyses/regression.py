@@ -1,0 +1,162 @@
+"""Regression: whether coefficients and their intervals are the same.
+
+Linear regression for numbers, logistic regression for a column of two values. Records of a person count together in
+the standard errors (a sandwich over persons).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from shoal.analyses.estimate import Estimate
+from shoal.analyses.study import Study
+from shoal.errors import RecodingError
+from shoal.recoding.nodes import Floats, Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Coefficient:
+    """A coefficient before and after. ``overlap``: how much of the intervals is common, 1 if they are the same."""
+
+    term: str
+    before: Estimate
+    after: Estimate | None
+
+    @property
+    def overlap(self) -> float | None:
+        """How much of the two intervals is common; None if the release gives no coefficient."""
+        return None if self.after is None else self.before.overlap(self.after)
+
+    @property
+    def same_conclusion(self) -> bool:
+        """Whether both are above 0, both below, or both undecided."""
+        return self.after is not None and _sign(self.before) == _sign(self.after)
+
+
+@dataclass(frozen=True, slots=True)
+class Regressed:
+    """The coefficients of a regression. ``kind``: "linear", "logistic" or "cox" (logarithms of hazard ratios).
+
+    ``records_before``, ``records_after``: how many records had all they needed.
+    """
+
+    outcome: str
+    kind: str
+    coefficients: tuple[Coefficient, ...]
+    records_before: int
+    records_after: int
+
+    @property
+    def overlap(self) -> float:
+        """The mean overlap of the intervals; a coefficient that is lost counts 0."""
+        return float(np.mean([max(one.overlap or 0.0, 0.0) for one in self.coefficients]))
+
+
+def regress(study: Study, outcome: str, columns: Sequence[str]) -> Regressed:
+    """Regress an outcome on some columns, before and after.
+
+    >>> import shoal
+    >>> before = {"x": [1, 2, 3, 4, 5, 6], "y": [1.0, 2.2, 2.9, 4.1, 5.0, 6.0]}
+    >>> found = shoal.compare(before, {"x": ["1-2", "1-2", "3-4", "3-4", "5-6", "5-6"], "y": before["y"]})
+    >>> made = found.regression("y", ["x"])
+    >>> made.kind, [round(one.before.value, 3) for one in made.coefficients]
+    ('linear', [0.073, 0.989])
+    """
+    logistic = len(study.recoding[outcome].domain.column.values) == 2
+    truth = study.yes_or_no(outcome) if logistic else study.numbers(outcome)
+    features = study.features(columns)
+    terms = [name for name, left in zip(features.names, features.reference, strict=True) if not left]
+    designs = [_with_intercept(part[:, ~features.reference]) for part in (features.before, features.after)]
+    there = np.ones(len(study.rows), bool), study.released
+    fits = [
+        _estimates(design, values, study.persons, shown, logistic=logistic)
+        for design, values, shown in zip(designs, truth, there, strict=True)
+    ]
+    if fits[0] is None:
+        raise RecodingError(
+            f"The regression of '{outcome}' cannot be estimated from the original.",
+            hint="Too few records have all columns, or some columns say the same, or something tells the outcome for "
+            "sure: often a category that only a few records have.",
+        )
+    (first, number), second = fits[0], fits[1]
+    held: Sequence[Estimate | None] = [None] * len(first) if second is None else second[0]
+    names = ["(intercept)", *terms]
+    return Regressed(
+        outcome,
+        "logistic" if logistic else "linear",
+        tuple(Coefficient(*part) for part in zip(names, first, held, strict=True)),
+        number,
+        0 if second is None else second[1],
+    )
+
+
+def _sign(estimate: Estimate) -> int:
+    return (estimate.low > 0) - (estimate.high < 0)
+
+
+def _with_intercept(features: Floats) -> Floats:
+    return np.column_stack([np.ones(len(features)), features])
+
+
+def _estimates(
+    design: Floats, truth: Floats, persons: Ints, shown: "np.ndarray[tuple[int], np.dtype[np.bool_]]", *, logistic: bool
+) -> tuple[list[Estimate], int] | None:
+    """Fit the records that have everything; None if that cannot be done."""
+    whole = shown & ~np.isnan(truth) & ~np.isnan(design).any(axis=1)
+    design, truth, persons = design[whole], truth[whole], persons[whole]
+    fit = logistic_fit(design, truth) if logistic else linear_fit(design, truth)
+    if fit is None:
+        return None
+    values, scores, bread = fit
+    errors = np.sqrt(np.diag(sandwich(scores, bread, persons)))
+    return [Estimate.normal(*part) for part in zip(values.tolist(), errors.tolist(), strict=True)], len(truth)
+
+
+Fit = tuple[Floats, Floats, Floats]  # coefficients, the score of each record, the inverse of the information
+
+
+def linear_fit(design: Floats, truth: Floats) -> Fit | None:
+    """Fit by least squares; None if some columns say the same."""
+    bread = _inverse(design.T @ design)
+    if bread is None or len(truth) <= design.shape[1]:
+        return None
+    values = bread @ (design.T @ truth)
+    return values, design * (truth - design @ values)[:, None], bread
+
+
+def logistic_fit(design: Floats, truth: Floats) -> Fit | None:
+    """Fit by Newton's method; None if there is no finite answer."""
+    if len(truth) <= design.shape[1] or len(np.unique(truth)) < 2:
+        return None
+    values = np.zeros(design.shape[1])
+    for _ in range(30):
+        shares = 1 / (1 + np.exp(-np.clip(design @ values, -35, 35)))
+        bread = _inverse((design * (shares * (1 - shares))[:, None]).T @ design)
+        if bread is None:
+            return None
+        step = bread @ (design.T @ (truth - shares))
+        values = values + step
+        if np.abs(step).max() < 1e-9:
+            return values, design * (truth - shares)[:, None], bread
+    return None
+
+
+def sandwich(scores: Floats, bread: Floats, persons: Ints) -> Floats:
+    """Return the covariance of coefficients if the records of a person belong together (Liang & Zeger 1986)."""
+    _, person = np.unique(persons, return_inverse=True)
+    number = int(person.max()) + 1
+    summed = np.column_stack([np.bincount(person, column, number) for column in scores.T])
+    return bread @ (summed.T @ summed) @ bread * (number / max(number - 1, 1))
+
+
+def _inverse(matrix: Floats) -> Floats | None:
+    """Invert; None if the matrix is singular or nearly so."""
+    scale = np.sqrt(np.diag(matrix))
+    if not (scale > 0).all():
+        return None
+    scaled = matrix / np.outer(scale, scale)
+    if np.linalg.cond(scaled) > 1e10:
+        return None
+    inverse: Floats = np.linalg.inv(scaled) / np.outer(scale, scale)
+    return inverse

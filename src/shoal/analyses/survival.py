@@ -1,0 +1,183 @@
+"""Survival: whether hazard ratios and survival curves are the same."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.analyses.estimate import NORMAL, Estimate
+from shoal.analyses.regression import Coefficient, Regressed
+from shoal.analyses.study import Study
+from shoal.errors import RecodingError
+from shoal.recoding.nodes import Floats, Ints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curve:
+    """A Kaplan–Meier curve: at ``times`` the share that survives drops to ``shares``; ``low``, ``high``: 95 % interval.
+
+    ``records``: at the start. ``median``: when half are left; None if it does not come to that.
+    """
+
+    times: Floats
+    shares: Floats
+    low: Floats
+    high: Floats
+    records: int
+
+    @property
+    def median(self) -> float | None:
+        """When half are left."""
+        below = np.flatnonzero(self.shares <= 0.5)
+        return float(self.times[below[0]]) if len(below) else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curves:
+    """The curve of a group before and after; None if the release shows nobody of it.
+
+    ``largest_gap``: the largest vertical distance between the two.
+    """
+
+    group: str
+    before: Curve
+    after: Curve | None
+
+    @property
+    def largest_gap(self) -> float | None:
+        """The largest vertical distance between the curves."""
+        if self.after is None:
+            return None
+        times = np.union1d(self.before.times, self.after.times)
+        return float(np.abs(_at(self.before, times) - _at(self.after, times)).max(initial=0.0))
+
+
+def survive(study: Study, time: str, event: str, by: str | None = None) -> list[Curves]:
+    """Draw survival curves before and after, for all or for each value of a column.
+
+    >>> import shoal
+    >>> before, after = {"days": [1, 2, 3, 4]}, {"days": ["1-2", "1-2", "3", "4"]}
+    >>> died = {"died": [1, 0, 1, 1]}
+    >>> (found,) = shoal.compare({**before, **died}, {**after, **died}).survival("days", "died")
+    >>> found.before.shares.tolist(), found.after.times.tolist()
+    ([0.75, 0.375, 0.0], [1.5, 3.0, 4.0])
+    """
+    times, events = study.numbers(time), study.yes_or_no(event)
+    there = np.ones(len(study.rows), bool), study.released
+    labels, groups = ["all"], (np.zeros(len(study.rows), np.int64),) * 2
+    if by is not None:
+        labels = [str(label) for label in study.recoding[by].domain.column.labels().to_pylist()]
+        groups = study.categories(by)
+    found = []
+    for number, label in enumerate(labels):
+        curves = [
+            kaplan_meier(*(part[shown & (group == number)] for part in (when, what)))
+            for when, what, shown, group in zip(times, events, there, groups, strict=True)
+        ]
+        if curves[0] is not None:
+            found.append(Curves(label, curves[0], curves[1]))
+    return found
+
+
+def kaplan_meier(times: Floats, events: Floats) -> Curve | None:
+    """Estimate how many survive; Greenwood's variance on the scale of log(−log) (Kalbfleisch & Prentice 2002).
+
+    >>> import numpy as np
+    >>> kaplan_meier(np.array([1.0, 2, 3]), np.array([1.0, 1, 0])).shares.round(3).tolist()
+    [0.667, 0.333]
+    """
+    known = ~(np.isnan(times) | np.isnan(events))
+    times, events = times[known], events[known]
+    if not len(times):
+        return None
+    moments = np.unique(times[events == 1])
+    ordered, deaths = np.sort(times), np.sort(times[events == 1])
+    at_risk = len(times) - np.searchsorted(ordered, moments, "left")
+    died = np.searchsorted(deaths, moments, "right") - np.searchsorted(deaths, moments, "left")
+    shares: Floats = np.cumprod(1 - died / at_risk).astype(np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variance = np.cumsum(died / (at_risk * (at_risk - died)))
+        error = NORMAL * np.sqrt(variance) / np.abs(np.log(shares))
+        low, high = shares ** np.exp(error), shares ** np.exp(-error)
+    return Curve(moments, shares, np.nan_to_num(low), np.where(shares > 0, high, 0.0), len(times))
+
+
+def cox(study: Study, time: str, event: str, columns: Sequence[str]) -> Regressed:
+    """Estimate hazard ratios before and after; coefficients are their logarithms (Cox 1972, ties after Efron 1977)."""
+    times, events = study.numbers(time), study.yes_or_no(event)
+    features = study.features(columns)
+    terms = [name for name, left in zip(features.names, features.reference, strict=True) if not left]
+    designs = [part[:, ~features.reference] for part in (features.before, features.after)]
+    there = np.ones(len(study.rows), bool), study.released
+    fits = [
+        _hazards(design, when, what, shown)
+        for design, when, what, shown in zip(designs, times, events, there, strict=True)
+    ]
+    if fits[0] is None:
+        raise RecodingError(
+            f"Hazard ratios for '{event}' cannot be estimated from the original.",
+            hint="Too few events, or columns that say the same, or that tell for sure who has one.",
+        )
+    (first, number), second = fits[0], fits[1]
+    held: Sequence[Estimate | None] = [None] * len(first) if second is None else second[0]
+    made = tuple(Coefficient(*part) for part in zip(terms, first, held, strict=True))
+    return Regressed(event, "cox", made, number, 0 if second is None else second[1])
+
+
+def _hazards(
+    design: Floats, times: Floats, events: Floats, shown: NDArray[np.bool_]
+) -> tuple[list[Estimate], int] | None:
+    whole = shown & ~np.isnan(times) & ~np.isnan(events) & ~np.isnan(design).any(axis=1)
+    fit = cox_fit(design[whole], times[whole], events[whole].astype(np.int64))
+    if fit is None:
+        return None
+    values, errors = fit
+    return [Estimate.normal(*part) for part in zip(values.tolist(), errors.tolist(), strict=True)], int(whole.sum())
+
+
+def cox_fit(design: Floats, times: Floats, events: Ints) -> tuple[Floats, Floats] | None:
+    """Return coefficients and standard errors of a Cox model with Efron's ties; None if there is no finite answer."""
+    middle = design.mean(axis=0) if len(design) else 0.0
+    order = np.argsort(-times, kind="stable")
+    design, times, events = (design - middle)[order], times[order], events[order]
+    values = np.zeros(design.shape[1])
+    for _ in range(30):
+        score, information = _efron(design, times, events, values)
+        if not np.isfinite(information).all() or np.linalg.cond(information) > 1e10:
+            return None
+        step = np.linalg.solve(information, score)
+        values = values + step
+        if np.abs(values).max() > 50:
+            return None
+        if np.abs(step).max() < 1e-9:
+            return values, np.sqrt(np.diag(np.linalg.inv(information)))
+    return None
+
+
+def _efron(design: Floats, times: Floats, events: Ints, values: Floats) -> tuple[Floats, Floats]:
+    """Return the gradient and the information of the partial likelihood; records are sorted by time, latest first."""
+    weight = np.exp(np.clip(design @ values, -50, 50))
+    first = design * weight[:, None]
+    number = design.shape[1]
+    score, information = np.zeros(number), np.zeros((number, number))
+    whole, mean, square = 0.0, np.zeros(number), np.zeros((number, number))  # of all who are at risk
+    starts = np.flatnonzero(np.concatenate([[True], times[1:] != times[:-1]]))
+    for start, end in zip(starts, [*starts[1:], len(times)], strict=True):
+        whole += weight[start:end].sum()
+        mean += first[start:end].sum(axis=0)
+        square += first[start:end].T @ design[start:end]
+        dying = start + np.flatnonzero(events[start:end])
+        tied = weight[dying].sum(), first[dying].sum(axis=0), first[dying].T @ design[dying]
+        score += design[dying].sum(axis=0)
+        for part in np.arange(len(dying)) / max(len(dying), 1):
+            left, middle = whole - part * tied[0], mean - part * tied[1]
+            score -= middle / left
+            information += (square - part * tied[2]) / left - np.outer(middle, middle) / left**2
+    return score, information
+
+
+def _at(curve: Curve, times: Floats) -> Floats:
+    """Return the share that survives at some times."""
+    place = np.searchsorted(curve.times, times, "right")
+    return np.concatenate([[1.0], curve.shares])[place]

@@ -1,0 +1,188 @@
+"""What ``shoal compare`` says about analyses: learning, regression, survival, and who was suppressed."""
+
+from dataclasses import asdict, dataclass
+from math import exp
+from typing import TYPE_CHECKING, Any
+
+from shoal.cli.output import grid, progress_bar
+from shoal.errors import RecodingError, counted
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from shoal.analyses.estimate import Estimate
+    from shoal.analyses.learning import Learned
+    from shoal.analyses.regression import Regressed
+    from shoal.analyses.subgroups import Subgroup
+    from shoal.analyses.survival import Curves
+    from shoal.comparison import Comparison
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The analyses that were asked for."""
+
+    learn: str | None
+    outcome: str | None
+    time: str | None
+    event: str | None
+    by: str | None
+    on: list[str] | None
+    subgroups: list[str] | None
+    model: str
+    seed: int
+
+    def __post_init__(self) -> None:
+        if self.outcome and not self.on:
+            raise RecodingError("A regression needs columns to explain the outcome.", hint="Name them: --on age,sex.")
+        if (self.time is None) != (self.event is None):
+            raise RecodingError("Survival needs a time and an event.", hint="Give both: --time days --event died.")
+        if self.model not in {"boosting", "linear"}:
+            raise RecodingError(f"There is no model '{self.model}' to learn with.", hint="Use boosting or linear.")
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What came out."""
+
+    learned: "Learned | None"
+    regressed: "tuple[Regressed, ...]"
+    curves: "tuple[Curves, ...]"
+    subgroups: "tuple[Subgroup, ...]"
+
+    @property
+    def any(self) -> bool:
+        """Whether there is anything."""
+        return bool(self.learned or self.regressed or self.curves or self.subgroups)
+
+
+def analyse(found: "Comparison", asked: Asked) -> Done:
+    """Do the analyses."""
+    regressed = []
+    if asked.outcome and asked.on:
+        regressed.append(found.regression(asked.outcome, asked.on))
+    if asked.time and asked.event and asked.on:
+        regressed.append(found.hazards(asked.time, asked.event, asked.on))
+    learned = None
+    if asked.learn:
+        model: Any = asked.model
+        with progress_bar() as hook:
+            learned = found.learning(asked.learn, asked.on, model=model, seed=asked.seed, progress=hook)
+    curves = found.survival(asked.time, asked.event, asked.by) if asked.time and asked.event else []
+    groups = [group for column in asked.subgroups or () for group in found.subgroups(column)]
+    return Done(learned, tuple(regressed), tuple(curves), tuple(groups))
+
+
+def result(done: Done) -> dict[str, Any]:
+    """Return the analyses as plain data."""
+    return {
+        "learning": {**asdict(done.learned), "skill": done.learned.skill} if done.learned else None,
+        "regressions": [
+            {
+                **asdict(one),
+                "overlap": one.overlap,
+                "coefficients": [
+                    {**asdict(part), "overlap": part.overlap, "same_conclusion": part.same_conclusion}
+                    for part in one.coefficients
+                ],
+            }
+            for one in done.regressed
+        ],
+        "survival": [
+            {
+                "group": one.group,
+                "largest_gap": one.largest_gap,
+                "median": {"before": one.before.median, "after": one.after.median if one.after else None},
+                "records": {"before": one.before.records, "after": one.after.records if one.after else 0},
+            }
+            for one in done.curves
+        ],
+        "subgroups": [{**asdict(one), "differs": one.differs} for one in done.subgroups],
+    }
+
+
+def show(done: Done, out: "Console") -> None:
+    """Print the analyses."""
+    if done.learned:
+        _show_learned(done.learned, out)
+    for one in done.regressed:
+        _show_regressed(one, out)
+    if done.curves:
+        _show_curves(done.curves, out)
+    if done.subgroups:
+        _show_subgroups(done.subgroups, out)
+
+
+def _show_learned(one: "Learned", out: "Console") -> None:
+    out.print(f"\n[bold]Learning {one.target}[/bold]  [dim]{one.model}, tested on persons it has not seen[/dim]")
+    sheet = grid("", f"{one.measure}", "95 % interval")
+    rows = (("trained on the original", one.before), ("trained on the release", one.after))
+    for name, estimate in (*rows, ("difference", one.difference)):
+        sheet.add_row(f"  {name}", f"{estimate.value:.4f}", _interval(estimate))
+    sheet.add_row("  [dim]without any columns[/dim]", f"{one.baseline:.4f}", "")
+    out.print(sheet)
+    if one.skill is not None:
+        out.print(f"  {one.skill:.0%} of what the columns tell about it is left.")
+    if one.auc is not None:
+        out.print(f"  [dim]Area under the curve: {one.auc[0]:.3f} before, {one.auc[1]:.3f} after.[/dim]")
+
+
+def _show_regressed(one: "Regressed", out: "Console") -> None:
+    about = {"linear": "coefficients", "logistic": "odds ratios", "cox": "hazard ratios"}[one.kind]
+    out.print(
+        f"\n[bold]{about.capitalize()} for {one.outcome}[/bold]  [dim]{one.overlap:.0%} of the intervals agree[/dim]"
+    )
+    sheet = grid("", "before", "95 % interval", "after", "95 % interval", "agree")
+    for part in one.coefficients:
+        before, after = _ratio(part.before, one.kind), _ratio(part.after, one.kind) if part.after else None
+        agree = "–" if part.overlap is None else f"{max(part.overlap, 0):.0%}"
+        mark = "" if part.same_conclusion else " [red]≠[/red]"
+        shown = (f"{after.value:.3g}", _interval(after)) if after else ("–", "")
+        sheet.add_row(f"  {part.term}", f"{before.value:.3g}", _interval(before), *shown, agree + mark)
+    out.print(sheet)
+    out.print(f"  [dim]from {counted(one.records_before, 'record')} before, {one.records_after:,} after; "
+              "≠: another conclusion[/dim]")  # fmt: skip
+
+
+def _ratio(estimate: "Estimate", kind: str) -> "Estimate":
+    from shoal.analyses.estimate import Estimate
+
+    if kind == "linear":
+        return estimate
+    return Estimate(*(exp(min(number, 700)) for number in (estimate.value, estimate.low, estimate.high)))
+
+
+def _interval(estimate: "Estimate") -> str:
+    return f"[dim]{estimate.low:.3g} to {estimate.high:.3g}[/dim]"
+
+
+def _show_curves(curves: "tuple[Curves, ...]", out: "Console") -> None:
+    out.print("\n[bold]Survival[/bold]  [dim]Kaplan–Meier, before and after[/dim]")
+    sheet = grid("", "records", "median", "records", "median", "largest gap")
+    for one in curves:
+        after = one.after
+        shown = (f"{after.records:,}", _median(after.median)) if after else ("0", "–")
+        gap = "–" if one.largest_gap is None else f"{one.largest_gap:.3f}"
+        sheet.add_row(f"  {one.group}", f"{one.before.records:,}", _median(one.before.median), *shown, gap)
+    out.print(sheet)
+
+
+def _median(value: float | None) -> str:
+    return "–" if value is None else f"{value:,.6g}"
+
+
+def _show_subgroups(groups: "tuple[Subgroup, ...]", out: "Console") -> None:
+    out.print("\n[bold]Who was suppressed[/bold]  [dim]beside all records; ≠: more or fewer than chance explains[/dim]")
+    sheet = grid("", "records", "suppressed", "95 % interval", "share before", "after")
+    for one in groups:
+        mark = " [red]≠[/red]" if one.differs else ""
+        sheet.add_row(
+            f"  {one.column} {one.label}",
+            f"{one.records:,}",
+            f"{one.suppressed.value:.1%}{mark}",
+            f"[dim]{one.suppressed.low:.1%} to {one.suppressed.high:.1%}[/dim]",
+            f"{one.share_before:.1%}",
+            f"{one.share_after:.1%}",
+        )
+    out.print(sheet)
+    out.print(f"  [dim]Of all records {groups[0].overall:.1%} were suppressed.[/dim]")
