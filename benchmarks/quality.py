@@ -92,7 +92,7 @@ def cost(table, hierarchies, repeat):
         marks.append(time.process_time())
         related = relate(before, after, NAMES, NAMES, matched, hierarchies)
         marks.append(time.process_time())
-        found, _ = _measured(related.recoding, None, None)
+        found, _ = _measured(related.recoding)
         marks.append(time.process_time())
         for part, seconds in zip(times, [*np.diff(marks), marks[-1] - marks[0]], strict=True):
             times[part].append(seconds)

@@ -119,13 +119,14 @@ def compare(  # noqa: PLR0913 - keyword-only options
     target: str | None = None,
     hierarchies: Mapping[str, Any] | None = None,
     qualities: Sequence[str] | None = None,
+    clusters: int = 5,
 ) -> Comparison:
     """Compare a release with its original.
 
     Both may be files, frames or tables; ``*`` in the release means suppressed. Records are matched by ``key``, or by a
     column that names all of them, or by position. ``quasi``: the columns that measures of the whole are about; those of
     the policy, or all. ``target``: what a classifier is to predict. ``qualities``: the names of the measures; without
-    names, all that need nothing but counts.
+    names, all that need nothing but counts. ``clusters``: how many, for clustering-agreement.
 
     >>> found = compare({"age": [31, 34, 71]}, {"age": ["30-39", "30-39", "*"]})
     >>> found.quality["granularity"].total.value, found.before["k-anonymity"], found.after["k-anonymity"]
@@ -138,7 +139,7 @@ def compare(  # noqa: PLR0913 - keyword-only options
     columns, ours = _columns(before, after, matched, target)
     ladders = _hierarchies(before, chosen, hierarchies or {})
     related = relate(before, after, columns, ours, matched, ladders)
-    found, left_out = _measured(related.recoding, target, qualities)
+    found, left_out = _measured(related.recoding, qualities, {"target": target, "clusters": clusters})
     return Comparison(
         records=before.records,
         released=after.records,
@@ -199,16 +200,17 @@ def _hierarchy(table: Table, name: str, given: Any) -> Hierarchy:
 
 
 def _measured(
-    recoding: Recoding, target: str | None, names: Sequence[str] | None
+    recoding: Recoding, names: Sequence[str] | None = None, parameters: Mapping[str, Any] | None = None
 ) -> tuple[dict[str, Measured], dict[str, str]]:
     """Measure what can be measured; what was asked for by name must be."""
     found: dict[str, Measured] = {}
     left_out: dict[str, str] = {}
     for name in QUALITIES if names is None else names:
         kind = QUALITIES[name]
+        fields = {field: value for field, value in (parameters or {}).items() if field in kind.model_fields}
         if names is None and not kind.of_counts:
+            left_out[name] = "It takes more than counting: ask for it by name."
             continue
-        fields = {"target": target} if "target" in kind.model_fields else {}
         try:
             found[name] = kind(**fields).measure(recoding)
         except RecodingError as error:

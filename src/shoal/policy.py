@@ -31,6 +31,7 @@ from shoal.hierarchy.spec import KINDS, Spec, bind
 from shoal.models.model import MODELS, Model
 from shoal.presets.preset import PRESETS
 from shoal.progress import Hook
+from shoal.qualities.quality import QUALITIES
 from shoal.table.missing import Missing
 from shoal.table.options import Options
 from shoal.table.reading import read
@@ -41,6 +42,10 @@ from shoal.validation import Checked, validated
 
 def _known_presets(schema: dict[str, Any]) -> None:
     schema["enum"] = list(PRESETS)
+
+
+def _known_qualities(schema: dict[str, Any]) -> None:
+    schema["enum"] = list(QUALITIES)
 
 
 AnyHierarchy: Any = Annotated[reduce(or_, KINDS.values()), Field(discriminator="kind")]
@@ -124,7 +129,17 @@ class Search(Checked):
     """What the search for a release may do, and what it tries to keep."""
 
     suppression: Share = Field(default=0.02, description="the share of persons that may be left out")
-    quality: str = Field(default="loss", description="the measure of quality that is to be best")
+    quality: str = Field(
+        default="loss", description="the measure of quality that is to be best", json_schema_extra=_known_qualities
+    )
+
+    @field_validator("quality")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        if name not in QUALITIES:
+            hint = did_you_mean(name, QUALITIES)
+            raise ValueError(f"there is no such quality. {hint or f'Known are {listed(QUALITIES, 30)}.'}")
+        return name
 
 
 class Population(Checked):

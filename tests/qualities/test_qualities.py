@@ -465,6 +465,29 @@ def test_unknown_quality():
         shoal.compare({"x": ["a"]}, {"x": ["a"]}, qualities=["lose"])
 
 
+def test_clusters_agree_as_scikit_learn_says():
+    from sklearn.metrics import adjusted_rand_score
+
+    from shoal.qualities.clustering_agreement import adjusted_rand
+
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        one, two = rng.integers(0, 4, 60), rng.integers(0, 3, 60)
+        assert adjusted_rand(one, two, np.ones(60, int)) == pytest.approx(adjusted_rand_score(one, two))
+
+
+def test_clustering_agreement():
+    rng = np.random.default_rng(0)
+    values = [int(value) for middle in (10, 40, 80) for value in rng.integers(middle - 3, middle + 4, 40)]
+    before = {"x": values, "s": ["ab"[value > 60] for value in values]}
+    asked = {"qualities": ["clustering-agreement"], "clusters": 3}
+    tens = {"x": [f"[{v // 10 * 10}, {v // 10 * 10 + 10}[" for v in values], "s": before["s"]}
+    for after, low, high in ((before, 1, 1), (tens, 0.8, 1), ({"x": ["*"] * 120, "s": ["*"] * 120}, 0, 0)):
+        total = shoal.compare(before, after, **asked).quality["clustering-agreement"].total
+        assert low <= total.value <= high
+        assert total.cost == 1 - total.value
+
+
 def test_every_measure_says_what_it_is():
     for name in QUALITIES:
         kind = QUALITIES[name]
