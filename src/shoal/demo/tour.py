@@ -17,6 +17,8 @@ from shoal.kernels.grouping import group_rows
 from shoal.kernels.translation import Codes
 from shoal.peering import peers
 from shoal.policy import Policy
+from shoal.qualities.nue import NonUniformEntropy
+from shoal.recoding.recoding import Recoding
 from shoal.table.reading import read
 from shoal.table.role import Role
 from shoal.table.table import Table
@@ -45,6 +47,7 @@ def tour(folder: Path, console: "Console", *, patients: int, seed: int, force: b
     _show_ladders(policy.hierarchies(table), table, console)
     _show_assessment(assess(table, policy), console)
     _show_peers(peers(table, policy), folder, console, force=force)
+    _show_cost(table, policy.hierarchies(table), console)
     _show_end(folder, console)
 
 
@@ -103,16 +106,21 @@ def _show_ladders(hierarchies: dict[str, Hierarchy], table: Table, console: "Con
         steps = " → ".join(str(ladder.labels(level)[code].as_py()) for level in range(ladder.height + 1))
         console.print(f"  [bold]{name:<11}[/bold] {steps}")
     console.print("\n  Patients who share all six quasi-identifiers with fewer than 10 others:")
-    lowest, quasi = dict.fromkeys(hierarchies, 0), table.quasi
+    for text, scheme in _schemes(hierarchies):
+        console.print(f"    {text:<65} {_in_small_groups(table, hierarchies, scheme, table.quasi):>6.1%}")
+    console.print("  [dim]The policy asks that nobody is left in so small a group: k = 11.[/dim]")
+
+
+def _schemes(hierarchies: dict[str, Hierarchy]) -> tuple[tuple[str, dict[str, int]], ...]:
+    """Return three ways to say ever less, in words and in levels."""
+    lowest = dict.fromkeys(hierarchies, 0)
     middle = {**lowest, "birth_date": 2, "postcode": 2, "occupation": 2}
     coarse = {**lowest, "birth_date": 3, "postcode": 3, "occupation": 3, "ethnicity": 1, "marital_status": 1}
-    for text, scheme in (
+    return (
         ("as they are", lowest),
         ("year of birth, postcode area, 5 occupations", middle),
         ("decade of birth, postcode zone, 2 occupations, no marital status", coarse),
-    ):
-        console.print(f"    {text:<65} {_in_small_groups(table, hierarchies, scheme, quasi):>6.1%}")
-    console.print("  [dim]The policy asks that nobody is left in so small a group: k = 11.[/dim]")
+    )
 
 
 def _example(ladder: Hierarchy, codes: Codes) -> int:
@@ -173,8 +181,19 @@ def _show_peers(people: People, folder: Path, console: "Console", *, force: bool
         console.print(f"  {path}  [dim]every patient and every variable in one picture[/dim]")
 
 
+def _show_cost(table: Table, hierarchies: dict[str, Hierarchy], console: "Console") -> None:
+    _heading(console, 7, "Saying less protects, and costs")
+    for text, scheme in _schemes(hierarchies):
+        recoding = Recoding.of_scheme(table, hierarchies, {name: scheme[name] for name in table.quasi})
+        lost = NonUniformEntropy().measure(recoding).total
+        alone = int(np.count_nonzero(recoding.classes.sizes == 1))
+        share = 0.0 if lost is None else lost.cost
+        console.print(f"    {text:<65} {share:>4.0%} of the information is lost, {alone:>5,} stand alone")
+    console.print("  [dim]shoal compare measures this in twenty ways, on any release, whoever made it.[/dim]")
+
+
 def _show_end(folder: Path, console: "Console") -> None:
-    _heading(console, 7, "Your turn")
+    _heading(console, 8, "Your turn")
     console.print(f"  shoal assess {folder / 'patients.csv'} --policy {folder / 'policy.toml'}")
     console.print("  [dim]shows all of this on one screen, for your own files as well[/dim]")
     console.print(f"  shoal peers {folder / 'patients.csv'} --policy {folder / 'policy.toml'} --person 0")

@@ -1,0 +1,202 @@
+"""``shoal.compare`` and ``shoal compare``: the whole of it, on made-up releases."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import shoal
+from shoal import charts
+from shoal.kernels import library
+from tests.cli.test_cli import run
+
+BEFORE = "id,age,sex,dx\n" + "".join(
+    f"{place},{20 + place % 40},{'fm'[place % 2]},{['flu', 'ms', 'gout'][place % 3]}\n" for place in range(120)
+)
+
+
+def recoded(width, lost=()):
+    rows = []
+    for place in range(120):
+        if place in lost:
+            continue
+        low = (20 + place % 40) // width * width
+        rows.append(f'{place},"[{low}, {low + width}[",{"fm"[place % 2]},{["flu", "ms", "gout"][place % 3]}')
+    return "id,age,sex,dx\n" + "\n".join(rows) + "\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "before.csv").write_text(BEFORE)
+    (tmp_path / "fine.csv").write_text(recoded(5))
+    (tmp_path / "coarse.csv").write_text(recoded(20, lost=range(10)))
+    (tmp_path / "policy.toml").write_text(
+        'version = 1\n[columns]\nage = { role = "quasi", hierarchy = { kind = "interval", widths = [5, 20] } }\n'
+        'sex = "quasi"\ndx = "sensitive"\nid = "direct"\n'
+    )
+    return tmp_path
+
+
+def test_one_release(folder):
+    done = run("compare", "before.csv", "fine.csv", "--quasi", "age,sex", "--sensitive", "dx", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "granularity" in done.stdout
+    assert "k-anonymity" in done.stdout
+    assert "matched" in done.stderr
+    assert "matched" not in done.stdout
+
+
+def test_as_json(folder):
+    done = run("compare", "before.csv", "fine.csv", "--quasi", "age,sex", "--sensitive", "dx", "--json", cwd=folder)
+    document = json.loads(done.stdout)
+    assert document["command"] == "compare"
+    result = document["result"]
+    found = shoal.compare(folder / "before.csv", folder / "fine.csv", quasi=["age", "sex"], sensitive=["dx"])
+    assert result["quality"] == {name: held.total.value for name, held in found.quality.items()}
+    assert result["privacy"]["k-anonymity"] == {"before": 3, "after": 6}
+    assert result["columns"]["age"] == {"kept": 0, "coarser": 120, "suppressed": 0, "changed": 0}
+    assert result["measures"]["nue"]["better"] == "less"
+
+
+def test_several_releases_side_by_side(folder):
+    options = ["compare", "before.csv", "fine.csv", "coarse.csv", "--policy", "policy.toml"]
+    done = run(*options, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "fine" in done.stdout
+    assert "coarse" in done.stdout
+    releases = json.loads(run(*options, "--json", cwd=folder).stdout)["result"]["releases"]
+    assert [one["release"] for one in releases] == ["fine.csv", "coarse.csv"]
+    fine, coarse = (one["cost"] for one in releases)
+    assert all(fine[name] < coarse[name] for name in ("loss", "nue", "precision", "suppressed-records"))
+
+
+def test_analyses(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = [
+        (place, 20 + place % 40, "fm"[place % 2], int(days), int(died))
+        for place, (days, died) in enumerate(zip(rng.integers(1, 500, 200), rng.integers(0, 2, 200), strict=True))
+    ]
+    head = "id,age,sex,days,died\n"
+    (tmp_path / "a.csv").write_text(head + "".join(",".join(map(str, row)) + "\n" for row in rows))
+    cut = [(i, f"{age // 10}0-{age // 10}9", *rest) for i, age, *rest in rows if i % 9]
+    (tmp_path / "b.csv").write_text(head + "".join(",".join(map(str, row)) + "\n" for row in cut))
+    asked = (
+        "compare a.csv b.csv --quasi age,sex --learn died --on age,sex --outcome died --time days --event died "
+        "--by sex --subgroups sex,age --model linear"
+    ).split()
+    done = run(*asked, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    for words in ("Learning died", "Odds ratios for died", "Hazard ratios for died", "Survival", "Who was suppressed"):
+        assert words in done.stdout
+    found = json.loads(run(*asked, "--json", cwd=tmp_path).stdout)["result"]["analyses"]
+    assert found["learning"]["records"] == 200
+    assert {one["kind"] for one in found["regressions"]} == {"logistic", "cox"}
+    assert {one["group"] for one in found["survival"]} == {"f", "m"}
+    assert sum(one["records"] for one in found["subgroups"] if one["column"] == "age") == 200
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--quasi", "agee"], "Did you mean 'age'?"),
+        (["--qualities", "los"], "Did you mean 'loss'?"),
+        (["--outcome", "sex"], "--on age,sex"),
+        (["--time", "age"], "--event died"),
+        (["--learn", "dx", "--model", "magic"], "boosting or linear"),
+        (["--key", "nobody"], "no column 'nobody'"),
+        (["--target", "nothing"], "no column 'nothing'"),
+    ],
+)
+def test_wrong_options(folder, options, says):
+    done = run("compare", "before.csv", "fine.csv", *options, cwd=folder)
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_pictures(folder):
+    done = run(
+        "compare", "before.csv", "fine.csv", "coarse.csv", "--policy", "policy.toml", "--pictures", "out", cwd=folder
+    )
+    assert done.returncode == 0, done.stderr
+    names = {path.name for path in (folder / "out").iterdir()}
+    assert names == {"costs.svg", *(f"{r}-{c}.svg" for r in ("fine", "coarse") for c in ("age", "sex", "dx"))}
+    again = run("compare", "before.csv", "fine.csv", "--policy", "policy.toml", "--pictures", "out", cwd=folder)
+    assert again.returncode == 2
+    assert "--force" in again.stderr
+
+
+def test_a_policy_gives_roles_and_hierarchies(folder):
+    found = shoal.compare(folder / "before.csv", folder / "fine.csv", folder / "policy.toml")
+    assert found.quasi == ("age", "sex")
+    assert found.quality["height"].columns["age"].value == 1
+    assert "id" not in found.columns  # a direct identifier is not compared
+
+
+def test_the_other_engine_says_the_same(folder):
+    for name, text in (("before", BEFORE), ("coarse", recoded(20, lost=range(10)))):
+        table = shoal.read(folder / f"{name}.csv")
+        assert table.records == text.count("\n") - 1
+        pq.write_table(pa.table(table.to_arrow()), folder / f"{name}.parquet")
+    one, two = (
+        shoal.compare(
+            *(shoal.read(folder / f"{name}.parquet", engine=engine) for name in ("before", "coarse")),
+            quasi=["age", "sex"],
+            target="dx",
+        )
+        for engine in ("memory", "duckdb")
+    )
+    assert {name: held.total for name, held in one.quality.items()} == {
+        name: held.total for name, held in two.quality.items()
+    }
+
+
+def test_both_kernels_say_the_same(folder):
+    found = []
+    for kind in ("c", "numpy"):
+        with library.using(kind):
+            found.append(shoal.compare(folder / "before.csv", folder / "coarse.csv", quasi=["age", "sex"], target="dx"))
+    one, two = ({name: held.total for name, held in made.quality.items()} for made in found)
+    assert one == two
+    assert found[0].suppressed == 10
+
+
+# --- pictures as data ---------------------------------------------------------------------------------------------
+
+
+def test_before_and_after_add_up(folder):
+    found = shoal.compare(folder / "before.csv", folder / "coarse.csv", quasi=["age", "sex"])
+    for name in ("age", "sex"):
+        values = charts.before_after(found.recoding[name]).spec["data"]["values"]
+        assert sum(one["before"] for one in values) == pytest.approx(1)
+        assert sum(one["after"] for one in values) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"x": [1, 1]}, {"x": [1, 1]}),
+        ({"x": ["a"]}, {"x": ["*"]}),
+        ({"x": [None, 1.5]}, {"x": [None, "*"]}),
+        ({"x": [None, None], "y": [1, 2]}, {"x": [None, None], "y": [1, 2]}),
+        ({"x": [f"v{n}" for n in range(100)], "y": [1] * 100}, {"x": ["*"] * 100, "y": [1] * 100}),
+    ],
+)
+def test_pictures_of_odd_columns(before, after, tmp_path):
+    found = shoal.compare(before, after)
+    chart = charts.before_after(found.recoding["x"])
+    assert chart.save(tmp_path / "x.svg").stat().st_size > 1000
+    assert len(chart.spec["data"]["values"]) <= 25
+
+
+def test_costs(folder):
+    found = {
+        name: shoal.compare(folder / "before.csv", folder / f"{name}.csv", quasi=["age", "sex"]).quality
+        for name in ("fine", "coarse")
+    }
+    values = charts.costs(found).spec["data"]["values"]
+    assert {(one["release"], one["measure"]) for one in values} == {
+        (name, measure) for name, held in found.items() for measure, one in held.items() if one.total
+    }
