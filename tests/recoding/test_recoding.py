@@ -1,6 +1,6 @@
 """Recodings of foreign tables: what texts mean, which record is which, and what is reported."""
 
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from itertools import pairwise
 
 import numpy as np
@@ -9,10 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
+from shoal.comparison import Fates
 from shoal.errors import RecodingError
 from shoal.recoding.matching import match
 from shoal.recoding.meaning import Meanings
 from shoal.recoding.nodes import Domain
+from shoal.recoding.placing import ROUNDED, UNTRUE
 
 AGES = [5, 19, 20, 21, 25, 29, 30, 38, 40, 64, 90, 101]
 
@@ -203,7 +205,7 @@ def test_nonsense_intervals_are_no_intervals():
 
 def test_swapped_values_are_changed_and_others_are_kept():
     found = shoal.compare({"sex": list("ffmm")}, {"sex": list("fmfm")})
-    assert found.columns["sex"] == shoal.comparison.Fates(kept=2, coarser=0, suppressed=0, changed=2)
+    assert found.columns["sex"] == Fates(kept=2, coarser=0, suppressed=0, changed=2)
     assert found.remarks[0].records == 2
 
 
@@ -226,6 +228,168 @@ def test_rounded_means():
     assert found.columns["x"].coarser == 3
 
 
+@pytest.mark.parametrize(
+    ("shown", "unit"),
+    [
+        (lambda v: round(v / 10) * 10, 10),
+        (lambda v: v // 5 * 5, 5),
+        (lambda v: -(-v // 5) * 5, 5),
+    ],
+)
+def test_rounded_numbers(shown, unit):
+    """Rounded to the nearest, down or up: each number stands for an interval as wide as the unit."""
+    values = [*range(21, 80, 2), 40, 42, 50]
+    found = shoal.compare({"x": values}, {"x": [shown(value) for value in values]})
+    assert found.columns["x"].changed == 0
+    assert [remark.says for remark in found.remarks] == [ROUNDED]
+    assert found.quality["loss-arithmetic"].total.value == pytest.approx(unit / 58, rel=0.25)
+
+
+def test_rounded_decimals():
+    values = [5.37, 5.42, 5.58, 6.01, 6.04]
+    found = shoal.compare({"x": values}, {"x": [5.4, 5.4, 5.6, 6.0, 6.0]})
+    assert found.columns["x"].coarser == 5
+
+
+@pytest.mark.parametrize("far", [1, 2, 3, 10])
+@pytest.mark.parametrize("rows", [40, 400, 4000])
+def test_noise_is_untrue(far, rows):
+    """Noise hits the mean of its records nearly everywhere; not at the ends."""
+    rng = np.random.default_rng(far)
+    values, noise = rng.integers(20, 90, rows), rng.integers(-far, far + 1, rows)
+    found = shoal.compare({"x": values.tolist()}, {"x": (values + noise).tolist()})
+    assert found.columns["x"] == Fates(int((noise == 0).sum()), 0, 0, int((noise != 0).sum()))
+    assert [remark.says for remark in found.remarks] == [UNTRUE]
+
+
+def test_small_noise_is_no_rounding():
+    rng = np.random.default_rng(0)
+    values = rng.integers(0, 100_000, 3000)
+    found = shoal.compare({"x": values.tolist()}, {"x": (values + rng.integers(0, 2, 3000)).tolist()})
+    assert found.columns["x"].coarser == 0
+    assert shoal.compare({"x": [10, 30, 55]}, {"x": ["10", "20", "50"]}).columns["x"].changed == 2
+
+
+def test_swapped_numbers_are_changed():
+    before, after = [20] * 6 + [40] * 6 + [60] * 6, [20] * 5 + [60] + [40] * 6 + [60] * 5 + [20]
+    found = shoal.compare({"a": before}, {"a": after})
+    assert found.columns["a"] == Fates(16, 0, 0, 2)
+    assert found.quality["squared-error"].total.value == pytest.approx(2 * 1600 / (12 * 400))
+
+
+def test_shifted_dates_are_changed():
+    """A standard method; nothing of the date is true any more."""
+    rng = np.random.default_rng(0)
+    days = [date(1950 + i % 60, 1 + i % 12, 1 + i % 28) for i in range(500)]
+    for shift in ([200] * 500, rng.integers(-30, 31, 500).tolist()):
+        moved = [day + timedelta(days=by) for day, by in zip(days, shift, strict=True)]
+        found = shoal.compare({"d": days, "x": [1] * 500}, {"d": moved, "x": [1] * 500}, quasi=["d"])
+        assert found.columns["d"].changed == sum(by != 0 for by in shift)
+        assert found.quality["squared-error"].total.value > 0
+
+
+@pytest.mark.parametrize("to", [{"day": 1}, {"day": 15}, {"month": 7, "day": 1}])
+def test_dates_moved_to_one_day_of_the_month_or_year(to):
+    days = [*(date(1950 + i, 1 + i % 12, 3 + i % 20) for i in range(30)), date(1950, 1, 9)]
+    found = shoal.compare({"d": days}, {"d": [day.replace(**to) for day in days]})
+    assert found.columns["d"].changed == 0
+    assert found.columns["d"].coarser >= 30
+
+
+def test_days_and_moments_are_the_same_at_midnight():
+    days, moments = [date(2000, 1, 1), date(2000, 1, 2)], [datetime(2000, 1, 1), datetime(2000, 1, 2)]
+    assert shoal.compare({"d": days}, {"d": moments}).columns["d"].kept == 2
+    assert shoal.compare({"d": moments}, {"d": days}).columns["d"].kept == 2
+
+
+def test_swaps_are_seen_with_a_hierarchy_too():
+    ladder = {"kind": "explicit", "values": {value: ["any"] for value in "ab"}}
+    found = shoal.compare({"x": list("aabb")}, {"x": list("abab")}, hierarchies={"x": ladder})
+    assert found.columns["x"] == Fates(2, 0, 0, 2)
+
+
+def test_false_intervals_are_changed_for_those_they_are_false_for():
+    rng = np.random.default_rng(0)
+    tens = rng.integers(2, 9, 2000)
+    ages, shown = (tens * 10 + rng.integers(0, 10, 2000)).tolist(), tens.copy()
+    shown[::100] = rng.integers(2, 9, 20)
+    found = shoal.compare({"age": ages}, {"age": [f"{ten}0-{ten}9" for ten in shown.tolist()]})
+    assert found.columns["age"].changed == (tens != shown).sum() > 10
+    shuffled = shoal.compare({"age": ages}, {"age": [f"{ten}0-{ten}9" for ten in rng.permutation(tens).tolist()]})
+    assert shuffled.columns["age"].changed > 1000
+    assert any("another order" in note for note in shuffled.notes)
+
+
+def test_nested_intervals_share_an_end():
+    """Only where one ends and another begins it is open where the end belongs."""
+    before = [20, 25, 36, 39, 39, 60, 61, 62]
+    dashed = ["20-39"] * 3 + ["35-39"] * 2 + ["60", "61", "62"]
+    bracketed = ["[20, 39]"] * 3 + ["[35, 39]"] * 2 + ["60", "61", "62"]
+    one, two = (shoal.compare({"age": before}, {"age": after}).quality for after in (dashed, bracketed))
+    for name in ("loss", "nue", "ncp"):
+        assert one[name].total == two[name].total
+    assert one["loss"].total.value == pytest.approx((3 * 3 + 2 * 1) / 6 / 8)
+
+
+def test_empty_texts_show_nothing():
+    found = shoal.compare(
+        {"a": [1, 2, 3], "b": list("wxy")}, {"a": [None, 2, 3], "b": ["", "x", "*"]}, quasi=["a", "b"]
+    )
+    assert found.suppressed == 1
+    assert found.columns["b"].suppressed == 2
+
+
+def test_top_coding_with_a_bare_number():
+    ages = [30, 84, 85, 86, 90, 101]
+    found = shoal.compare({"age": ages}, {"age": [min(age, 85) for age in ages]})
+    assert found.columns["age"] == Fates(2, 4, 0, 0)
+
+
+def test_multivariate_means():
+    """A value may become several means, in several classes."""
+    assert shoal.compare({"x": [1, 2, 2, 3]}, {"x": [1.5, 1.5, 2.5, 2.5]}).columns["x"].coarser == 4
+
+
+def test_numbers_are_equal_but_for_floating_point():
+    assert shoal.compare({"x": [0.3, 0.7]}, {"x": [0.1 + 0.2, 0.7]}).columns["x"].kept == 2
+
+
+def test_a_day_that_is_none():
+    assert meant(DAYS, "1958-05-00") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("1958Q2", DAYS[:3]),
+        ("05/1958", DAYS[:2]),
+        ("1950s", DAYS[:4]),
+        ("[1958-05-31, 1961-01-01)", DAYS[1:4]),
+        ("(1958-05-31, 1961-01-01]", DAYS[2:5]),
+    ],
+)
+def test_more_ways_to_write_dates(text, wanted):
+    assert meant(DAYS, text) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [
+        ("(64, inf]", 65, 200),
+        ("(-inf, 20]", 0, 20),
+        ("under 40", 0, 39),
+        ("90 and over", 90, 200),
+        ("over 90", 91, 200),
+    ],
+)
+def test_more_ways_to_write_intervals(text, low, high):
+    assert meant(AGES, text) == [age for age in AGES if low <= age <= high]
+
+
+def test_sets_of_decimals():
+    assert meant([1.0, 2.0, 2.5], "{1.0, 2.0}") == [1.0, 2.0]
+
+
 def test_numbers_are_equal_however_they_are_written():
     assert shoal.compare({"x": [67.0, 1.5]}, {"x": ["67", "1.50"]}).columns["x"].kept == 2
     assert shoal.compare({"x": [67, 2]}, {"x": [67.0, 2.0]}).columns["x"].kept == 2
@@ -243,7 +407,7 @@ def test_large_integers_are_not_rounded():
 def test_suppressed_and_missing_cells():
     before = {"x": ["a", "b", None, "c", "d"], "y": list("vwxyz")}
     found = shoal.compare(before, {"x": ["*", None, None, "***", "d"], "y": list("vwxyz")})
-    assert found.columns["x"] == shoal.comparison.Fates(kept=2, coarser=0, suppressed=3, changed=0)
+    assert found.columns["x"] == Fates(kept=2, coarser=0, suppressed=3, changed=0)
     assert found.suppressed == 0
 
 
@@ -256,7 +420,7 @@ def test_suppressed_records_are_those_that_show_nothing_or_are_not_there():
     after = {"id": [4, 2, 1], "x": ["*", "b", "*"], "y": ["*", "*", "a"]}
     found = shoal.compare(before, after, key="id", quasi=["x", "y"])
     assert (found.suppressed, found.released) == (2, 3)
-    assert found.columns["x"] == shoal.comparison.Fates(kept=1, coarser=0, suppressed=3, changed=0)
+    assert found.columns["x"] == Fates(kept=1, coarser=0, suppressed=3, changed=0)
 
 
 def test_a_table_in_which_all_is_generalised_is_not_suppressed():
@@ -289,6 +453,34 @@ def test_matching_by_several_columns():
     assert "visit" not in str(error.value)
 
 
+def test_a_declared_subject_names_records():
+    before = {"id": list(range(40)), "age": [20 + i for i in range(40)]}
+    order = list(reversed(range(40)))
+    after = {"id": order, "age": [f"{(20 + i) // 10}0-{(20 + i) // 10}9" for i in order]}
+    for options in ({"subject": "id"}, {"quasi": ["age"]}):
+        found = shoal.compare(before, after, **options)
+        assert found.columns["age"].coarser == 40
+        assert not found.remarks
+
+
+def test_a_missing_key_names_nobody():
+    found = shoal.compare({"id": [1, 2, None], "x": [10, 20, 30]}, {"id": [1, None], "x": ["10", "20"]}, key="id")
+    assert (found.suppressed, found.columns["x"].kept) == (2, 1)
+
+
+def test_long_keys_are_not_rounded():
+    before = {"id": [9007199254740993, 9007199254740995], "x": [1, 2]}
+    found = shoal.compare(before, {"id": ["9007199254740992", "9007199254740995"], "x": [1, 2]}, key="id")
+    assert found.suppressed == 1
+
+
+def test_an_empty_release():
+    table = shoal.read({"id": [1, 2], "x": [1, 2]})
+    found = shoal.compare(table, shoal.read({"id": np.zeros(0, int), "x": np.zeros(0, int)}), quasi=["x"])
+    assert found.suppressed == 2
+    assert found.quality["nue"].total.cost == 1
+
+
 def test_records_of_nobody_are_told():
     found = shoal.compare({"id": [1, 2], "x": list("ab")}, {"id": [1, 2, 3], "x": list("abc")}, key="id")
     assert any("1 released record" in note for note in found.notes)
@@ -309,7 +501,7 @@ def test_records_that_cannot_be_matched():
 def test_texts_without_records_are_read_in_their_first_sense():
     found = shoal.compare({"x": [1, 2, 3, 3]}, {"x": ["1-2", "soon", "*"]})
     assert found.remarks[0].texts == ("soon",)
-    assert found.columns["x"] == shoal.comparison.Fates(kept=0, coarser=1, suppressed=3, changed=0)
+    assert found.columns["x"] == Fates(kept=0, coarser=1, suppressed=3, changed=0)
 
 
 def test_another_order_is_noticed():

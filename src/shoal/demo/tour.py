@@ -183,12 +183,13 @@ def _show_peers(people: People, folder: Path, console: "Console", *, force: bool
 
 def _show_cost(table: Table, hierarchies: dict[str, Hierarchy], console: "Console") -> None:
     _heading(console, 7, "Saying less protects, and costs")
+    console.print("  What is lost of the information, and how many patients still stand alone:")
     for text, scheme in _schemes(hierarchies):
         recoding = Recoding.of_scheme(table, hierarchies, {name: scheme[name] for name in table.quasi})
         lost = NonUniformEntropy().measure(recoding).total
         alone = int(np.count_nonzero(recoding.classes.sizes == 1))
         share = 0.0 if lost is None else lost.cost
-        console.print(f"    {text:<65} {share:>4.0%} of the information is lost, {alone:>5,} stand alone")
+        console.print(f"    {text:<65} {share:>4.0%} {alone:>5,}")
     console.print("  [dim]shoal compare measures this in twenty ways, on any release, whoever made it.[/dim]")
 
 

@@ -9,11 +9,12 @@ from itertools import pairwise
 from shoal.errors import HierarchyError
 
 _NUMBER = r"[-+]?\d+(?:\.\d+)?"
-_BRACKETED = re.compile(rf"([\[(\]])\s*({_NUMBER})\s*(?:[,;–-]|\.\.|to)\s*({_NUMBER})\s*([\])\[])")
+_END = rf"(?:{_NUMBER}|[-+]?inf|[-+]?∞)"
+_BRACKETED = re.compile(rf"([\[(\]])\s*({_END})\s*(?:[,;–-]|\.\.|to)\s*({_END})\s*([\])\[])")
 _RANGE = re.compile(rf"({_NUMBER})\s*(?:[-–—]|\.\.|to|bis)\s*({_NUMBER})")
-_BELOW = re.compile(rf"(<=?|≤)\s*({_NUMBER})")
-_ABOVE = re.compile(rf"(>=?|≥)\s*({_NUMBER})")
-_PLUS = re.compile(rf"({_NUMBER})\s*\+")
+_BELOW = re.compile(rf"(<=?|≤|under|below)\s*({_NUMBER})")
+_ABOVE = re.compile(rf"(>=?|≥|over|above)\s*({_NUMBER})")
+_PLUS = re.compile(rf"({_NUMBER})\s*(?:\+|and (?:over|older|above|more))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +54,14 @@ def read_range(label: str) -> Range | None:
     label = label.strip()
     if match := _BRACKETED.fullmatch(label):
         left, low, high, right = match.groups()
-        return Range(Decimal(low), Decimal(high), low_closed=left == "[", high_closed=right == "]")
+        begin, end = (Decimal(end) if end[-1].isdigit() else None for end in (low, high))
+        return Range(begin, end, low_closed=left == "[" or begin is None, high_closed=right == "]" or end is None)
     if match := _RANGE.fullmatch(label):
         return Range(Decimal(match[1]), Decimal(match[2]), dash=True)
     if match := _BELOW.fullmatch(label):
-        return Range(None, Decimal(match[2]), high_closed=match[1] != "<")
+        return Range(None, Decimal(match[2]), high_closed=match[1] in {"<=", "≤"})
     if match := _ABOVE.fullmatch(label):
-        return Range(Decimal(match[2]), None, low_closed=match[1] != ">")
+        return Range(Decimal(match[2]), None, low_closed=match[1] in {">=", "≥"})
     if match := _PLUS.fullmatch(label):
         return Range(Decimal(match[1]), None)
     return None

@@ -39,8 +39,10 @@ def _distance(domain: Domain, before: Floats, after: Floats) -> float:
     """Move mass between values along their order, and between values and what is missing at distance 1."""
     if not domain.column.kind.ordered:
         return float(np.abs(before - after).sum() / 2)
-    held = len(domain.column.values)
-    places = domain.positions[:held] if domain.positions is not None else np.arange(held, dtype=np.float64)
+    places = np.arange(len(domain.column.values), dtype=np.float64) if domain.positions is None else domain.positions
+    on_scale = np.flatnonzero(~np.isnan(places))
+    order = np.concatenate([on_scale, np.setdiff1d(np.arange(len(before)), on_scale)])  # what is beyond comes last
+    before, after, places, held = before[order], after[order], places[on_scale], len(on_scale)
     apart = float(np.abs(before[held:].sum() - after[held:].sum()))
     inside = float(min(before[:held].sum(), after[:held].sum()))
     if held < 2 or not inside or not places[-1] > places[0]:

@@ -27,4 +27,7 @@ def implied(recoded: Recoded, *, lost: bool) -> Floats | None:
     if not speaking.any():
         return None
     density = speaking / speaking.sum() / np.maximum(nodes.leaves, 1)
-    return np.bincount(nodes.codes, np.repeat(density, nodes.sizes), recoded.domain.codes).astype(np.float64)
+    weights = np.repeat(density, nodes.sizes)
+    single = np.arange(len(nodes.codes)) < recoded.domain.codes  # what is shown just so is not shared with others
+    weights = weights * np.where(single, 1.0, recoded.domain.shares[nodes.codes])
+    return np.bincount(nodes.codes, weights, recoded.domain.codes).astype(np.float64)

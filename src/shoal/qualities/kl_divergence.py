@@ -3,13 +3,16 @@
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from shoal.kernels.grouping import group
+from shoal.kernels.grouping import group_rows
 from shoal.qualities.ambiguity import bits
 from shoal.qualities.implied import implied, observed
-from shoal.qualities.quality import QUALITIES, Aspect, Measured, Quality, Score, lost_share
-from shoal.recoding.nodes import Floats
+from shoal.qualities.quality import QUALITIES, Aspect, Measured, Quality, Score
+from shoal.recoding.nodes import Floats, Ints
 from shoal.recoding.recoding import Recoded, Recoding
+
+MOST = 20_000_000  # pairs of a combination and a class that are looked at one by one
 
 
 @QUALITIES.register("kl-divergence")
@@ -17,11 +20,11 @@ class KullbackLeibler(Quality):
     """How far the distribution that a release implies is from that of the original, in bits per record.
 
     ``Σ p(x) log₂(p(x) / q(x))``, where p is the share of a combination of quasi-identifiers in the original, and q what
-    the release says if all combinations that a class could be are equally likely. Kifer & Gehrke 2006. A column's
-    value is that of its own distribution. In total, a combination is looked for in the classes that its own records
-    are in, and among suppressed records. Others may hold it, too, unless equal records became equal: then the value is
-    an upper bound.
-    Value: 0 or more. Cost: the share of what it is if everything is suppressed.
+    the release says if all combinations that a record could be are equally likely; a suppressed record could be any.
+    Kifer & Gehrke 2006. A column's value is that of its own distribution. Where equal values do not always become
+    equal, all classes are looked through for each combination; if these are too many, there is no total.
+    Value: 0 or more. Cost: the share of the bits of the domain, ``log₂ d``. Values that are evenly spread lose nothing
+    here, even if all are suppressed.
 
     >>> import shoal
     >>> round(shoal.compare({"x": list("aaab")}, {"x": ["{a, b}"] * 4}).quality["kl-divergence"].total.value, 4)
@@ -32,49 +35,93 @@ class KullbackLeibler(Quality):
     aspect: ClassVar[Aspect] = Aspect.RELATIONS
     unit: ClassVar[str] = "bits"
     matched: ClassVar[bool] = True
+    costs_all: ClassVar[bool] = False
 
     def measured(self, recoding: Recoding) -> Measured:
         """Measure the columns and the whole."""
-        return self.result(_joint(recoding), {column.name: _marginal(column) for column in recoding.columns})
+        columns = {column.name: _marginal(column) for column in recoding.columns}
+        implied_bits = _joint(recoding)
+        if implied_bits is None:
+            return self.result(None, columns, {"total": "too many classes could hold a combination"})
+        before = recoding.sizes / recoding.records
+        value = max(float((before * (np.log2(before) - implied_bits)).sum()), 0.0)
+        return self.result(_score(value, sum(np.log2(column.domain.size) for column in recoding.of_quasi)), columns)
+
+
+def _score(value: float, most: float) -> Score:
+    return Score(value, min(value / most, 1.0) if most else 0.0)
 
 
 def _marginal(recoded: Recoded) -> Score:
     before, after = observed(recoded), implied(recoded, lost=True)
     if after is None:
         return Score(0.0, 0.0)
-    value = _divergence(before, after)
-    most = np.log2(recoded.domain.size) - _entropy(before)
-    return Score(value, _share(value, most, lost_share(recoded)))
-
-
-def _joint(recoding: Recoding) -> Score:
-    """Add up for each original combination what its classes and the suppressed records say about it."""
-    size = recoding.records
-    originals = recoding.originals
-    before = np.bincount(originals.ids, recoding.counts, len(originals)) / size
-    classes = recoding.classes
-    number = len(classes.sizes)
-    kept = np.flatnonzero(~recoding.suppressed)
-    pairs = group(originals.ids[kept].astype(np.uint64) * np.uint64(number + 1) + classes.of_row[kept])
-    rows = kept[pairs.first]
-    width = np.sum([bits(column)[column.at[rows]] for column in recoding.of_quasi], axis=0)
-    density = classes.sizes[classes.of_row[rows]] / size * np.exp2(-width)
-    after = np.bincount(originals.ids[rows], density, len(before)).astype(np.float64)
-    domain = float(np.sum([np.log2(column.domain.size) for column in recoding.of_quasi]))
-    after += (1 - recoding.kept / size) * np.exp2(-domain)
-    value, gone = _divergence(before, after), float(np.mean([lost_share(column) for column in recoding.of_quasi]))
-    return Score(value, _share(value, domain - _entropy(before), gone))
-
-
-def _divergence(before: Floats, after: Floats) -> float:
     held = before > 0
-    return max(float((before[held] * np.log2(before[held] / after[held])).sum()), 0.0)
+    value = float((before[held] * np.log2(before[held] / after[held])).sum())
+    return _score(max(value, 0.0), float(np.log2(recoded.domain.size)))
 
 
-def _entropy(shares: Floats) -> float:
-    held = shares[shares > 0]
-    return float(-(held * np.log2(held)).sum())
+def _joint(recoding: Recoding) -> Floats | None:
+    """Return the logarithm of the share that the release implies for each original combination."""
+    first, kept = recoding.originals.first, np.flatnonzero(~recoding.suppressed)
+    domain = sum(float(np.log2(column.domain.size)) for column in recoding.of_quasi)
+    lost = 1 - recoding.kept / recoding.records
+    floor = np.log2(lost) - domain if lost > 0 else -np.inf
+    shares = np.full(len(first), floor)
+    if not len(kept):
+        return shares
+    shown = group_rows(
+        [column.at[kept] for column in recoding.of_quasi], [len(c.nodes) for c in recoding.of_quasi], len(kept)
+    )
+    rows = kept[shown.first]
+    sizes = np.bincount(shown.ids, recoding.counts[kept], len(shown))
+    weight = np.log2(sizes / recoding.records) - np.sum(
+        [bits(column)[column.at[rows]] for column in recoding.of_quasi], axis=0
+    )
+    nodes = [_steady(column, kept) for column in recoding.of_quasi]
+    if all(node is not None for node in nodes):
+        found = _looked_up(recoding, first, rows, [node for node in nodes if node is not None])
+        return np.logaddexp2(shares, np.where(found >= 0, weight[found], -np.inf))
+    if len(first) * len(rows) > MOST:
+        return None
+    for one, row in enumerate(rows.tolist()):
+        holding = np.ones(len(first), bool)
+        for column in recoding.of_quasi:
+            member = np.zeros(column.domain.codes, bool)
+            member[column.nodes.members(int(column.at[row]))] = True
+            holding &= member[column.matched[first]]
+        shares[holding] = np.logaddexp2(shares[holding], weight[one])
+    return shares
 
 
-def _share(value: float, most: float, otherwise: float) -> float:
-    return min(value / most, 1.0) if most > 1e-12 else otherwise
+def _steady(column: Recoded, kept: NDArray[np.intp]) -> Ints | None:
+    """Return the node that each code always becomes, unless its record is suppressed; None if it is not always one."""
+    nodes = np.full(column.domain.codes, -1)
+    codes, at = column.matched[kept], column.at[kept].astype(np.int64)
+    nodes[codes] = at
+    for unseen in np.flatnonzero(nodes < 0).tolist():  # values of suppressed records only: any set that holds them
+        used = np.unique(at)
+        nodes[unseen] = next((one for one in used.tolist() if unseen in column.nodes.members(one)), -1)
+    return nodes if (nodes[codes] == at).all() and _apart(column, np.unique(at)) else None
+
+
+def _apart(column: Recoded, used: Ints) -> bool:
+    """Tell whether no value is in two of some sets."""
+    held = np.concatenate([column.nodes.members(one) for one in used.tolist()])
+    return len(np.unique(held)) == len(held)
+
+
+def _looked_up(recoding: Recoding, first: Ints, rows: Ints, nodes: list[Ints]) -> Ints:
+    """Return the class that each original combination belongs to; −1 if there is none."""
+    columns = recoding.of_quasi
+    wanted = [node[column.matched[first]] for node, column in zip(nodes, columns, strict=True)]
+    both = [
+        np.concatenate([column.at[rows].astype(np.int64), want]) + 1
+        for column, want in zip(columns, wanted, strict=True)
+    ]
+    groups = group_rows(
+        [part.astype(np.uint32) for part in both], [len(column.nodes) + 1 for column in columns], len(both[0])
+    )
+    place = np.full(len(groups), -1)
+    place[groups.ids[: len(rows)]] = np.arange(len(rows))
+    return place[groups.ids[len(rows) :]]

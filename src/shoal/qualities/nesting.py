@@ -41,13 +41,6 @@ class Forest:
         """How many codes each set has."""
         return np.diff(self.starts)
 
-    def around(self, one: int) -> NDArray[np.bool_]:
-        """Tell which sets contain all codes of one."""
-        inside = np.zeros(len(self.first), np.int64)
-        inside[self.codes[self.starts[one] : self.starts[one + 1]]] = 1
-        shared: Ints = np.add.reduceat(inside[self.codes], self.starts[:-1])
-        return np.asarray(shared == self.sizes[one], bool)
-
 
 def _nested(starts: Ints, codes: Ints, loose: NDArray[np.bool_], width: int) -> tuple[Ints, Ints, bool]:
     """Return the smallest set of each code, the next larger set of each, and whether all agree on the latter."""
@@ -69,6 +62,9 @@ def _nested(starts: Ints, codes: Ints, loose: NDArray[np.bool_], width: int) -> 
 
 def _loose(starts: Ints, codes: Ints, width: int) -> NDArray[np.bool_]:
     """Tell which sets overlap another without one being inside of the other."""
+    first, last = codes[starts[:-1]], codes[starts[1:] - 1]
+    if (last - first + 1 == np.diff(starts)).all():
+        return _crossing(first, last, width)
     sizes = np.diff(starts)
     loose = np.zeros(len(sizes), bool)
     for one in range(len(sizes)):
@@ -77,3 +73,27 @@ def _loose(starts: Ints, codes: Ints, width: int) -> NDArray[np.bool_]:
         shared = np.add.reduceat(inside[codes], starts[:-1])
         loose[one] = ((shared > 0) & (shared < np.minimum(sizes, sizes[one]))).any()
     return loose
+
+
+def _crossing(first: Ints, last: Ints, width: int) -> NDArray[np.bool_]:
+    """Tell which intervals cross another: one begins inside of the other and ends outside."""
+    furthest, nearest = np.full(width, -1), np.full(width, width)
+    np.maximum.at(furthest, first, last)  # where the longest interval ends that begins at a code
+    np.minimum.at(nearest, last, first)  # where the longest one begins that ends at a code
+    ahead = _extreme(np.maximum, furthest, first + 1, last + 1, -1) > last
+    behind = _extreme(np.minimum, nearest, first, last, width) < first
+    return ahead | behind
+
+
+def _extreme(of: np.ufunc, values: Ints, begin: Ints, end: Ints, empty: int) -> Ints:
+    """Return the maximum or minimum of values[begin : end] for many ranges at once, from tables of powers of two."""
+    tables = [values]
+    while 2 << (len(tables) - 1) <= len(values):
+        half = 1 << (len(tables) - 1)
+        tables.append(of(tables[-1][:-half], tables[-1][half:]))
+    length = end - begin
+    found = np.full(len(begin), empty)
+    for power, table in enumerate(tables):
+        chosen = (length >= 1 << power) & (length < 2 << power)
+        found[chosen] = of(table[begin[chosen]], table[end[chosen] - (1 << power)])
+    return found

@@ -1,7 +1,7 @@
 """Non-uniform entropy, generic: for any mix of generalisation, local recoding and suppression."""
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ class NonUniformEntropy(ColumnQuality):
     M' to M costs ``log₂(f(M) / f(M'))``, where f counts only the records that go at least as far as M. The loss of a
     table is the sum over its records. Prasser, Bild & Kuhn 2016. The paper counts levels of a hierarchy; only the sets
     that occur matter, so none is needed. Where shown sets overlap without one being inside of the other, such a set is
-    no step on the way to another one.
+    no step on the way to another one, and f counts only the records that show it.
 
     Value: bits, 0 or more. Cost: the share of what is lost if everything is suppressed, ``Σ log₂(n / f(v))``.
 
@@ -100,33 +100,15 @@ def _climbed(forest: Forest, codes: Ints, target: Ints, counts: Ints) -> float:
         following = np.where(going, forest.parent[here], -1)
         going &= (following >= 0) & (sizes[following] <= limit)
         np.add.at(leaving, here[going], counts[going])
+    apart = forest.loose[target]
+    into = np.bincount(target[apart], counts[apart])
+    child = np.where(here[apart] >= 0, here[apart], len(sizes) + codes[apart])
+    _, of_child = np.unique(np.stack([target[apart], child]), axis=1, return_inverse=True)
     lost = _weighed(passing) - _weighed(leaving) - _weighed(alone)
-    return lost + sum(_last_step(forest, one, codes, target, counts) for one in np.flatnonzero(forest.loose).tolist())
+    return lost + _weighed(into) - _weighed(np.bincount(of_child, counts[apart]))
 
 
-def _last_step(forest: Forest, one: int, codes: Ints, target: Ints, counts: Ints) -> float:
-    """Return what the step into a loose set costs those who show it."""
-    inside = np.isin(codes, forest.codes[forest.starts[one] : forest.starts[one + 1]])
-    far = np.flatnonzero(inside & forest.around(one)[target])
-    into = target[far] == one
-    below = _below(forest, codes[far], forest.sizes[one])
-    _, of_child = np.unique(np.where(below >= 0, below + len(forest.first), codes[far]), return_inverse=True)
-    shares = np.bincount(of_child, counts[far])
-    return float(np.dot(counts[far][into], np.log2(counts[far].sum() / shares[of_child[into]])))
-
-
-def _below(forest: Forest, codes: Ints, size: int) -> Ints:
-    """Return the largest nested set below a size that each code is in; −1 if there is none."""
-    below, following = np.full(len(codes), -1), forest.first[codes]
-    going = (following >= 0) & (forest.sizes[following] < size)
-    while going.any():
-        below[going] = following[going]
-        following = np.where(going, forest.parent[below], -1)
-        going &= (following >= 0) & (forest.sizes[following] < size)
-    return below
-
-
-def _weighed(counts: NDArray[np.float64]) -> float:
+def _weighed(counts: NDArray[Any]) -> float:
     """Return Σ c log₂ c."""
     counts = counts[counts > 0]
     return float(np.dot(counts, np.log2(counts)))

@@ -12,9 +12,11 @@ from shoal.errors import RecodingError, counted, listed
 from shoal.kernels.grouping import group_rows
 from shoal.table.column import Column, as_text
 from shoal.table.kind import Kind
+from shoal.table.scale import scale
 from shoal.table.table import Table
 
 Ints = NDArray[np.int64]
+_ROUNDED = 1e-12  # by how much numbers may differ that are the same but for floating point
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,12 +43,16 @@ def match(original: Table, release: Table, key: Sequence[str] | None = None) -> 
     """
     if key is not None:
         return _by_key(original, release, tuple(key))
-    found = [_by_key(original, release, (name,)) for name in _naming(original, release)]
+    if not release.records:
+        return Match(np.full(original.records, -1), "with nothing: the release has no records")
+    named = _naming(original, release)
+    found = [_by_key(original, release, (name,)) for name in named]
+    if original.subject in named:
+        return found[named.index(str(original.subject))]
     if original.records == release.records:
-        rows = np.arange(original.records)
-        found.insert(0, Match(rows, "by position, row by row"))
+        return _in_order(original, release, found)
     if found:
-        return found[0] if len(found) == 1 else max(found, key=lambda one: _agreement(original, release, one))
+        return found[0]
     lost = abs(original.records - release.records)
     more = "fewer" if release.records < original.records else "more"
     return Match(None, f"not at all: the release has {lost:,} records {more}, and no column names them")
@@ -79,7 +85,9 @@ def numbers(texts: pa.Array) -> NDArray[np.float64]:
 
 
 def _placed(original: Column, release: Column) -> Ints:
-    """Look values up as they are written, then as numbers."""
+    """Look values up as they are written, then as numbers or moments."""
+    if {original.kind, release.kind} == {Kind.DATE, Kind.DATETIME}:
+        return _same_moments(original, release)
     texts = as_text(release.values)
     places = pc.fill_null(pc.index_in(texts, value_set=as_text(original.values)), -1)
     found: Ints = places.to_numpy(zero_copy_only=False).astype(np.int64)
@@ -87,12 +95,25 @@ def _placed(original: Column, release: Column) -> Ints:
         return found
     held = original.values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     sought = numbers(texts)
-    at = np.clip(np.searchsorted(held, sought), 0, max(len(held) - 1, 0))
-    return np.where((found < 0) & (held[at] == sought), at, found) if len(held) else found
+    after = np.clip(np.searchsorted(held, sought), 0, max(len(held) - 1, 0))
+    for at in (after, np.maximum(after - 1, 0)) if len(held) else ():
+        same = np.abs(held[at] - sought) <= (0.0 if original.kind is Kind.INTEGER else _ROUNDED * np.abs(sought))
+        found = np.where((found < 0) & same & (np.abs(sought) < 2**53), at, found)
+    return found
+
+
+def _same_moments(original: Column, release: Column) -> Ints:
+    """Look days up among moments, or moments among days: midnight is the day."""
+    ours, theirs = scale(original), scale(release)
+    if ours is None or theirs is None or not len(original.values):
+        return np.full(len(release.values), -1)
+    held, sought = ours[: len(original.values)], theirs[: len(release.values)]
+    at = np.clip(np.searchsorted(held, sought), 0, len(held) - 1)
+    return np.where(held[at] == sought, at, -1)
 
 
 def _naming(original: Table, release: Table) -> list[str]:
-    """Return the columns that name every record in both tables: subject first, measurements last."""
+    """Return the columns that name every record in both tables: whole numbers or texts, and no facts about people."""
 
     def names_all(table: Table, name: str) -> bool:
         return 0 < table.records == len(table[name].values) == table[name].size
@@ -104,21 +125,31 @@ def _naming(original: Table, release: Table) -> list[str]:
         if names_all(original, name) and names_all(release, name)
         if (same_values(original[name], release[name]) >= 0).all()
     ]
-    return sorted(named, key=lambda name: (name != original.subject, original[name].kind is Kind.NUMBER))
+    fitting = [name for name in named if original[name].kind in {Kind.INTEGER, Kind.TEXT}]
+    return [name for name in fitting if name not in {*original.quasi, *original.sensitive}]
 
 
-def _agreement(original: Table, release: Table, match: Match) -> float:
-    """Return the share of cells outside of the key that show just what they were, if records are matched so."""
-    names = [name for name in original.names if name in release and name not in match.key]
-    if match.rows is None or not names:
+def _in_order(original: Table, release: Table, found: Sequence[Match]) -> Match:
+    """Match by position, unless a column says otherwise and the other columns do not say that it is wrong."""
+    place = Match(np.arange(original.records), "by position, row by row")
+    for one in found:
+        moved = one.rows is not None and not np.array_equal(one.rows, place.rows)  # type: ignore[arg-type]
+        if moved and _agreement(original, release, one, one.key) >= _agreement(original, release, place, one.key):
+            return one
+    return place
+
+
+def _agreement(original: Table, release: Table, match: Match, key: Sequence[str]) -> float:
+    """Return the share of cells outside of a key that show just what they were, if records are matched so."""
+    names = [name for name in original.names if name in release and name not in key]
+    there = np.zeros(0, bool) if match.rows is None else match.rows >= 0
+    if match.rows is None or not names or not there.any():
         return 0.0
-    there = match.rows >= 0
     shares = [
         (_translated(original[name], release, name)[match.rows[there]] == original.codes(name)[there]).mean()
         for name in names
-        if there.any()
     ]
-    return float(np.mean(shares)) if shares else 0.0
+    return float(np.mean(shares))
 
 
 def _by_key(original: Table, release: Table, key: tuple[str, ...]) -> Match:
@@ -135,7 +166,8 @@ def _by_key(original: Table, release: Table, key: tuple[str, ...]) -> Match:
     groups = group_rows(both, sizes, original.records + release.records)
     mine, its = groups.ids[: original.records], groups.ids[original.records :]
     strange = np.any([codes == size - 1 for codes, size in zip(theirs, sizes, strict=True)], axis=0)
-    _check_once(mine, key, "original")
+    whole = np.all([codes < len(original[name].values) for codes, name in zip(ours, key, strict=True)], axis=0)
+    _check_once(mine[whole], key, "original")
     _check_once(its[~strange], key, "release")
     rows = np.full(len(groups), -1)
     rows[its[~strange]] = np.flatnonzero(~strange)
@@ -145,8 +177,9 @@ def _by_key(original: Table, release: Table, key: tuple[str, ...]) -> Match:
 
 
 def _translated(column: Column, release: Table, name: str) -> NDArray[np.uint32]:
-    """Return the codes of a released column as codes of the original; what is not there gets one more."""
+    """Return the codes of a released column as codes of the original; what is not there, or missing, gets one more."""
     places = same_values(column, release[name])
+    places[len(release[name].values) :] = -1
     return np.where(places < 0, column.size, places).astype(np.uint32)[release.codes(name)]
 
 

@@ -7,26 +7,32 @@ records were (see :mod:`shoal.recoding.placing`), or else the first one counts.
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.hierarchy.labels import Range, read_range
-from shoal.recoding.nodes import Domain
-from shoal.table.column import SUPPRESSED, as_text
+from shoal.hierarchy.labels import read_range
+from shoal.recoding.nodes import Domain, Floats, interval
+from shoal.table.column import SUPPRESSED, Column, as_text
 from shoal.table.kind import Kind
 
 Codes: TypeAlias = NDArray[np.uint32]
 
-_PERIOD = re.compile(r"(\d{4})(?:-(?:Q([1-4])|(\d{2})(?:-(\d{2}))?))?")
+_PERIOD = re.compile(r"(\d{4})(?:-?Q([1-4])|-(\d{2})(?:-(\d{2}))?)?")
+_MONTH = re.compile(r"(\d{2})[/.](\d{4})")
+_DECADE = re.compile(r"(\d{3})0s")
+_DAYS = re.compile(r"([\[(\]])\s*(\d{4}-\d{2}-\d{2})\s*[,;]\s*(\d{4}-\d{2}-\d{2})\s*([\])\[])")
 _YEARS = re.compile(r"(\d{4})\s*[-–]\s*(\d{4})")
 _SIDE = re.compile(r"(<=?|≤|>=?|≥|before|after)\s*(\d{4})|(\d{4})\+")
 _SET = re.compile(r"\{(.*)\}", re.DOTALL)
 _CROSSED = re.compile(r"([^*]*[\d.-])(x+|X+|#+)")
+_TELLING = re.compile(r"[\d*{]")  # without one of these a text is nothing but a word
 _EPOCH = date(1970, 1, 1)
 
 
@@ -62,22 +68,55 @@ class Meanings:
         """Return all readings that hold any code; ``exact``: the code that is written just so."""
         found = [Reading(np.array([exact], np.uint32), exact=True)] if exact >= 0 else []
         found += self._nodes(text)
-        found += self._intervals(text)
-        found += self._periods(text)
-        found += self._masks(text)
-        found += self._sets(text)
+        found += self._telling(text)
         return [one for one in found if len(one.codes)]
+
+    def _telling(self, text: str) -> list[Reading]:
+        """Read what a text says by itself, and count how many leaves of the hierarchy it could be."""
+        if not _TELLING.search(text):
+            return []
+        ways = (self._intervals, self._periods, self._masks, self._sets)
+        found = [one for way in ways for one in way(text)]
+        if self._whole is None:
+            return found
+        every = self._whole._telling(text)  # noqa: SLF001 - the same, for all leaves
+        return [replace(one, leaves=len(all_.codes)) for one, all_ in zip(found, every, strict=False)]
+
+    @cached_property
+    def _whole(self) -> "Meanings | None":
+        """The same for all leaves of the hierarchy, where it knows more than the data hold."""
+        ladder = self.domain.hierarchy
+        if ladder is None or self.domain.size <= self.domain.codes:
+            return None
+        labels = pa.array([label for label in ladder.levels[0].labels if label not in {None, SUPPRESSED}], pa.string())
+        if self.domain.column.kind.numeric:
+            read = pc.if_else(pc.match_substring_regex(labels, r"^-?\d+(\.\d+)?$"), labels, None).drop_null()
+            labels = read.cast(self.domain.column.values.type, safe=False)
+        elif self.domain.column.kind is not Kind.TEXT:
+            return None
+        return Meanings(Domain.of(Column(self.domain.column.name, self.domain.column.kind, pc.unique(labels).sort())))
 
     def beginning(self, text: str) -> Reading | None:
         """Read a text as the beginning of values, where these are text: E11 for E11.65."""
         codes = self._starting(text) if self.domain.column.kind is Kind.TEXT else []
         return Reading(np.array(codes, np.uint32)) if len(codes) else None
 
+    def interval(self, low: float, high: float) -> Reading:
+        """Return the values between two numbers."""
+        return Reading(self._between(low, high, low_closed=True, high_closed=True), ends=(low, high))
+
     def _starting(self, stem: str) -> Sequence[int]:
         """Return the codes whose text starts with a stem; texts are in order, so these are neighbours."""
-        if self.domain.column.kind is not Kind.TEXT:
-            return [code for code, text in enumerate(self._texts) if text.startswith(stem)]
-        return range(bisect_left(self._texts, stem), bisect_left(self._texts, stem + chr(0x10FFFF)))
+        texts, codes = self._sorted
+        return codes[bisect_left(texts, stem) : bisect_left(texts, stem + chr(0x10FFFF))]
+
+    @cached_property
+    def _sorted(self) -> tuple[list[str], Sequence[int]]:
+        """The texts in their own order, and their codes; values that are text are in that order anyway."""
+        if self.domain.column.kind is Kind.TEXT:
+            return self._texts, range(len(self._texts))
+        codes = sorted(range(len(self._texts)), key=self._texts.__getitem__)
+        return [self._texts[code] for code in codes], codes
 
     @cached_property
     def _texts(self) -> list[str]:
@@ -91,36 +130,30 @@ class Meanings:
 
     def _nodes(self, text: str) -> Iterator[Reading]:
         """Look the text up on every level of the hierarchy."""
-        ladder = self.domain.hierarchy
-        for level, rung in enumerate(ladder.levels if ladder is not None else ()):
-            if text in rung.labels and ladder is not None:
-                node = rung.labels.index(text)
+        for level, node in self._labels.get(text, ()):
+            ladder = self.domain.hierarchy
+            if ladder is not None:
                 codes = np.flatnonzero(ladder.nodes(level) == node).astype(np.uint32)
-                yield Reading(codes, leaves=int(rung.leaf_counts()[node]), level=level)
+                yield Reading(codes, leaves=int(ladder.levels[level].leaf_counts()[node]), level=level)
+
+    @cached_property
+    def _labels(self) -> dict[str | None, list[tuple[int, int]]]:
+        """The levels and nodes of each label of the hierarchy."""
+        labels: dict[str | None, list[tuple[int, int]]] = {}
+        for level, rung in enumerate(self.domain.hierarchy.levels if self.domain.hierarchy is not None else ()):
+            if level == 0:
+                continue  # these are values, not sets
+            for node, label in enumerate(rung.labels):
+                labels.setdefault(label, []).append((level, node))
+        return labels
 
     def _intervals(self, text: str) -> Iterator[Reading]:
-        if self.domain.positions is None or not self.domain.column.kind.numeric:
-            return
-        stated = read_range(text)
+        stated = read_range(text) if self.domain.column.kind.numeric else None
         if stated is not None:
-            low, high = self._stated(stated)
+            low = -np.inf if stated.low is None else float(stated.low)
+            high = np.inf if stated.high is None else float(stated.high)
             codes = self._between(low, high, stated.low_closed, stated.high_closed)
-            yield Reading(codes, ends=self._inside(stated, low, high), dash=stated.dash)
-
-    def _stated(self, stated: Range) -> tuple[float, float]:
-        """Return the ends of an interval; where it has none, those of the data."""
-        least, most = self.domain.ends
-        low = least if stated.low is None else float(stated.low)
-        return low, most if stated.high is None else float(stated.high)
-
-    def _inside(self, stated: Range, low: float, high: float) -> tuple[float, float]:
-        """Return the least and the greatest number in an interval; among whole numbers [20, 30) ends with 29."""
-        whole = self.domain.column.kind is Kind.INTEGER
-        if whole and not stated.low_closed:
-            low = np.floor(low) + 1
-        if whole and not stated.high_closed:
-            high = np.ceil(high) - 1
-        return (low, high) if low <= high else (high, low)
+            yield Reading(codes, ends=interval(self.domain, text), dash=stated.dash)
 
     def _periods(self, text: str) -> Iterator[Reading]:
         """Read dates that were cut, and intervals of years."""
@@ -129,6 +162,12 @@ class Meanings:
         text = text.strip()
         if match := _PERIOD.fullmatch(text):
             yield from self._period(*match.groups())
+        if match := _MONTH.fullmatch(text):
+            yield from self._period(match[2], None, match[1], None)
+        if match := _DECADE.fullmatch(text):
+            yield self._span(_day(int(match[1]) * 10, 1), _day(int(match[1]) * 10 + 10, 1))
+        if match := _DAYS.fullmatch(text):
+            yield from self._days(*match.groups())
         if match := _YEARS.fullmatch(text):
             yield self._span(_day(int(match[1]), 1), _day(int(match[2]) + 1, 1))
         if match := _SIDE.fullmatch(text):
@@ -143,8 +182,16 @@ class Meanings:
         if day is None:
             end = first + months
             yield self._span(begin, _day(int(year) + (end > 12), end - 12 * (end > 12)))
-        elif begin + int(day) <= _day(int(year) + (first == 12), first % 12 + 1):
+        elif int(day) and begin + int(day) <= _day(int(year) + (first == 12), first % 12 + 1):
             yield self._span(begin + int(day) - 1, begin + int(day))
+
+    def _days(self, left: str, first: str, last: str, right: str) -> Iterator[Reading]:
+        """Read [1950-01-01, 1960-01-01)."""
+        try:
+            low, high = (float((date.fromisoformat(day) - _EPOCH).days) for day in (first, last))
+        except ValueError:
+            return
+        yield self._span(low + (left != "["), high + (right == "]"))
 
     def _side(self, sign: str, year: int) -> Reading:
         """Read "before 1950", "> 2019" and the like; whole years are meant."""
@@ -162,12 +209,21 @@ class Meanings:
         return Reading(codes, ends=(max(begin, least), min(last, most)))
 
     def _between(self, low: float, high: float, low_closed: bool, high_closed: bool) -> Codes:
+        """Return the codes of an interval; values ascend, so these are neighbours."""
+        start = np.searchsorted(self._places, low, "left" if low_closed else "right")
+        end = np.searchsorted(self._places, high, "right" if high_closed else "left")
+        return np.arange(self._first + start, self._first + max(start, end), dtype=np.uint32)
+
+    @cached_property
+    def _places(self) -> Floats:
+        """The values on their scale, without what is beyond it."""
+        return np.zeros(0) if self.domain.positions is None else self.domain.positions[~np.isnan(self.domain.positions)]
+
+    @cached_property
+    def _first(self) -> int:
+        """The code of the first value on the scale: below it there may be minus infinity."""
         places = self.domain.positions
-        if places is None:
-            return np.zeros(0, np.uint32)
-        above = places >= low if low_closed else places > low
-        below = places <= high if high_closed else places < high
-        return np.flatnonzero(above & below).astype(np.uint32)
+        return 0 if places is None or not len(self._places) else int(np.flatnonzero(~np.isnan(places))[0])
 
     def _masks(self, text: str) -> Iterator[Reading]:
         """Read * as one character each; then, at the end of a text, as any characters. 35xx is read as 35**."""
@@ -179,9 +235,9 @@ class Meanings:
         pattern = re.compile("".join("." if sign == SUPPRESSED else re.escape(sign) for sign in text), re.DOTALL)
         codes = self._starting(stem)
         fitting = [code for code in codes if pattern.fullmatch(self._texts[code])]
-        yield Reading(np.array(fitting, np.uint32))
+        yield Reading(np.array(sorted(fitting), np.uint32))
         if not rest.strip(SUPPRESSED) and len(fitting) < len(codes):
-            yield Reading(np.array(codes, np.uint32))
+            yield Reading(np.array(sorted(codes), np.uint32))
 
     def _sets(self, text: str) -> Iterator[Reading]:
         """Read {a, b}: the values that it names, as far as the data hold them."""
@@ -190,6 +246,8 @@ class Meanings:
             return
         for separator in (",", ";", "|"):
             named = [part.strip().strip("'\"") for part in match[1].split(separator)]
+            if self.domain.column.kind is Kind.NUMBER:
+                named = [name.removesuffix(".0") for name in named]
             codes = [self._codes_of_text[name] for name in named if name in self._codes_of_text]
             if codes:
                 yield Reading(np.array(sorted(set(codes)), np.uint32))

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.hierarchy.hierarchy import Hierarchy
+from shoal.hierarchy.labels import read_range
 from shoal.table.column import SUPPRESSED, Column
+from shoal.table.kind import Kind
 from shoal.table.scale import scale
 
 Floats = NDArray[np.float64]
@@ -53,6 +55,12 @@ class Domain:
     def codes(self) -> int:
         """How many codes the column has."""
         return self.column.size
+
+    @property
+    def shares(self) -> Floats:
+        """The share that each code has of its leaf: less than 1 where several codes are one leaf."""
+        shares: Floats = 1 / np.bincount(self.leaves, minlength=self.size)[self.leaves]
+        return shares
 
     @property
     def height(self) -> int | None:
@@ -114,7 +122,7 @@ class Nodes:
         single = domain.codes
         lengths = np.ones(single + len(more), np.int64)
         lengths[single:] = [len(node.codes) for node in more]
-        ends = np.array([node.ends or _ends(domain, node.codes) for node in more], np.float64).reshape(-1, 2)
+        ends = np.array([_ends(domain, node) for node in more], np.float64).reshape(-1, 2)
         positions = np.full(single, np.nan) if domain.positions is None else domain.positions
         return cls(
             domain,
@@ -189,8 +197,31 @@ def _level(domain: Domain, node: Node) -> int:
     return next(level for level in levels if len(np.unique(domain.hierarchy.nodes(level)[node.codes])) <= 1)
 
 
-def _ends(domain: Domain, codes: NDArray[np.uint32]) -> tuple[float, float]:
-    """Return the smallest and the largest value of a set."""
-    known = np.zeros(0) if domain.positions is None else domain.positions[codes]
+def _ends(domain: Domain, node: Node) -> tuple[float, float]:
+    """Return the interval that a node states; where it states none, the smallest and the largest of its values."""
+    stated = None if node.level is None else interval(domain, node.label)
+    if node.ends is not None or stated is not None:
+        return node.ends or stated or (np.nan, np.nan)
+    known = np.zeros(0) if domain.positions is None else domain.positions[node.codes]
     known = known[~np.isnan(known)]
     return (float(known.min()), float(known.max())) if len(known) else (np.nan, np.nan)
+
+
+def interval(domain: Domain, label: str | None) -> tuple[float, float] | None:
+    """Return the least and the greatest number of the interval that a label states; where it has no end, the data's.
+
+    >>> import shoal
+    >>> domain = Domain.of(shoal.read({"age": [3, 25, 97]})["age"])
+    >>> interval(domain, "[20, 30)"), interval(domain, "90+"), interval(domain, "old")
+    ((20.0, 29.0), (90.0, 97.0), None)
+    """
+    stated = read_range(label) if label is not None and domain.column.kind.numeric else None
+    if stated is None:
+        return None
+    least, most = domain.ends
+    low = least if stated.low is None else float(stated.low)
+    high = most if stated.high is None else float(stated.high)
+    if domain.column.kind is Kind.INTEGER:  # among whole numbers [20, 30) ends with 29
+        low = low if stated.low_closed else float(np.floor(low) + 1)
+        high = high if stated.high_closed else float(np.ceil(high) - 1)
+    return (low, high) if low <= high else (high, low)

@@ -1,7 +1,8 @@
 """Placing: the set that every released cell stands for, found out from its text and from what its records were.
 
 Of several readings of a text the narrowest counts that holds every value its records had. A text that cannot be read
-stands for just these values, and is reported; so is one whose records had other values than it says.
+stands for just these values. A cell that shows another value than it had, or a set without it, is changed: nothing true
+is left. All of this is reported.
 """
 
 from collections.abc import Sequence
@@ -15,20 +16,26 @@ from shoal.kernels.translation import Codes, narrowest
 from shoal.recoding.matching import numbers, same_values
 from shoal.recoding.meaning import Meanings, Reading
 from shoal.recoding.nodes import Domain, Fate, Floats, Ints, Node, Nodes
+from shoal.recoding.numbers import Period, Rounding, Shown, averaged, cut_off, rounded
 from shoal.recoding.recoding import Pairs, Recoded
 from shoal.table.column import SUPPRESSED, Column, as_text
+from shoal.table.kind import Kind
+from shoal.table.scale import scale
 
-UNREAD = "cannot be read; each is taken for the values that its records had"
-UNKNOWN = "cannot be read, and count as suppressed"
-UNTRUE = "are not what their records had, and count as suppressed"
-OUTSIDE = "do not hold all values of their records, and were widened"
+UNREAD = "texts that cannot be read; each is taken for the values that its records had"
+UNKNOWN = "texts that cannot be read; they count as suppressed"
+UNTRUE = "something else than the record had; it counts as suppressed"
+WIDENED = "sets that do not hold all values of their records; they were widened"
+AVERAGED = "means, medians or middles of what the records had"
+ROUNDED = "rounded values"
+_LISTED = {UNREAD, UNKNOWN, WIDENED}  # others are values, of which nothing is to be seen
 
 
 @dataclass(frozen=True, slots=True)
 class Remark:
     """Something about the texts of a released column that its owner should know.
 
-    ``texts``: which ones. ``records``: how many are concerned.
+    ``records``: how many are concerned. ``texts``: which ones, where they are no values.
     """
 
     column: str
@@ -81,6 +88,8 @@ class _Seen:
 
     def inside(self, codes: NDArray[np.uint32]) -> NDArray[np.bool_]:
         """Tell which of the codes are in a set."""
+        if codes[-1] - codes[0] + 1 == len(codes):  # neighbours
+            return np.asarray((self.codes >= codes[0]) & (self.codes <= codes[-1]), bool)
         return np.isin(self.codes, codes, kind="sort")
 
 
@@ -92,10 +101,12 @@ class _Placer:
         self._width = release.size + 1
         self._meanings = Meanings(domain)
         self._texts: list[str] = as_text(release.values).to_pylist()
-        self._exact = self.said = np.append(same_values(domain.column, release), -1)
         self._suppressed, self._changed = domain.codes, domain.codes + 1
         self._notes: dict[str, list[tuple[int, int]]] = {}
-        self.numbers = self._numbers(release)
+        self._rounding: Rounding | Period | None = None
+        self._averaged = self._cut_off = False
+        self.said = np.append(same_values(domain.column, release), -1)
+        self.numbers = self._read_numbers(release)
         self.pairs: Pairs | None = None
         self.nodes = [Node.everything(domain), Node.everything(domain, Fate.CHANGED)]
 
@@ -104,8 +115,71 @@ class _Placer:
         pairs = group(codes.astype(np.uint64) * np.uint64(self._width) + shown, self._domain.codes * self._width)
         was, text = codes[pairs.first].astype(np.int64), shown[pairs.first].astype(np.int64)
         number = np.bincount(pairs.ids, counts, len(pairs)).astype(np.int64)
-        at = np.where(self._exact[text] == was, was, -1)
+        at = np.where(self.said[text] == was, was, -1)
         at[(at < 0) & self._blank()[text]] = self._suppressed
+        self._look_at_numbers(was, text, number, at)
+        self._place_texts(was, text, number, at)
+        self.pairs = Pairs(was, at, number)
+        return at[pairs.ids]
+
+    def by_text(self, shown: Codes, counts: Ints) -> Ints:
+        """Return the node of each row, from its text alone: the first reading counts."""
+        at = self.said.copy()
+        at[(at < 0) & self._blank()] = self._suppressed
+        held = np.bincount(shown, counts, self._width).astype(np.int64)
+        for text in np.flatnonzero((at < 0) & (held > 0)).tolist():
+            beginning = self._meanings.beginning(self._texts[text])
+            readings = [*self._meanings.of(self._texts[text]), *([beginning] if beginning is not None else [])]
+            at[text] = self._add(text, readings[0]) if readings else self._suppressed
+            if not readings:
+                self._note(UNKNOWN, text, int(held[text]))
+        return at[shown]
+
+    def remarks(self) -> list[Remark]:
+        """Return what is to be said."""
+        return [
+            Remark(
+                self._domain.column.name,
+                says,
+                tuple(self._texts[text] for text, _ in noted) if says in _LISTED else (),
+                sum(records for _, records in noted),
+            )
+            for says, noted in self._notes.items()
+        ]
+
+    def _read_numbers(self, release: Column) -> Floats:
+        """Read the texts as numbers, or as days, where the column holds such; NaN elsewhere."""
+        read = np.full(self._width, np.nan)
+        if self._domain.column.kind.numeric:
+            read[: len(self._texts)] = numbers(as_text(release.values))
+        elif {self._domain.column.kind, release.kind} <= {Kind.DATE, Kind.DATETIME}:
+            places = scale(release)
+            if places is not None:
+                read[: release.size] = places
+        return read
+
+    def _blank(self) -> NDArray[np.bool_]:
+        """Tell which texts show nothing: missing, suppressed, nothing but *, empty, or not released."""
+        blank = np.ones(self._width, bool)
+        blank[: len(self._texts)] = [not text.strip(SUPPRESSED) for text in self._texts]
+        return blank
+
+    def _look_at_numbers(self, was: Ints, text: Ints, number: Ints, at: Ints) -> None:
+        """Find out whether numbers are means or rounded. If they are not, those are untrue that one value became."""
+        shown = Shown.of(self._domain, was, text, number, self.numbers, self.said)
+        self._rounding = rounded(self._domain, shown, self._texts)
+        self._cut_off = cut_off(shown)
+        self._averaged = self._rounding is None and not self._cut_off and averaged(shown, self._texts)
+        if self._rounding is not None or self._averaged or self._cut_off or self._domain.hierarchy is not None:
+            return
+        alone = np.bincount(text, minlength=self._width) == 1
+        noisy = np.flatnonzero((at < 0) & alone[text] & ~np.isnan(self.numbers[text]))
+        at[noisy] = self._changed
+        if len(noisy):
+            self._note(UNTRUE, int(text[noisy[0]]), int(number[noisy].sum()))
+
+    def _place_texts(self, was: Ints, text: Ints, number: Ints, at: Ints) -> None:
+        """Place text by text what is not placed yet."""
         steady = np.bincount(was, minlength=self._domain.codes) == 1  # values that always show the same text
         steady[len(self._domain.column.values) :] = False
         order = np.argsort(text, kind="stable")
@@ -115,48 +189,14 @@ class _Placer:
         held = [_Seen(int(text[span[0]]), was[span].astype(np.uint32), number[span]) for span in spans]
         for span, seen, readings in zip(spans, held, self._readings(held), strict=True):
             at[span] = self._placed(seen, readings, steady)
-        self.pairs = Pairs(was, at, number)
-        return at[pairs.ids]
-
-    def by_text(self, shown: Codes, counts: Ints) -> Ints:
-        """Return the node of each row, from its text alone: the first reading counts."""
-        at = self._exact.copy()
-        at[(at < 0) & self._blank()] = self._suppressed
-        held = np.bincount(shown, counts, self._width).astype(np.int64)
-        for text in np.flatnonzero((at < 0) & (held > 0)).tolist():
-            readings = self._meanings.of(self._texts[text])
-            at[text] = self._add(text, readings[0].codes, readings[0]) if readings else self._suppressed
-            if not readings:
-                self._note(UNKNOWN, text, int(held[text]))
-        return at[shown]
-
-    def remarks(self) -> list[Remark]:
-        """Return what is to be said."""
-        name = self._domain.column.name
-        return [
-            Remark(name, says, tuple(self._texts[text] for text, _ in noted), sum(records for _, records in noted))
-            for says, noted in self._notes.items()
-        ]
-
-    def _numbers(self, release: Column) -> Floats:
-        """Read the texts as numbers, where the column holds numbers; NaN elsewhere."""
-        read = np.full(self._width, np.nan)
-        if self._domain.column.kind.numeric:
-            read[: len(self._texts)] = numbers(as_text(release.values))
-        return read
-
-    def _blank(self) -> NDArray[np.bool_]:
-        """Tell which texts show nothing: missing, suppressed, nothing but *, or not released."""
-        blank = np.ones(self._width, bool)
-        blank[: len(self._texts)] = [text != "" and not text.strip(SUPPRESSED) for text in self._texts]
-        return blank
 
     def _readings(self, held: Sequence[_Seen]) -> list[list[Reading]]:
         """Read texts. Of an end that two intervals share, as in 20-30 and 30-40, the records tell where it belongs."""
-        found = [self._meanings.of(self._texts[seen.text], int(self._exact[seen.text])) for seen in held]
-        ends = [end for readings in found for one in readings if one.dash for end in set(one.ends or ())]
-        values, numbers_of = np.unique(ends, return_counts=True)
-        shared = values[numbers_of > 1]
+        found = [self._meanings.of(self._texts[seen.text], int(self.said[seen.text])) for seen in held]
+        dashed = [one.ends for readings in found for one in readings if one.dash and one.ends is not None]
+        shared = np.intersect1d(
+            [low for low, high in dashed if low < high], [high for low, high in dashed if low < high]
+        )
         if not len(shared):
             return found
         return [
@@ -174,50 +214,63 @@ class _Placer:
 
     def _placed(self, seen: _Seen, readings: Sequence[Reading], steady: NDArray[np.bool_]) -> Ints | int:
         """Return the node of a text, or one for each value that its records had."""
-        fitting = [one for one in readings if seen.inside(one.codes).all()]
+        more = [*self._as_number(seen), *self._as_beginning(seen, readings)]
+        sets = [one for one in (*readings, *more) if len(one.codes) and not one.exact]
+        fitting = [one for one in sets if seen.inside(one.codes).all()]
         if fitting:
-            best = min(fitting, key=lambda one: len(one.codes))
-            return self._add(seen.text, best.codes, best)
-        if self._is_middle(seen):
-            return self._add(seen.text, seen.codes)
-        sets = [one for one in readings if not one.exact]
+            return self._add(seen.text, min(fitting, key=lambda one: len(one.codes)))
+        if self.said[seen.text] >= 0 or not np.isnan(self.numbers[seen.text]):
+            return self._value(seen, steady)
         if sets:
-            return self._widened(seen, sets)
-        beginning = self._meanings.beginning(self._texts[seen.text])
-        if beginning is not None and seen.inside(beginning.codes).all():
-            return self._add(seen.text, beginning.codes, beginning)
-        exact = self._exact[seen.text]
-        merged = exact in seen.codes and steady[seen.codes].all()  # a value that always takes in certain others
-        if np.isnan(self.numbers[seen.text]) and (exact < 0 or merged):
+            return self._set(seen, sets, steady)
+        self._note(UNREAD, seen.text, int(seen.counts.sum()))
+        return self._add(seen.text, Reading(seen.codes))
+
+    def _as_number(self, seen: _Seen) -> list[Reading]:
+        """Read a number as what is rounded to it, or as what it is the mean of, if the whole column is like that."""
+        number = float(self.numbers[seen.text])
+        if np.isnan(number):
+            return []
+        if self._rounding is not None:
+            self._note(ROUNDED, seen.text, int(seen.counts.sum()))
+            return [self._meanings.interval(*self._rounding.ends(number))]
+        if self._averaged:
+            self._note(AVERAGED, seen.text, int(seen.counts.sum()))
+            return [Reading(seen.codes)]
+        return []
+
+    def _as_beginning(self, seen: _Seen, readings: Sequence[Reading]) -> list[Reading]:
+        """Read a text as the beginning of codes, if it says nothing else."""
+        beginning = None if readings else self._meanings.beginning(self._texts[seen.text])
+        return [] if beginning is None else [beginning]
+
+    def _value(self, seen: _Seen, steady: NDArray[np.bool_]) -> Ints | int:
+        """Place a text that is a value: true where records had it, unless it takes in certain others, too."""
+        said = int(self.said[seen.text])
+        merged = said in seen.codes and steady[seen.codes].all()
+        if self._cut_off or (merged and np.isnan(self.numbers[seen.text])):
             self._note(UNREAD, seen.text, int(seen.counts.sum()))
-            return self._add(seen.text, seen.codes)
-        self._note(UNTRUE, seen.text, int(seen.counts[seen.codes != exact].sum()))
-        return np.where(seen.codes == exact, exact, self._changed)
+            return self._add(seen.text, Reading(seen.codes))
+        self._note(UNTRUE, seen.text, int(seen.counts[seen.codes != said].sum()))
+        return np.where(seen.codes == said, said, self._changed)
 
-    def _widened(self, seen: _Seen, sets: Sequence[Reading]) -> int:
-        """Take the reading that most records agree with, and add what the others had."""
+    def _set(self, seen: _Seen, sets: Sequence[Reading], steady: NDArray[np.bool_]) -> Ints | int:
+        """Place a text whose set does not hold all values of its records.
+
+        Values that always show it belong to it, whatever it says; for others it is untrue.
+        """
         best = max(sets, key=lambda one: int(seen.counts[seen.inside(one.codes)].sum()))
-        self._note(OUTSIDE, seen.text, int(seen.counts[~seen.inside(best.codes)].sum()))
-        return self._add(seen.text, np.union1d(best.codes, seen.codes), replace(best, leaves=None, level=None))
+        outside = ~seen.inside(best.codes)
+        if steady[seen.codes[outside]].all():
+            self._note(WIDENED, seen.text, int(seen.counts[outside].sum()))
+            return self._add(seen.text, Reading(np.union1d(best.codes, seen.codes)))
+        self._note(UNTRUE, seen.text, int(seen.counts[outside].sum()))
+        return np.where(outside, self._changed, self._add(seen.text, best))
 
-    def _is_middle(self, seen: _Seen) -> bool:
-        """Tell whether a number is the mean, the median or the middle of what its records had, as it is rounded."""
-        number = self.numbers[seen.text]
-        if np.isnan(number) or len(seen.codes) < 2 or self._domain.positions is None:
-            return False
-        values = self._domain.positions[seen.codes]
-        share = np.cumsum(seen.counts) / seen.counts.sum()
-        halves = [values[min(int(np.searchsorted(share, 0.5, side)), len(values) - 1)] for side in ("left", "right")]
-        middles = (np.average(values, weights=seen.counts), np.mean(halves), (values.min() + values.max()) / 2)
-        decimals = len(self._texts[seen.text].partition(".")[2])
-        near = 0.5 * 10.0**-decimals + 1e-12 * abs(number)
-        return any(abs(middle - number) <= near for middle in middles)
-
-    def _add(self, text: int, codes: NDArray[np.uint32], reading: Reading | None = None) -> int:
-        if reading is not None and reading.exact:
-            return int(codes[0])
-        read = reading or Reading(codes)
-        self.nodes.append(Node(self._texts[text], Fate.COARSER, codes, read.leaves, read.ends, read.level))
+    def _add(self, text: int, reading: Reading) -> int:
+        self.nodes.append(
+            Node(self._texts[text], Fate.COARSER, reading.codes, reading.leaves, reading.ends, reading.level)
+        )
         return self._domain.codes + len(self.nodes) - 1
 
     def _note(self, says: str, text: int, records: int) -> None:

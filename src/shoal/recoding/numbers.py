@@ -1,0 +1,174 @@
+"""Numbers that stand for others: means, rounded values, dates moved to the first of the month.
+
+A number in a cell that is not the value of its record may be true all the same, if the whole column was treated in one
+way. So this is decided column by column: of noise, which hits the mean of its records here and there, some number is
+always too far out.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.recoding.nodes import Domain, Floats, Ints
+from shoal.table.kind import Kind
+
+_TINY = 1e-9  # of a unit: what is lost in floating point
+Ends: TypeAlias = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shown:
+    """Pairs of a value and a number that it became: ``counts[i]`` records with the place ``was[i]`` show ``texts[i]``.
+
+    ``numbers[text]``: texts as numbers. ``exact[i]``: whether a pair shows just its value.
+    """
+
+    was: Floats
+    texts: Ints
+    counts: Ints
+    numbers: Floats
+    exact: NDArray[np.bool_]
+
+    @classmethod
+    def of(  # noqa: PLR0913, PLR0917 - the fields
+        cls, domain: Domain, codes: Ints, texts: Ints, counts: Ints, numbers: Floats, exact: Ints
+    ) -> "Shown":
+        """Take the pairs that show numbers."""
+        places = np.full(domain.codes, np.nan) if domain.positions is None else domain.positions
+        held = ~np.isnan(numbers[texts]) & ~np.isnan(places[codes])
+        return cls(places[codes[held]], texts[held], counts[held], numbers, (exact[texts] == codes)[held])
+
+    @property
+    def steady(self) -> bool:
+        """Whether equal values always became the same number."""
+        return len(np.unique(self.was)) == len(np.unique(np.stack([self.was, self.numbers[self.texts]]), axis=1).T)
+
+
+def averaged(shown: Shown, written: Sequence[str]) -> bool:
+    """Tell whether every number that is not just its records' value is their mean; or all their median, or middle.
+
+    >>> import numpy as np
+    >>> was, texts = np.array([1.0, 1.0, 4.0, 9.0]), np.array([0, 0, 0, 1])
+    >>> shown = Shown(was, texts, np.ones(4, int), np.array([2.0, 9.0]), np.array([False] * 3 + [True]))
+    >>> averaged(shown, ["2.0", "9.0"])
+    True
+    """
+    texts, at = np.unique(shown.texts, return_inverse=True)
+    sought = np.bincount(at, ~shown.exact) > 0
+    several = np.bincount(at) > 1
+    if not sought.any() or not several[sought].all():
+        return False
+    decimals = np.array([len(written[text].partition(".")[2]) for text in texts.tolist()])
+    numbers = shown.numbers[texts]
+    near = 0.5 * 10.0**-decimals + 1e-12 * np.abs(numbers)
+    mean, median, middle = _middles(shown, at, len(texts))
+    ways = (mean, middle, *([median] if shown.steady else []))  # most records of a value keep the median where it is
+    return any((np.abs(way - numbers)[sought] <= near[sought]).all() for way in ways)
+
+
+def cut_off(shown: Shown) -> bool:
+    """Tell whether nothing but the smallest and the largest number has taken in others: 85 for 85 and more."""
+    numbers = shown.numbers[shown.texts]
+    if not len(numbers) or not shown.steady:
+        return False
+    low, high = numbers.min(), numbers.max()
+    inside = ((numbers == high) & (shown.was >= high)) | ((numbers == low) & (shown.was <= low))
+    own = np.isin(shown.texts, shown.texts[shown.exact])  # some record had just this number
+    return bool((shown.exact | (inside & own)).all())
+
+
+def _middles(shown: Shown, at: Ints, number: int) -> tuple[Floats, Floats, Floats]:
+    """Return the mean, the median and the middle of the range of the values of each text."""
+    whole = np.bincount(at, shown.counts, number)
+    mean = np.bincount(at, shown.counts * shown.was, number) / whole
+    order = np.lexsort((shown.was, at))
+    starts = np.searchsorted(at[order], np.arange(number))
+    running = np.cumsum(shown.counts[order])
+    before = running[starts] - shown.counts[order][starts]
+    halves = [shown.was[order][np.searchsorted(running, before + whole / 2, side)] for side in ("left", "right")]
+    values = shown.was[order]
+    ends = values[starts], values[np.append(starts[1:], len(values)) - 1]
+    return mean, (halves[0] + halves[1]) / 2, (ends[0] + ends[1]) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Rounding:
+    """Numbers are multiples of ``unit``; each stands for what is from ``below`` to ``above`` units away."""
+
+    unit: float
+    below: float
+    above: float
+
+    def ends(self, number: float) -> Ends:
+        """Return the interval that is rounded to a number."""
+        return number + (self.below - _TINY) * self.unit, number + (self.above + _TINY) * self.unit
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """Days stand for their whole month, or year: ``unit`` is M or Y."""
+
+    unit: str
+
+    def ends(self, number: float) -> Ends:
+        """Return the first and the last moment of the period that a day is in."""
+        begin = np.datetime64(int(np.floor(number)), "D").astype(f"datetime64[{self.unit}]")
+        first, after = (float((begin + step).astype("datetime64[D]").astype(np.int64)) for step in (0, 1))
+        return first, after - _TINY
+
+
+# To the nearest, down, up; whether the ends belong to it.
+_WAYS = ((-0.5, 0.5, True, True), (0.0, 1.0, True, False), (-1.0, 0.0, False, True))
+
+
+def rounded(domain: Domain, shown: Shown, written: Sequence[str]) -> Rounding | Period | None:
+    """Find out whether all numbers are rounded in one way: to something coarser than the original's own unit.
+
+    >>> import numpy as np
+    >>> import shoal
+    >>> domain = Domain.of(shoal.read({"age": [31, 34, 38, 41]})["age"])
+    >>> was, texts = np.array([31.0, 34.0, 38.0, 41.0]), np.array([0, 0, 1, 1])
+    >>> rounded(domain, Shown(was, texts, np.ones(4, int), np.array([30.0, 40.0]), np.zeros(4, bool)), ["30", "40"])
+    Rounding(unit=10.0, below=-0.5, above=0.5)
+    """
+    if shown.exact.all() or not shown.steady:
+        return None
+    numbers = shown.numbers[shown.texts]
+    if not domain.column.kind.numeric:
+        return _period(domain, shown.was, numbers)
+    unit, own = _unit(numbers, written), _unit(shown.was, domain.column.labels().drop_null().to_pylist())
+    if unit is None or (own is not None and unit <= own):
+        return None
+    apart = (shown.was - numbers) / unit
+    for below, above, with_below, with_above in _WAYS:
+        low = apart >= below - _TINY if with_below else apart > below + _TINY
+        high = apart <= above + _TINY if with_above else apart < above - _TINY
+        if (low & high).all():
+            return Rounding(unit, below + (not with_below) * 2 * _TINY, above - (not with_above) * 2 * _TINY)
+    return None
+
+
+def _period(domain: Domain, was: Floats, shown: Floats) -> Period | None:
+    if domain.column.kind not in {Kind.DATE, Kind.DATETIME}:
+        return None
+    days = [np.floor(part).astype(np.int64).astype("datetime64[D]") for part in (was, shown)]
+    for unit in ("M", "Y"):
+        periods = [part.astype(f"datetime64[{unit}]") for part in days]
+        if (periods[0] == periods[1]).all() and len(np.unique(periods[1])) == len(np.unique(shown)):
+            return Period(unit)
+    return None
+
+
+def _unit(numbers: Floats, written: Sequence[str]) -> float | None:
+    """Return the largest number that all are multiples of; None if there is none to speak of."""
+    different = np.unique(numbers)
+    decimals = max((len(text.partition(".")[2].rstrip("0")) for text in written), default=0)
+    if len(different) < 2 or decimals > 6 or np.abs(different).max() * 10.0**decimals > 2**53:
+        return None
+    whole = np.rint(different * 10.0**decimals).astype(np.int64)
+    divisor = int(np.gcd.reduce(whole))
+    return float(Fraction(divisor, 10**decimals)) if divisor else None
