@@ -68,6 +68,7 @@ def test_several_releases_side_by_side(folder):
     assert "coarse" in done.stdout
     releases = json.loads(run(*options, "--json", cwd=folder).stdout)["result"]["releases"]
     assert [one["release"] for one in releases] == ["fine.csv", "coarse.csv"]
+    assert "matched" in done.stderr
     fine, coarse = (one["cost"] for one in releases)
     assert all(fine[name] < coarse[name] for name in ("loss", "nue", "precision", "suppressed-records"))
 
@@ -106,6 +107,8 @@ def test_analyses(tmp_path):
         (["--time", "age"], "--event died"),
         (["--learn", "dx", "--model", "magic"], "boosting or linear"),
         (["--key", "nobody"], "no column 'nobody'"),
+        (["--by", "sex"], "--time and --event"),
+        (["--on", "age"], "--learn, --outcome"),
         (["--target", "nothing"], "no column 'nothing'"),
     ],
 )
@@ -200,3 +203,64 @@ def test_costs(folder):
     assert {(one["release"], one["measure"]) for one in values} == {
         (name, measure) for name, held in found.items() for measure, one in held.items() if one.total
     }
+
+
+def test_notes_hold_no_values(tmp_path):
+    """A released identifier that is not what it was is counted, never shown."""
+    (tmp_path / "a.csv").write_text("id,x\n" + "".join(f"patient{n},{n % 7}\n" for n in range(50)))
+    (tmp_path / "b.csv").write_text("id,x\n" + "".join(f"patient{n * 7 % 50},{n % 7}\n" for n in range(50)))
+    done = run("compare", "a.csv", "b.csv", "--quasi", "id,x", "--pictures", "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "patient" not in done.stderr + done.stdout
+    assert "patient" not in (tmp_path / "out" / "b-id.svg").read_text()
+
+
+def test_texts_that_could_not_be_read_are_listed(tmp_path):
+    (tmp_path / "a.csv").write_text("x\n" + "".join(f"{n % 9}\n" for n in range(90)))
+    (tmp_path / "b.csv").write_text("x\n" + "".join(f"{'low' if n % 9 < 4 else 'high'}\n" for n in range(90)))
+    done = run("compare", "a.csv", "b.csv", cwd=tmp_path)
+    assert "'high', 'low'" in done.stderr
+
+
+def test_markup_in_data_is_no_markup(tmp_path):
+    (tmp_path / "a.csv").write_text("[/red],y\n" + "".join(f"[/b]{n % 2},{n % 5}\n" for n in range(60)))
+    done = run("compare", "a.csv", "a.csv", "--subgroups", "[/red]", "--outcome", "y", "--on", "[/red]", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "[/b]1" in done.stdout
+
+
+def test_columns_that_come_and_go_are_told():
+    before = {"age": [1, 2], "sex": ["f", "m"], "lab": [1, 2]}
+    found = shoal.compare(before, {"age": [1, 2], "gender": ["f", "m"], "secret": [1, 2]}, quasi=["age", "sex"])
+    notes = " ".join(found.notes)
+    assert "'gender', 'secret'" in notes
+    assert "counted as suppressed: 'sex'" in notes
+    assert "not counted: 'lab'" in notes
+
+
+def test_stars_in_the_original_are_suppressed_there_too(tmp_path):
+    (tmp_path / "a.csv").write_text("age\n31\n*\n45\n47\n")
+    (tmp_path / "b.csv").write_text("age\n30-39\n*\n40-49\n40-49\n")
+    (tmp_path / "p.toml").write_text('version = 1\ncolumns.age = "quasi"\n')
+    plain = shoal.compare(tmp_path / "a.csv", tmp_path / "b.csv").columns["age"]
+    assert (plain.kept, plain.coarser) == (1, 3)
+    done = run("compare", "a.csv", "b.csv", "--policy", "p.toml", "--json", cwd=tmp_path)
+    assert json.loads(done.stdout)["result"]["columns"]["age"]["coarser"] == 3
+
+
+def test_two_releases_of_one_name(tmp_path):
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "r.csv").write_text("x\n1\n2\n")
+    (tmp_path / "a.csv").write_text("x\n1\n2\n")
+    done = run("compare", "a.csv", "one/r.csv", "two/r.csv", "--pictures", "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"costs.svg", "one_r-x.svg", "two_r-x.svg"}
+
+
+def test_more_records_than_there_were(tmp_path):
+    (tmp_path / "a.csv").write_text("x\n1\n2\n3\n")
+    (tmp_path / "b.csv").write_text("x\n1\n2\n3\n1\n*\n")
+    done = run("compare", "a.csv", "b.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "80.0%" in done.stdout

@@ -14,7 +14,7 @@ from shoal.analyses.subgroups import Subgroup, subgroups
 from shoal.analyses.survival import Curves, cox, survive
 from shoal.errors import RecodingError, counted, listed
 from shoal.hierarchy.hierarchy import Hierarchy
-from shoal.hierarchy.spec import KINDS, Spec, bind
+from shoal.hierarchy.spec import bind_all
 from shoal.plain import measures
 from shoal.policy import Policy
 from shoal.progress import Hook
@@ -28,7 +28,6 @@ from shoal.table.column import SUPPRESSED
 from shoal.table.reading import read
 from shoal.table.role import Role
 from shoal.table.table import Table
-from shoal.validation import validated
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +160,8 @@ def compare(  # noqa: PLR0913 - keyword-only options
 def _original(given: Any, policy: Policy | None) -> Table:
     if policy is None:
         return _read(given)
-    return policy.apply(given) if isinstance(given, Table) else policy.read(given)
+    options = {"suppressed": SUPPRESSED, **policy.data.read.model_dump(exclude_unset=True)}
+    return policy.apply(given if isinstance(given, Table) else read(given, **options))
 
 
 def _read(given: Any) -> Table:
@@ -185,18 +185,7 @@ def _columns(before: Table, after: Table, matched: Match, target: str | None) ->
 
 def _hierarchies(table: Table, policy: Policy | None, given: Mapping[str, Any]) -> dict[str, Hierarchy]:
     held = policy.hierarchies(table) if policy is not None else {}
-    return {**held, **{name: _hierarchy(table, name, one) for name, one in given.items()}}
-
-
-def _hierarchy(table: Table, name: str, given: Any) -> Hierarchy:
-    if isinstance(given, Hierarchy):
-        return given
-    if isinstance(given, Mapping):
-        kind = str(given.get("kind"))
-        given = validated(KINDS[kind], given, where=f"The hierarchy of column '{name}'", error=RecodingError)
-    if not isinstance(given, Spec):
-        raise RecodingError(f"The hierarchy of column '{name}' is none.", hint='Give { "kind": "interval", … }.')
-    return bind(given, table, name)
+    return {**held, **bind_all(given, table)}
 
 
 def _measured(
@@ -210,6 +199,9 @@ def _measured(
         fields = {field: value for field, value in (parameters or {}).items() if field in kind.model_fields}
         if names is None and not kind.of_counts:
             left_out[name] = "It takes more than counting: ask for it by name."
+            continue
+        if names is None and kind.most_columns is not None and len(recoding.quasi) > kind.most_columns:
+            left_out[name] = f"There are more than {kind.most_columns} columns: ask for it by name."
             continue
         try:
             found[name] = kind(**fields).measure(recoding)
@@ -233,13 +225,26 @@ def _privacy(table: Table, quasi: Sequence[str], columns: Sequence[str], before:
 
 def _notes(before: Table, after: Table, columns: Sequence[str], matched: Match, recoding: Recoding) -> list[str]:
     notes = [f"Records are matched {matched.how}."]
+    more = [name for name in after.names if name not in before]
+    if more:
+        notes.append(f"The release has columns that the original does not have: {listed(more)}.")
     dropped = [name for name in columns if name not in after]
     if dropped:
         notes.append(f"Not in the release, and counted as suppressed: {listed(dropped)}.")
+    others = [
+        name for name in before.names if name not in after and name not in {*columns, *before.with_role(Role.DIRECT)}
+    ]
+    if others:
+        notes.append(f"Not in the release, and not counted: {listed(others)}.")
     if not before.quasi:
         notes.append("No quasi-identifiers are given: all columns that both tables have are taken for them.")
     if matched.added:
-        notes.append(f"{counted(matched.added, 'released record')} are of nobody in the original; they do not count.")
+        notes.append(f"In the release, but of nobody in the original: {counted(matched.added, 'record')}.")
+    blank = all((column.nodes.fates[column.at] == Fate.SUPPRESSED).all() for column in recoding.of_quasi)
+    if blank and not recoding.suppressed.any():
+        notes.append(
+            "No record shows anything in the quasi-identifiers: that counts as generalised, not as suppressed."
+        )
     changed = sum(column.records(Fate.CHANGED) for column in recoding.columns)
     if changed > 0.2 * recoding.records * len(recoding.columns):
         notes.append(

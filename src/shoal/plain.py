@@ -13,8 +13,7 @@ from math import inf
 from typing import Any
 
 from shoal.errors import ModelError, did_you_mean, listed
-from shoal.hierarchy.hierarchy import Hierarchy
-from shoal.hierarchy.spec import KINDS, Spec, bind
+from shoal.hierarchy.spec import bind_all
 from shoal.models.evidence import Gatherer
 from shoal.models.exact import exact
 from shoal.models.model import MODELS, Model, Need, Number
@@ -159,7 +158,7 @@ class _Given:
         table = data if isinstance(data, Table) else read(data)
         table = table.taking(quasi=quasi, sensitive=sensitive, subject=subject)
         rule = Missing.named(missing or Missing.OWN)
-        gatherer = Gatherer(table, rule, _hierarchies(table, hierarchies or {}), _population(table, population))
+        gatherer = Gatherer(table, rule, bind_all(hierarchies or {}, table), _population(table, population))
         return cls(table.quasi, table.sensitive, gatherer)
 
     def suffices(self, model: type[Model]) -> bool:
@@ -185,26 +184,6 @@ def _worst(model: Model, given: _Given) -> dict[str, Number]:
         model.admit(evidence)
         found.append(model.measure(evidence))
     return {name: better.worst(values[name] for values in found) for name, better in model.measured.items()}
-
-
-def _hierarchies(table: Table, given: Mapping[str, Any]) -> dict[str, Hierarchy]:
-    if not isinstance(given, Mapping):
-        raise ModelError("Hierarchies are given by column.", hint='Give { "icd10": { "kind": "icd10" } }.')
-    return {name: _hierarchy(table, name, one) for name, one in given.items()}
-
-
-def _hierarchy(table: Table, name: str, given: Any) -> Hierarchy:
-    if isinstance(given, Hierarchy):
-        return given
-    if isinstance(given, Mapping):
-        where = f"The hierarchy of column '{name}'"
-        kind = given.get("kind")
-        if not isinstance(kind, str):
-            raise ModelError(f"{where} has no kind.", hint='Give { "kind": "interval", … }.')
-        given = validated(KINDS[kind], given, where=where, error=ModelError)
-    if not isinstance(given, Spec):
-        raise ModelError(f"The hierarchy of column '{name}' is none.", hint='Give { "kind": "interval", … }.')
-    return bind(given, table, name)
 
 
 def _population(table: Table, given: Any) -> Population | None:

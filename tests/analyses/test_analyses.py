@@ -220,6 +220,35 @@ def test_persons_stay_together(patients):
     assert one.coefficients[1].before.low == pytest.approx(two.coefficients[1].before.low, rel=1e-9)
 
 
+def test_survival_needs_one_record_per_person():
+    table = {"id": [1, 1, 2, 3], "row": [1, 2, 3, 4], "days": [1, 2, 3, 4], "died": [0, 1, 1, 0]}
+    found = shoal.compare(table, table, subject="id", key="row", quasi=["days"])
+    with pytest.raises(RecodingError, match="one record per person"):
+        found.survival("days", "died")
+
+
+def test_the_median_is_where_half_are_left():
+    """Products of shares that are just one half come out above it in floating point."""
+    curve = kaplan_meier(np.arange(1.0, 11), np.ones(10))
+    assert curve.median == 5
+
+
+def test_columns_far_from_zero():
+    """Seconds since 1970 within some hours, say."""
+    rng = np.random.default_rng(0)
+    x = 1.7e9 + rng.integers(0, 10_000, 200)
+    y = ((x - 1.7e9) / 1000 + rng.normal(size=200)).round(3)
+    table = {"x": x.tolist(), "y": y.tolist()}
+    slope = shoal.compare(table, table, quasi=["x"]).regression("y", ["x"]).coefficients[1]
+    assert slope.before.value == pytest.approx(1e-3, rel=0.1)
+
+
+def test_too_many_categories_to_learn():
+    table = {"x": list(range(300)), "y": [f"c{n % 100}" for n in range(300)]}
+    with pytest.raises(RecodingError, match="too many to predict"):
+        shoal.compare(table, table, quasi=["x"]).learning("y")
+
+
 @pytest.mark.parametrize(
     ("action", "says"),
     [

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 
@@ -28,15 +29,16 @@ class Estimate:
         return cls(value, value - NORMAL * error, value + NORMAL * error)
 
     @classmethod
-    def share(cls, value: float, number: int) -> "Estimate":
+    def share(cls, value: float, number: int, *, level: float = 0.95) -> "Estimate":
         """Take a share of so many persons; Wilson's interval, which stays between 0 and 1.
 
         >>> Estimate.share(1.0, 3)
         Estimate(value=1.0, low=0.4385029682449546, high=1.0)
         """
-        square = NORMAL * NORMAL / number
+        normal = NORMAL if level == 0.95 else NormalDist().inv_cdf((1 + level) / 2)
+        square = normal * normal / number
         middle = (value + square / 2) / (1 + square)
-        half = NORMAL * math.sqrt(value * (1 - value) / number + square / number / 4) / (1 + square)
+        half = normal * math.sqrt(value * (1 - value) / number + square / number / 4) / (1 + square)
         return cls(value, max(middle - half, 0.0), min(middle + half, 1.0))
 
     def overlap(self, other: "Estimate") -> float:

@@ -18,6 +18,7 @@ from shoal.progress import Hook, Progress, silent
 from shoal.recoding.nodes import Floats, Ints
 
 Model = Literal["boosting", "linear"]
+CLASSES = 50  # categories of a target, at most
 MOST = 50_000  # records that are learned from; a sample of persons, if there are more
 
 
@@ -68,13 +69,13 @@ def learn(  # noqa: PLR0913 - keyword-only options
     and those whose target it does not show as a single value, cannot be learned from.
     """
     truth, shown, numeric = _target(study, target)
-    features = study.features(columns)
+    features = study.features([name for name in columns if name != target])
     usable = ~np.isnan(truth)
     chosen = _sampled(study.persons, usable, seed)
     truth, shown, persons = truth[chosen], shown[chosen], study.persons[chosen]
     before, after = features.before[chosen], features.after[chosen]
     trainable = study.released[chosen] & ~np.isnan(shown)
-    _check(truth, trainable, persons, folds, target)
+    _check(truth, trainable, persons, folds, target, numeric)
     right = np.full((3, len(truth)), np.nan)
     scores = np.full((2, len(truth)), np.nan)
     hook = progress or silent
@@ -129,14 +130,21 @@ def _sampled(persons: Ints, usable: NDArray[np.bool_], seed: int) -> NDArray[np.
     return records[np.isin(persons[records], drawn)]
 
 
-def _check(truth: Floats, trainable: NDArray[np.bool_], persons: Ints, folds: int, target: str) -> None:
-    if len(np.unique(persons)) < 2 * folds or int(trainable.sum()) < 2 * folds:
+def _check(  # noqa: PLR0913, PLR0917 - what is to be learned, and from whom
+    truth: Floats, trainable: NDArray[np.bool_], persons: Ints, folds: int, target: str, numeric: bool
+) -> None:
+    if len(np.unique(persons)) < 2 * folds or len(np.unique(persons[trainable])) < 2 * folds:
         raise RecodingError(
             f"There are too few persons to learn '{target}' in {folds} folds.",
             hint="Take fewer folds, or a release that shows the target of more records.",
         )
     if len(np.unique(truth)) < 2:
         raise RecodingError(f"Column '{target}' has one value only: there is nothing to predict.")
+    if not numeric and len(np.unique(truth)) > CLASSES:
+        raise RecodingError(
+            f"Column '{target}' has {len(np.unique(truth)):,} categories: too many to predict.",
+            hint="Choose a target with fewer categories, or a column of numbers.",
+        )
 
 
 def _folds(persons: Ints, folds: int, seed: int) -> list[tuple[Ints, Ints]]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.analyses.estimate import Estimate
 from shoal.analyses.study import Study
@@ -67,10 +68,11 @@ def regress(study: Study, outcome: str, columns: Sequence[str]) -> Regressed:
     truth = study.yes_or_no(outcome) if logistic else study.numbers(outcome)
     features = study.features(columns)
     terms = [name for name, left in zip(features.names, features.reference, strict=True) if not left]
-    designs = [_with_intercept(part[:, ~features.reference]) for part in (features.before, features.after)]
+    middle = np.nan_to_num(np.nanmean(features.before[:, ~features.reference], axis=0))
+    designs = [_with_intercept(part[:, ~features.reference] - middle) for part in (features.before, features.after)]
     there = np.ones(len(study.rows), bool), study.released
     fits = [
-        _estimates(design, values, study.persons, shown, logistic=logistic)
+        _estimates(design, values, study.persons, shown, middle, logistic=logistic)
         for design, values, shown in zip(designs, truth, there, strict=True)
     ]
     if fits[0] is None:
@@ -99,17 +101,20 @@ def _with_intercept(features: Floats) -> Floats:
     return np.column_stack([np.ones(len(features)), features])
 
 
-def _estimates(
-    design: Floats, truth: Floats, persons: Ints, shown: "np.ndarray[tuple[int], np.dtype[np.bool_]]", *, logistic: bool
+def _estimates(  # noqa: PLR0913 - what is fitted
+    design: Floats, truth: Floats, persons: Ints, shown: NDArray[np.bool_], middle: Floats, *, logistic: bool
 ) -> tuple[list[Estimate], int] | None:
-    """Fit the records that have everything; None if that cannot be done."""
+    """Fit the records that have everything; None if that cannot be done. Columns are centred, which is undone here."""
     whole = shown & ~np.isnan(truth) & ~np.isnan(design).any(axis=1)
     design, truth, persons = design[whole], truth[whole], persons[whole]
     fit = logistic_fit(design, truth) if logistic else linear_fit(design, truth)
-    if fit is None:
+    if fit is None or len(np.unique(persons)) <= len(middle) + 1:
         return None
     values, scores, bread = fit
-    errors = np.sqrt(np.diag(sandwich(scores, bread, persons)))
+    back = np.eye(len(values))
+    back[0, 1:] = -middle
+    values, covariance = back @ values, back @ sandwich(scores, bread, persons) @ back.T
+    errors = np.sqrt(np.diag(covariance))
     return [Estimate.normal(*part) for part in zip(values.tolist(), errors.tolist(), strict=True)], len(truth)
 
 
@@ -118,8 +123,8 @@ Fit = tuple[Floats, Floats, Floats]  # coefficients, the score of each record, t
 
 def linear_fit(design: Floats, truth: Floats) -> Fit | None:
     """Fit by least squares; None if some columns say the same."""
-    bread = _inverse(design.T @ design)
-    if bread is None or len(truth) <= design.shape[1]:
+    bread = _inverse(design.T @ design) if len(truth) > design.shape[1] else None
+    if bread is None:
         return None
     values = bread @ (design.T @ truth)
     return values, design * (truth - design @ values)[:, None], bread

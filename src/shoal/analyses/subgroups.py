@@ -8,6 +8,9 @@ import numpy as np
 from shoal.analyses.estimate import Estimate
 from shoal.analyses.study import Study
 from shoal.recoding.nodes import Ints
+from shoal.recoding.recoding import Recoded
+
+MOST = 50  # categories that are looked at one by one
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +18,8 @@ class Subgroup:
     """Records with one value of a column, or in one fifth of its numbers.
 
     ``suppressed``: the share of them that is not released; ``overall``: of all records. ``share_before``,
-    ``share_after``: how large the subgroup is among all records and among the released ones.
+    ``share_after``: how large the subgroup is among all records and among the released ones. ``differs``: whether it
+    loses more or fewer records than all do, beyond chance; the more subgroups, the more it takes (Bonferroni).
     """
 
     column: str
@@ -25,11 +29,7 @@ class Subgroup:
     overall: float
     share_before: float
     share_after: float
-
-    @property
-    def differs(self) -> bool:
-        """Whether it loses more or fewer records than all do, beyond chance."""
-        return not self.suppressed.low <= self.overall <= self.suppressed.high
+    differs: bool
 
 
 def subgroups(study: Study, column: str) -> list[Subgroup]:
@@ -42,24 +42,29 @@ def subgroups(study: Study, column: str) -> list[Subgroup]:
     [('m', 0.75, 0.2), ('f', 0.0, 0.8)]
     """
     labels, group = _groups(study, column)
-    gone = (~study.released).astype(np.float64)
-    overall = float(gone.mean())
-    kept = max(int(study.released.sum()), 1)
+    number, kept = len(labels), study.released
+    records = np.bincount(group, minlength=number)
+    gone, left = np.bincount(group[~kept], minlength=number), np.bincount(group[kept], minlength=number)
+    pairs = np.unique(np.stack([group, study.persons]), axis=1)
+    persons = np.bincount(pairs[0], minlength=number)
+    overall = float((~kept).mean())
+    held = np.flatnonzero(records)
     found = []
-    for number, label in enumerate(labels):
-        inside = group == number
-        if inside.any():
-            found.append(
-                Subgroup(
-                    column,
-                    label,
-                    int(inside.sum()),
-                    Estimate.share(float(gone[inside].mean()), len(np.unique(study.persons[inside]))),
-                    overall,
-                    float(inside.mean()),
-                    float((inside & study.released).sum() / kept),
-                )
+    for one in held.tolist():
+        share = float(gone[one] / records[one])
+        strict = Estimate.share(share, int(persons[one]), level=1 - 0.05 / len(held))
+        found.append(
+            Subgroup(
+                column,
+                labels[one],
+                int(records[one]),
+                Estimate.share(share, int(persons[one])),
+                overall,
+                float(records[one] / len(group)),
+                float(left[one] / max(int(kept.sum()), 1)),
+                not strict.low <= overall <= strict.high,
             )
+        )
     return sorted(found, key=lambda one: -one.suppressed.value)
 
 
@@ -69,13 +74,23 @@ def _groups(study: Study, name: str) -> tuple[list[str], Ints]:
     codes = column.matched[study.rows].astype(np.int64)
     places = column.domain.positions
     if places is None or len(column.domain.column.values) <= 10:
-        labels = ["missing" if label is None else label for label in column.domain.column.labels().to_pylist()]
-        return labels, codes
+        return _frequent(column, codes)
     values = places[codes]
-    known = values[~np.isnan(values)]
-    edges = np.unique(np.quantile(known, np.linspace(0, 1, 6), method="inverted_cdf"))
+    edges = np.unique(np.quantile(values[~np.isnan(values)], np.linspace(0, 1, 6), method="inverted_cdf"))
     written = dict(zip(places.tolist(), column.domain.column.labels().to_pylist(), strict=True))
     texts = [written[edge] for edge in edges.tolist()]
-    ranges = [f"{low} to {high}" for low, high in pairwise(texts)] or [f"{texts[0]}"]
+    ranges = [f"over {low} to {high}" for low, high in pairwise(texts)] or [str(texts[0])]
+    ranges[0] = ranges[0].removeprefix("over ")
     at = np.clip(np.searchsorted(edges, values, "left") - 1, 0, len(ranges) - 1)
     return [*ranges, "missing"], np.where(np.isnan(values), len(ranges), at)
+
+
+def _frequent(column: Recoded, codes: Ints) -> tuple[list[str], Ints]:
+    """Take the most frequent categories as they are, and all others as one."""
+    order = np.argsort(-column.original, kind="stable")
+    group = np.full(column.domain.codes, MOST)
+    group[order[:MOST]] = np.arange(min(MOST, len(order)))
+    texts = ["missing" if text is None else text for text in column.domain.column.labels().to_pylist()]
+    shown = [texts[code] for code in order[:MOST].tolist()]
+    labels = [*shown, *[""] * (MOST - len(shown)), f"{max(len(order) - MOST, 0):,} others"]
+    return labels, group[codes]

@@ -12,6 +12,8 @@ from shoal.analyses.study import Study
 from shoal.errors import RecodingError
 from shoal.recoding.nodes import Floats, Ints
 
+GROUPS = 50  # curves, at most
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
@@ -29,7 +31,7 @@ class Curve:
     @property
     def median(self) -> float | None:
         """When half are left."""
-        below = np.flatnonzero(self.shares <= 0.5)
+        below = np.flatnonzero(self.shares <= 0.5 + 1e-12)  # a product that is just a half may come out above
         return float(self.times[below[0]]) if len(below) else None
 
 
@@ -63,12 +65,15 @@ def survive(study: Study, time: str, event: str, by: str | None = None) -> list[
     >>> found.before.shares.tolist(), found.after.times.tolist()
     ([0.75, 0.375, 0.0], [1.5, 3.0, 4.0])
     """
+    _check_once(study)
     times, events = study.numbers(time), study.yes_or_no(event)
     there = np.ones(len(study.rows), bool), study.released
     labels, groups = ["all"], (np.zeros(len(study.rows), np.int64),) * 2
     if by is not None:
         labels = [str(label) for label in study.recoding[by].domain.column.labels().to_pylist()]
         groups = study.categories(by)
+        if len(labels) > GROUPS:
+            raise RecodingError(f"Column '{by}' has {len(labels):,} values: too many for a curve each.")
     found = []
     for number, label in enumerate(labels):
         curves = [
@@ -105,6 +110,7 @@ def kaplan_meier(times: Floats, events: Floats) -> Curve | None:
 
 def cox(study: Study, time: str, event: str, columns: Sequence[str]) -> Regressed:
     """Estimate hazard ratios before and after; coefficients are their logarithms (Cox 1972, ties after Efron 1977)."""
+    _check_once(study)
     times, events = study.numbers(time), study.yes_or_no(event)
     features = study.features(columns)
     terms = [name for name, left in zip(features.names, features.reference, strict=True) if not left]
@@ -123,6 +129,15 @@ def cox(study: Study, time: str, event: str, columns: Sequence[str]) -> Regresse
     held: Sequence[Estimate | None] = [None] * len(first) if second is None else second[0]
     made = tuple(Coefficient(*part) for part in zip(terms, first, held, strict=True))
     return Regressed(event, "cox", made, number, 0 if second is None else second[1])
+
+
+def _check_once(study: Study) -> None:
+    """Refuse persons with several records: intervals would be too narrow, and it is not clear what survives."""
+    if len(np.unique(study.persons)) < len(study.persons):
+        raise RecodingError(
+            "Survival needs one record per person, and some persons have several.",
+            hint="Make a table with one record per person first, both of the original and of the release.",
+        )
 
 
 def _hazards(

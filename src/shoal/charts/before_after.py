@@ -12,6 +12,7 @@ from shoal.recoding.recoding import Recoded
 from shoal.table.kind import Kind
 
 BARS = 24  # at most: intervals of numbers, or the most frequent categories
+FEW = 5  # a category that fewer records have is not named
 
 
 def before_after(recoded: Recoded) -> Chart:
@@ -70,10 +71,9 @@ def _texts(recoded: Recoded) -> list[dict[str, Any]]:
     after = np.zeros(len(before)) if after is None else after
     labels = [label if label is not None else "(missing)" for label in recoded.domain.column.labels().to_pylist()]
     order = np.argsort(-before, kind="stable")
-    bars = [
-        {"value": labels[code], "before": float(before[code]), "after": float(after[code])} for code in order[:BARS]
-    ]
-    rest = order[BARS:]
+    shown = order[: min(BARS, int(np.count_nonzero(recoded.original >= FEW)))]
+    bars = [{"value": labels[code], "before": float(before[code]), "after": float(after[code])} for code in shown]
+    rest = order[len(shown) :]
     if len(rest):
         name = f"{len(rest):,} others"
         bars.append({"value": name, "before": float(before[rest].sum()), "after": float(after[rest].sum())})

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from math import exp
 from typing import TYPE_CHECKING, Any
 
-from shoal.cli.output import grid, progress_bar
+from shoal.cli.output import grid, plain, progress_bar
 from shoal.errors import RecodingError, counted
 
 if TYPE_CHECKING:
@@ -37,6 +37,12 @@ class Asked:
             raise RecodingError("A regression needs columns to explain the outcome.", hint="Name them: --on age,sex.")
         if (self.time is None) != (self.event is None):
             raise RecodingError("Survival needs a time and an event.", hint="Give both: --time days --event died.")
+        if self.by and not self.time:
+            raise RecodingError("--by draws survival curves.", hint="Give --time and --event, too.")
+        if self.on and not (self.learn or self.outcome or self.time):
+            raise RecodingError(
+                "--on names what explains.", hint="Say what: --learn, --outcome, or --time and --event."
+            )
         if self.model not in {"boosting", "linear"}:
             raise RecodingError(f"There is no model '{self.model}' to learn with.", hint="Use boosting or linear.")
 
@@ -114,7 +120,7 @@ def show(done: Done, out: "Console") -> None:
 
 
 def _show_learned(one: "Learned", out: "Console") -> None:
-    out.print(f"\n[bold]Learning {one.target}[/bold]  [dim]{one.model}, tested on persons it has not seen[/dim]")
+    out.print(f"\n[bold]Learning {plain(one.target)}[/bold]  [dim]{one.model}, tested on persons it has not seen[/dim]")
     sheet = grid("", f"{one.measure}", "95 % interval")
     rows = (("trained on the original", one.before), ("trained on the release", one.after))
     for name, estimate in (*rows, ("difference", one.difference)):
@@ -122,7 +128,7 @@ def _show_learned(one: "Learned", out: "Console") -> None:
     sheet.add_row("  [dim]without any columns[/dim]", f"{one.baseline:.4f}", "")
     out.print(sheet)
     if one.skill is not None:
-        out.print(f"  {one.skill:.0%} of what the columns tell about it is left.")
+        out.print(f"  {one.skill:.0%} of what the columns tell about it is left (a rough figure: see the intervals).")
     if one.auc is not None:
         out.print(f"  [dim]Area under the curve: {one.auc[0]:.3f} before, {one.auc[1]:.3f} after.[/dim]")
 
@@ -130,7 +136,8 @@ def _show_learned(one: "Learned", out: "Console") -> None:
 def _show_regressed(one: "Regressed", out: "Console") -> None:
     about = {"linear": "coefficients", "logistic": "odds ratios", "cox": "hazard ratios"}[one.kind]
     out.print(
-        f"\n[bold]{about.capitalize()} for {one.outcome}[/bold]  [dim]{one.overlap:.0%} of the intervals agree[/dim]"
+        f"\n[bold]{about.capitalize()} for {plain(one.outcome)}[/bold]  "
+        f"[dim]{one.overlap:.0%} of the intervals agree[/dim]"
     )
     sheet = grid("", "before", "95 % interval", "after", "95 % interval", "agree")
     for part in one.coefficients:
@@ -138,7 +145,7 @@ def _show_regressed(one: "Regressed", out: "Console") -> None:
         agree = "–" if part.overlap is None else f"{max(part.overlap, 0):.0%}"
         mark = "" if part.same_conclusion else " [red]≠[/red]"
         shown = (f"{after.value:.3g}", _interval(after)) if after else ("–", "")
-        sheet.add_row(f"  {part.term}", f"{before.value:.3g}", _interval(before), *shown, agree + mark)
+        sheet.add_row(f"  {plain(part.term)}", f"{before.value:.3g}", _interval(before), *shown, agree + mark)
     out.print(sheet)
     out.print(f"  [dim]from {counted(one.records_before, 'record')} before, {one.records_after:,} after; "
               "≠: another conclusion[/dim]")  # fmt: skip
@@ -163,7 +170,7 @@ def _show_curves(curves: "tuple[Curves, ...]", out: "Console") -> None:
         after = one.after
         shown = (f"{after.records:,}", _median(after.median)) if after else ("0", "–")
         gap = "–" if one.largest_gap is None else f"{one.largest_gap:.3f}"
-        sheet.add_row(f"  {one.group}", f"{one.before.records:,}", _median(one.before.median), *shown, gap)
+        sheet.add_row(f"  {plain(one.group)}", f"{one.before.records:,}", _median(one.before.median), *shown, gap)
     out.print(sheet)
 
 
@@ -177,7 +184,7 @@ def _show_subgroups(groups: "tuple[Subgroup, ...]", out: "Console") -> None:
     for one in groups:
         mark = " [red]≠[/red]" if one.differs else ""
         sheet.add_row(
-            f"  {one.column} {one.label}",
+            f"  {plain(one.column)} {plain(one.label)}",
             f"{one.records:,}",
             f"{one.suppressed.value:.1%}{mark}",
             f"[dim]{one.suppressed.low:.1%} to {one.suppressed.high:.1%}[/dim]",

@@ -1,5 +1,6 @@
 """``shoal compare``: what a release cost and what it has brought; several candidates side by side."""
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -7,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import source as given
-from shoal.cli.assess import Policy, Quasi, Sensitive, Subject
-from shoal.cli.output import console, document, grid, remark
+from shoal.cli.assess import Quasi, Sensitive, Subject
+from shoal.cli.output import console, document, grid, plain, remark
 from shoal.errors import WriteError, counted
 
 if TYPE_CHECKING:
@@ -16,9 +17,12 @@ if TYPE_CHECKING:
 
     from shoal.comparison import Comparison
     from shoal.qualities.quality import Measured
+    from shoal.recoding.placing import Remark
 
 Releases = Annotated[list[Path], typer.Argument(help="One release or more, each made from the original.")]
+Policy = Annotated[Path | None, typer.Option("--policy", "-p", help="The policy file: roles and hierarchies.")]
 SHOWN = 8  # texts that could not be placed, at most
+OFTEN = 5  # records that must show a text before it is told: what few have may be somebody's
 
 
 @given.reading
@@ -46,13 +50,16 @@ def compare(  # noqa: PLR0913, PLR0917 - options of a command
     force: given.Force = False,
     json: given.Json = False,
 ) -> None:
-    """Compare releases with their original: what they cost, and what they have brought."""
+    """Compare releases with their original: what they cost, and what they have brought.
+
+    Exit code 0: it was done; nothing is judged. 2: it could not be done.
+    """
     import shoal
     from shoal.cli import analyses
 
     asked = analyses.Asked(learn, outcome, time, event, by, given.names(on), given.names(subgroups), model, seed)
     chosen = shoal.Policy.load(policy) if policy is not None else None
-    before = given.load(original, options, chosen)
+    before = given.load(original, {"suppressed": "*", **options}, chosen)
     found = {}
     for path in releases:
         after = given.load(path, {"suppressed": "*", **options})
@@ -84,8 +91,8 @@ def compare(  # noqa: PLR0913, PLR0917 - options of a command
 
 def result(found: "dict[Path, Comparison]", analyses: dict[Path, dict[str, Any]]) -> dict[str, Any]:
     """Return the comparisons as plain data; that of a single release without a list around it."""
-    plain = [{"release": path.name, **_plain(one), "analyses": analyses[path]} for path, one in found.items()]
-    return plain[0] if len(plain) == 1 else {"releases": plain}
+    made = [{"release": str(path), **_plain(one), "analyses": analyses[path]} for path, one in found.items()]
+    return made[0] if len(made) == 1 else {"releases": made}
 
 
 def _plain(found: "Comparison") -> dict[str, Any]:
@@ -114,13 +121,13 @@ def _measure(held: "Measured") -> dict[str, Any]:
         "unit": held.unit,
         "better": held.better.value,
         **_score(held),
-        "columns": {name: asdict(score) for name, score in held.columns.items()},
+        "columns": {name: _number(asdict(score)) for name, score in held.columns.items()},
         "left_out": dict(held.left_out),
     }
 
 
-def _score(held: "Measured") -> dict[str, float | None]:
-    return {"value": None, "cost": None} if held.total is None else asdict(held.total)
+def _score(held: "Measured") -> dict[str, Any]:
+    return {"value": None, "cost": None} if held.total is None else _number(asdict(held.total))
 
 
 def _number(value: Any) -> Any:
@@ -132,9 +139,10 @@ def _number(value: Any) -> Any:
 def show(found: "dict[Path, Comparison]", out: "Console") -> None:
     """Print the comparison: cost by measure, privacy before and after, what became of each column."""
     first = next(iter(found.values()))
-    names = [path.stem for path in found]
-    about = f"[dim]measured over {', '.join(first.quasi)}[/dim]"
-    out.print(f"[bold]{counted(first.records, 'record')}[/bold]  {about}", soft_wrap=True)
+    names = [plain(name) for name in _names(list(found)).values()]
+    about = f"[dim]measured over {plain(', '.join(first.quasi))}[/dim]"
+    released = " " if len(found) > 1 else f", {first.released:,} released "
+    out.print(f"[bold]{counted(first.records, 'record')}{released}[/bold] {about}", soft_wrap=True)
     _show_cost(found, names, out)
     _show_privacy(found, names, out)
     if len(found) == 1:
@@ -164,7 +172,7 @@ def _single(held: "Measured", quasi: tuple[str, ...]) -> tuple[str, ...]:
         return ()
     costs = {name: held.columns[name].cost for name in quasi if name in held.columns}
     dearest = max(costs, key=lambda name: costs[name], default=None)
-    where = f"[dim]{dearest} {costs[dearest]:.3f}[/dim]" if dearest and costs[dearest] > 0 else ""
+    where = f"[dim]{plain(dearest)} {costs[dearest]:.3f}[/dim]" if dearest and costs[dearest] > 0 else ""
     left = sum(name in held.left_out for name in quasi)
     where += f" [dim](of {len(quasi) - left} columns)[/dim]" if left else ""
     unit = "" if held.unit == "share" else f" [dim]{held.unit}[/dim]"
@@ -201,8 +209,9 @@ def _show_columns(found: "Comparison", out: "Console") -> None:
     sheet = grid("", "kept", "coarser", "suppressed", "changed")
     for name, fates in found.columns.items():
         mark = "" if name in found.quasi else " [dim](not counted above)[/dim]"
-        shares = (f"{number / found.records:.1%}" for number in asdict(fates).values())
-        sheet.add_row(f"  {name}{mark}", *shares)
+        whole = max(sum(asdict(fates).values()), 1)
+        shares = (f"{number / whole:.1%}" for number in asdict(fates).values())
+        sheet.add_row(f"  {plain(name)}{mark}", *shares)
     out.print(sheet)
 
 
@@ -212,11 +221,27 @@ def _remark(path: Path, found: "Comparison", *, many: bool) -> None:
     for note in found.notes:
         remark(f"Note: {where}{note}")
     for one in found.remarks:
-        texts = ", ".join(f"'{text}'" for text in one.texts[:SHOWN])
-        more = f" and {len(one.texts) - SHOWN} more" if len(one.texts) > SHOWN else ""
-        remark(f"Note: {where}In column '{one.column}' ({counted(one.records, 'record')}), {texts}{more} {one.says}.")
+        remark(f"Note: {where}Column '{one.column}', {counted(one.records, 'record')}: {one.says}{_texts(found, one)}.")
     for name, reason in found.left_out.items():
         remark(f"Note: {where}{name} is left out. {reason}")
+
+
+def _texts(found: "Comparison", one: "Remark") -> str:
+    """Return some of the texts that a remark is about: those that enough records show."""
+    if not one.texts:
+        return ""
+    held = found.recoding[one.column]
+    labels = dict(zip(held.nodes.labels, held.node_counts[held.domain.codes :].tolist(), strict=True))
+    often = [text for text in one.texts if labels.get(text, 0) >= OFTEN or held.codes is None]
+    shown = ", ".join(f"'{text}'" for text in often[:SHOWN])
+    more = len(one.texts) - len(often[:SHOWN])
+    return f": {shown}" * bool(shown) + f"{' and' if shown else ':'} {more:,} more" * bool(more)
+
+
+def _names(paths: list[Path]) -> dict[Path, str]:
+    """Return a short name for each release: its file's, unless two have the same."""
+    stems = [path.stem for path in paths]
+    return {path: path.stem if stems.count(path.stem) == 1 else str(path.with_suffix("")) for path in paths}
 
 
 def _draw(found: "dict[Path, Comparison]", folder: Path, *, force: bool) -> None:
@@ -224,10 +249,24 @@ def _draw(found: "dict[Path, Comparison]", folder: Path, *, force: bool) -> None
 
     if folder.exists() and not folder.is_dir():
         raise WriteError(f"'{folder}' is a file, not a folder.")
-    folder.mkdir(parents=True, exist_ok=True)
+    names = _names(list(found))
+    drawn = {"costs": charts.costs({names[path]: one.quality for path, one in found.items()})}
     for path, one in found.items():
         for column in one.recoding.columns:
-            name = "".join(sign if sign.isalnum() or sign in "-_" else "_" for sign in column.name)
-            charts.before_after(column).save(folder / f"{path.stem}-{name}.svg", force=force)
-    charts.costs({path.stem: one.quality for path, one in found.items()}).save(folder / "costs.svg", force=force)
+            drawn[f"{names[path]}-{column.name}"] = charts.before_after(column)
+    files = _files(drawn)
+    if len({*files.values()}) < len(files):
+        raise WriteError("Two pictures would have the same name.", hint="Rename one of the releases or columns.")
+    taken = [name for name in files.values() if (folder / name).exists()]
+    if taken and not force:
+        raise WriteError(f"'{folder / taken[0]}' is already there.", hint="Say --force to overwrite it.")
+    folder.mkdir(parents=True, exist_ok=True)
+    for title, chart in drawn.items():
+        chart.save(folder / files[title], force=force)
     remark(f"Pictures are in {folder}.")
+
+
+def _files(titles: Iterable[str]) -> dict[str, str]:
+    """Return a file name for each picture."""
+    allowed = {title: "".join(sign if sign.isalnum() or sign in "-_" else "_" for sign in title) for title in titles}
+    return {title: f"{name}.svg" for title, name in allowed.items()}

@@ -31,6 +31,13 @@ def grid(*headings: str) -> "Table":
     return sheet
 
 
+def plain(text: object) -> str:
+    """Return text of the data so that nothing in it is taken for markup."""
+    from rich.markup import escape
+
+    return escape(str(text))
+
+
 def document(command: str, result: dict[str, Any]) -> None:
     """Print the one JSON document that ``--json`` promises."""
     whole = {"shoal": __version__, "command": command, "result": result}

@@ -1,9 +1,9 @@
 """What a policy says about a hierarchy: its kind and its parameters, not yet bound to a column."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.registry import Registry
 from shoal.table.column import Column
 from shoal.table.table import Table
-from shoal.validation import Checked
+from shoal.validation import Checked, validated
 
 KINDS: Registry[type["Spec"]] = Registry("kind of hierarchy", "shoal.hierarchy")
 
@@ -45,6 +45,33 @@ def bind(spec: Spec, table: Table, name: str, folder: Path | None = None) -> Hie
     """
     counts = table.persons(name) if spec.of_persons else table.counts(name)
     return spec.build(table[name], counts, folder or Path())
+
+
+def bind_all(given: Any, table: Table) -> dict[str, Hierarchy]:
+    """Build hierarchies that are given by column: bound already, as a kind, or as in a policy.
+
+    >>> import shoal
+    >>> table = shoal.read({"age": [34, 71]})
+    >>> bind_all({"age": {"kind": "interval", "widths": [10]}}, table)["age"].labels(1).to_pylist()
+    ['30-39', '70-79']
+    """
+    if not isinstance(given, Mapping):
+        raise HierarchyError("Hierarchies are given by column.", hint='Give { "icd10": { "kind": "icd10" } }.')
+    return {name: _bound(one, table, name) for name, one in given.items()}
+
+
+def _bound(given: Any, table: Table, name: str) -> Hierarchy:
+    if isinstance(given, Hierarchy):
+        return given
+    where = f"The hierarchy of column '{name}'"
+    if isinstance(given, Mapping):
+        kind = given.get("kind")
+        if not isinstance(kind, str):
+            raise HierarchyError(f"{where} has no kind.", hint='Give { "kind": "interval", … }.')
+        given = validated(KINDS[kind], given, where=where, error=HierarchyError)
+    if not isinstance(given, Spec):
+        raise HierarchyError(f"{where} is none.", hint='Give { "kind": "interval", … }.')
+    return bind(given, table, name)
 
 
 def refuse_unknown(

@@ -32,7 +32,8 @@ class Ambiguity(Quality):
         most = float(np.sum([np.log2(column.domain.size) for column in recoding.of_quasi]))
         largest = float(width.max())
         mean = largest + float(np.log2((recoding.counts * np.exp2(width - largest)).sum() / recoding.records))
-        return self.result(Score(float(np.exp2(mean)), mean / most if most else 0.0))
+        value = float(np.exp2(mean)) if mean < 1023 else np.inf
+        return self.result(Score(value, mean / most if most else 0.0))
 
 
 def bits(recoded: Recoded) -> Floats:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.kernels.grouping import group
-from shoal.qualities.quality import QUALITIES, Aspect, Measured, Quality, Score
+from shoal.qualities.quality import QUALITIES, Aspect, Measured, Quality, Score, lost_share
 from shoal.recoding.nodes import Floats, Ints
 from shoal.recoding.recoding import Recoded, Recoding
 
@@ -19,10 +19,11 @@ DENSE = 1 << 16  # cells up to which a whole table is quicker than only those th
 class Correlations(Quality):
     """How much the relations between columns have changed.
 
-    For each pair of columns the difference between its correlation before and after: Pearson's r for numbers and dates
-    (intervals count as their middle), Cramér's V otherwise; a pair of which nothing is left has 0. The value is the
-    mean difference over all pairs, 0 to 2; a column's is the mean over its own pairs. Cost: the sum of the differences
-    as a share of the sum of the original's correlations, at most 1.
+    For each pair of columns the difference between its correlation before and after: Pearson's r for two columns of
+    numbers or dates (intervals count as their middle), the correlation ratio for one of them and a category, Cramér's V
+    for two categories, the last two without what chance adds (Kelley 1935, Bergsma 2013). A pair of which nothing is
+    left has 0. The value is the mean difference over all pairs, 0 to 2; a column's is the mean over its own pairs.
+    Cost: the sum of the differences as a share of the sum of the original's correlations, at most 1.
 
     >>> import shoal
     >>> before, after = {"x": [1, 2, 3, 4], "y": [2, 4, 6, 8]}, {"x": [1, 2, 3, 4], "y": list("****")}
@@ -33,6 +34,7 @@ class Correlations(Quality):
     name: ClassVar[str] = "correlations"
     aspect: ClassVar[Aspect] = Aspect.RELATIONS
     matched: ClassVar[bool] = True
+    most_columns: ClassVar[int] = 20
 
     def measured(self, recoding: Recoding) -> Measured:
         """Compare all pairs."""
@@ -42,10 +44,12 @@ class Correlations(Quality):
             return self.result(None, {}, left_out)
         sides = [_Side.of(column) for column in varied]
         pairs = {(one.name, two.name): one.beside(two, recoding.counts) for one, two in combinations(sides, 2)}
+        gone = {column.name: lost_share(column) for column in varied}
         scores = {
-            column.name: _score([held for names, held in pairs.items() if column.name in names]) for column in varied
+            name: _score([held for names, held in pairs.items() if name in names], share)
+            for name, share in gone.items()
         }
-        return self.result(_score(list(pairs.values())), scores, left_out)
+        return self.result(_score(list(pairs.values()), float(np.mean(list(gone.values())))), scores, left_out)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,16 +79,22 @@ class _Side:
         if self.numbers is not None and other.numbers is not None:
             before, after = zip(self.numbers, other.numbers, strict=True)
             return pearson(*before, counts), pearson(*after, counts)
+        if self.numbers is not None:
+            shown = np.where(other.after < other.widths[1] - 1, counts, 0)
+            return ratio(self.numbers[0], other.before, counts), ratio(self.numbers[1], other.after, shown)
+        if other.numbers is not None:
+            return other.beside(self, counts)
         before_table = contingency(self.before, other.before, (self.widths[0], other.widths[0]), counts)
         after_table = contingency(self.after, other.after, (self.widths[1], other.widths[1]), counts)
         shown = (after_table.rows < self.widths[1] - 1) & (after_table.columns < other.widths[1] - 1)
         return cramer(before_table), cramer(after_table.only(shown))
 
 
-def _score(pairs: list[tuple[float, float]]) -> Score:
+def _score(pairs: list[tuple[float, float]], otherwise: float) -> Score:
+    """Put the differences together; ``otherwise``: the cost where there was no correlation to lose."""
     before, after = np.array(pairs).T
     apart, most = np.abs(before - after), np.abs(before).sum()
-    return Score(float(apart.mean()), min(float(apart.sum() / most), 1.0) if most else float(apart.any()))
+    return Score(float(apart.mean()), min(float(apart.sum() / most), 1.0) if most else otherwise)
 
 
 def pearson(one: Floats, two: Floats, counts: Ints) -> float:
@@ -98,9 +108,38 @@ def pearson(one: Floats, two: Floats, counts: Ints) -> float:
     one, two, weights = one[known], two[known], counts[known]
     if len(one) < 2:
         return 0.0
-    one, two = one - np.average(one, weights=weights), two - np.average(two, weights=weights)
+    one, two = (_centred(part, weights) for part in (one, two))
     spread = (weights * one * one).sum() * (weights * two * two).sum()
     return float(np.clip((weights * one * two).sum() / np.sqrt(spread), -1, 1)) if spread > 0 else 0.0
+
+
+def ratio(numbers: Floats, groups: Ints, counts: Ints) -> float:
+    """Return how much of the variance of numbers lies between groups, as a correlation; 0 if they do not vary.
+
+    >>> import numpy as np
+    >>> ratio(np.array([1., 1, 9, 9]), np.array([0, 0, 1, 1]), np.ones(4, int))
+    1.0
+    """
+    known = ~np.isnan(numbers) & (counts > 0)
+    numbers, weights = numbers[known], counts[known]
+    _, groups = np.unique(groups[known], return_inverse=True)
+    size, number = float(weights.sum()), int(groups.max(initial=-1)) + 1
+    if number < 2 or size <= number:
+        return 0.0
+    apart = _centred(numbers, weights)
+    whole = float((weights * apart * apart).sum())
+    sums, sizes = np.bincount(groups, weights * apart), np.bincount(groups, weights)
+    inside = whole - float((sums * sums / sizes).sum())
+    if not whole:
+        return 0.0
+    return float(np.sqrt(np.clip(1 - inside / whole * (size - 1) / (size - number), 0, 1)))
+
+
+def _centred(numbers: Floats, weights: Ints) -> Floats:
+    """Return numbers around their mean, at most 1 apart from it: squares of large ones must not overflow."""
+    apart = numbers - np.average(numbers, weights=weights)
+    largest = float(np.abs(apart).max(initial=0.0))
+    return apart / largest if largest else apart
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,11 +176,15 @@ def cramer(table: Contingency) -> float:
     >>> one, two = np.array([0, 0, 1, 1]), np.array([5, 5, 7, 7])
     >>> cramer(contingency(one, two, (2, 8), np.ones(4, int)))
     1.0
+    >>> cramer(contingency(one, np.array([5, 7, 5, 7]), (2, 8), np.ones(4, int)))
+    0.0
     """
     rows, columns = np.bincount(table.rows, table.counts), np.bincount(table.columns, table.counts)
-    smaller = min(np.count_nonzero(rows), np.count_nonzero(columns)) - 1
-    if smaller < 1:
+    height, width, size = np.count_nonzero(rows), np.count_nonzero(columns), float(table.counts.sum())
+    if min(height, width) < 2 or size < 2:
         return 0.0
     # Σ n²ᵢⱼ / (nᵢ nⱼ) − 1 is χ² / n
     squares = float((table.counts**2 / (rows[table.rows] * columns[table.columns])).sum()) - 1
-    return float(np.sqrt(np.clip(squares / smaller, 0, 1)))
+    squares -= (height - 1) * (width - 1) / (size - 1)  # what chance adds
+    smaller = min(side - (side - 1) ** 2 / (size - 1) for side in (height, width)) - 1
+    return float(np.sqrt(np.clip(squares / smaller, 0, 1))) if smaller > 0 else 0.0

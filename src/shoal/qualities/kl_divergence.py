@@ -63,27 +63,26 @@ def _marginal(recoded: Recoded) -> Score:
 
 def _joint(recoding: Recoding) -> Floats | None:
     """Return the logarithm of the share that the release implies for each original combination."""
-    first, kept = recoding.originals.first, np.flatnonzero(~recoding.suppressed)
-    domain = sum(float(np.log2(column.domain.size)) for column in recoding.of_quasi)
+    columns, first, kept = recoding.of_quasi, recoding.originals.first, np.flatnonzero(~recoding.suppressed)
     lost = 1 - recoding.kept / recoding.records
-    floor = np.log2(lost) - domain if lost > 0 else -np.inf
-    shares = np.full(len(first), floor)
+    domain = sum(float(np.log2(column.domain.size)) for column in columns)
+    shares = np.full(len(first), np.log2(lost) - domain if lost > 0 else -np.inf)
     if not len(kept):
         return shares
-    shown = group_rows(
-        [column.at[kept] for column in recoding.of_quasi], [len(c.nodes) for c in recoding.of_quasi], len(kept)
-    )
-    rows = kept[shown.first]
-    sizes = np.bincount(shown.ids, recoding.counts[kept], len(shown))
-    weight = np.log2(sizes / recoding.records) - np.sum(
-        [bits(column)[column.at[rows]] for column in recoding.of_quasi], axis=0
-    )
-    nodes = [_steady(column, kept) for column in recoding.of_quasi]
-    if all(node is not None for node in nodes):
-        found = _looked_up(recoding, first, rows, [node for node in nodes if node is not None])
-        return np.logaddexp2(shares, np.where(found >= 0, weight[found], -np.inf))
-    if len(first) * len(rows) > MOST:
-        return None
+    shown = group_rows([column.at[kept] for column in columns], [len(column.nodes) for column in columns], len(kept))
+    rows, sizes = kept[shown.first], np.bincount(shown.ids, recoding.counts[kept], len(shown))
+    width = np.sum([bits(column)[column.at[rows]] for column in columns], axis=0)
+    weight = np.log2(sizes / recoding.records) - width
+    nodes = [node for column in columns if (node := _steady(column, kept)) is not None]
+    if len(nodes) == len(columns):
+        found = _looked_up(recoding, first, rows, nodes)
+        together: Floats = np.logaddexp2(shares, np.where(found >= 0, weight[found], -np.inf))
+        return together
+    return _looked_through(recoding, first, rows, weight, shares) if len(first) * len(rows) <= MOST else None
+
+
+def _looked_through(recoding: Recoding, first: Ints, rows: Ints, weight: Floats, shares: Floats) -> Floats:
+    """Add for each original combination what all classes that could hold it say."""
     for one, row in enumerate(rows.tolist()):
         holding = np.ones(len(first), bool)
         for column in recoding.of_quasi:

@@ -72,6 +72,7 @@ class Quality(Checked):
     unit: ClassVar[str] = "share"
     better: ClassVar[Better] = Better.LESS
     matched: ClassVar[bool] = False  # whether it must be known which record became which
+    most_columns: ClassVar[int | None] = None  # quasi-identifiers up to which it is taken unasked
     of_counts: ClassVar[bool] = True  # whether it reads nothing but counts of values and classes
     costs_all: ClassVar[bool] = True  # whether a table in which everything is suppressed costs 1
 

@@ -37,6 +37,7 @@ class SquaredError(ColumnQuality):
             raise NotMeasurableError("all its values are the same")
         mean = np.average(before, weights=counts)
         shown = recoded.values[known]
-        after = np.where(np.isnan(shown), mean, shown)
-        share = float((counts * (before - after) ** 2).sum() / (counts * (before - mean) ** 2).sum())
+        scale = np.abs(before - mean).max()  # squares of large numbers must not overflow
+        wrong, spread = np.where(np.isnan(shown), before - mean, before - shown) / scale, (before - mean) / scale
+        share = float((counts * wrong**2).sum() / (counts * spread**2).sum())
         return Score(share, min(share, 1.0))
