@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from shoal.kernels.grouping import group
 from shoal.qualities.quality import QUALITIES, Aspect, Measured, Quality, Score, lost_share
-from shoal.recoding.nodes import Floats, Ints
+from shoal.recoding.nodes import Fate, Floats, Ints
 from shoal.recoding.recoding import Recoded, Recoding
 
 DENSE = 1 << 16  # cells up to which a whole table is quicker than only those that are not empty
@@ -42,52 +42,62 @@ class Correlations(Quality):
         left_out = {one.name: "all its values are the same" for one in recoding.of_quasi if one not in varied}
         if len(varied) < 2:
             return self.result(None, {}, left_out)
-        sides = [_Side.of(column) for column in varied]
-        pairs = {(one.name, two.name): one.beside(two, recoding.counts) for one, two in combinations(sides, 2)}
+        before = {column.name: _Side.before(column) for column in varied}
+        rows, counts = _released(recoding)
+        after = {column.name: _Side.after(column.rows(rows)) for column in varied}
+        pairs = {
+            (one, two): (before[one].beside(before[two], recoding.counts), after[one].beside(after[two], counts))
+            for one, two in combinations(before, 2)
+        }
         gone = {column.name: lost_share(column) for column in varied}
         scores = {
-            name: _score([held for names, held in pairs.items() if name in names], share)
-            for name, share in gone.items()
+            name: _score([held for names, held in pairs.items() if name in names], lost) for name, lost in gone.items()
         }
         return self.result(_score(list(pairs.values()), float(np.mean(list(gone.values())))), scores, left_out)
 
 
+def _released(recoding: Recoding) -> tuple[NDArray[np.intp], Ints]:
+    """Return a row for each class of the release, and its records; all rows, if some cells are untrue."""
+    if any(column.records(Fate.CHANGED) for column in recoding.of_quasi):
+        return np.arange(len(recoding.counts)), recoding.counts
+    classes = recoding.classes
+    rows = np.zeros(len(classes.sizes) + 1, np.intp)
+    rows[classes.of_row] = np.arange(len(classes.of_row))
+    return rows[:-1], classes.sizes
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Side:
-    """One column of a pair: the codes of each row before and after (the last one shows nothing), and numbers."""
+    """One column of a pair: the code of each row below ``width``, as far as it is ``shown``; and as numbers."""
 
-    name: str
-    before: Ints
-    after: Ints
-    widths: tuple[int, int]
-    numbers: tuple[Floats, Floats] | None
+    codes: Ints
+    width: int
+    shown: NDArray[np.bool_]
+    numbers: Floats | None
 
     @classmethod
-    def of(cls, recoded: Recoded) -> "_Side":
-        places = recoded.domain.positions
-        after = np.where(recoded.nodes.lost[recoded.at], recoded.width, recoded.shown)
-        return cls(
-            recoded.name,
-            recoded.matched.astype(np.int64),
-            after.astype(np.int64),
-            (recoded.domain.codes, recoded.width + 1),
-            None if places is None else (places[recoded.matched], recoded.values),
-        )
+    def before(cls, column: Recoded) -> "_Side":
+        """Take a column as it was."""
+        codes, places = column.matched.astype(np.int64), column.domain.positions
+        return cls(codes, column.domain.codes, np.ones(len(codes), bool), None if places is None else places[codes])
 
-    def beside(self, other: "_Side", counts: Ints) -> tuple[float, float]:
-        """Return the correlation of two columns before and after."""
+    @classmethod
+    def after(cls, column: Recoded) -> "_Side":
+        """Take a column as it is shown."""
+        numbers = None if column.domain.positions is None else column.values
+        return cls(column.shown.astype(np.int64), column.width, ~column.nodes.lost[column.at], numbers)
+
+    def beside(self, other: "_Side", counts: Ints) -> float:
+        """Return the correlation of two columns."""
         if self.numbers is not None and other.numbers is not None:
-            before, after = zip(self.numbers, other.numbers, strict=True)
-            return pearson(*before, counts), pearson(*after, counts)
+            return pearson(self.numbers, other.numbers, counts)
         if self.numbers is not None:
-            shown = np.where(other.after < other.widths[1] - 1, counts, 0)
-            return ratio(self.numbers[0], other.before, counts), ratio(self.numbers[1], other.after, shown)
+            return ratio(self.numbers, other.codes, np.where(other.shown, counts, 0))
         if other.numbers is not None:
             return other.beside(self, counts)
-        before_table = contingency(self.before, other.before, (self.widths[0], other.widths[0]), counts)
-        after_table = contingency(self.after, other.after, (self.widths[1], other.widths[1]), counts)
-        shown = (after_table.rows < self.widths[1] - 1) & (after_table.columns < other.widths[1] - 1)
-        return cramer(before_table), cramer(after_table.only(shown))
+        both = self.shown & other.shown
+        weights = counts if both.all() else np.where(both, counts, 0)
+        return cramer(contingency(self.codes, other.codes, (self.width, other.width), weights))
 
 
 def _score(pairs: list[tuple[float, float]], otherwise: float) -> Score:
@@ -121,15 +131,16 @@ def ratio(numbers: Floats, groups: Ints, counts: Ints) -> float:
     1.0
     """
     known = ~np.isnan(numbers) & (counts > 0)
-    numbers, weights = numbers[known], counts[known]
-    _, groups = np.unique(groups[known], return_inverse=True)
-    size, number = float(weights.sum()), int(groups.max(initial=-1)) + 1
+    numbers, weights, groups = numbers[known], counts[known], groups[known]
+    sizes = np.bincount(groups, weights)
+    held = np.flatnonzero(sizes)
+    size, number = float(weights.sum()), len(held)
     if number < 2 or size <= number:
         return 0.0
     apart = _centred(numbers, weights)
     whole = float((weights * apart * apart).sum())
-    sums, sizes = np.bincount(groups, weights * apart), np.bincount(groups, weights)
-    inside = whole - float((sums * sums / sizes).sum())
+    sums = np.bincount(groups, weights * apart)[held]
+    inside = whole - float((sums * sums / sizes[held]).sum())
     if not whole:
         return 0.0
     return float(np.sqrt(np.clip(1 - inside / whole * (size - 1) / (size - number), 0, 1)))
@@ -150,10 +161,6 @@ class Contingency:
     columns: Ints
     counts: Floats
 
-    def only(self, cells: NDArray[np.bool_]) -> "Contingency":
-        """Return some cells."""
-        return Contingency(self.rows[cells], self.columns[cells], self.counts[cells])
-
 
 def contingency(one: Ints, two: Ints, widths: tuple[int, int], counts: Ints) -> Contingency:
     """Count how often values occur together; codes are below the widths."""
@@ -166,7 +173,8 @@ def contingency(one: Ints, two: Ints, widths: tuple[int, int], counts: Ints) -> 
     groups = group(keys.astype(np.uint64), size)
     cells = keys[groups.first]
     held = np.bincount(groups.ids, counts, len(groups)).astype(np.float64)
-    return Contingency(cells // width, cells % width, held)
+    held_at = np.flatnonzero(held)
+    return Contingency(cells[held_at] // width, cells[held_at] % width, held[held_at])
 
 
 def cramer(table: Contingency) -> float:

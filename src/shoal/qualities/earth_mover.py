@@ -48,5 +48,5 @@ def _distance(domain: Domain, before: Floats, after: Floats) -> float:
     if held < 2 or not inside or not places[-1] > places[0]:
         return apart
     surplus = np.cumsum(before[:held] / before[:held].sum() - after[:held] / after[:held].sum())[:-1]
-    along = float(np.dot(np.abs(surplus), np.diff(places)) / (places[-1] - places[0]))
+    along = float((np.abs(surplus) * np.diff(places)).sum() / (places[-1] - places[0]))
     return apart + inside * along

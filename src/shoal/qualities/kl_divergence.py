@@ -98,10 +98,10 @@ def _steady(column: Recoded, kept: NDArray[np.intp]) -> Ints | None:
     nodes = np.full(column.domain.codes, -1)
     codes, at = column.matched[kept], column.at[kept].astype(np.int64)
     nodes[codes] = at
+    used = np.flatnonzero(np.bincount(at))
     for unseen in np.flatnonzero(nodes < 0).tolist():  # values of suppressed records only: any set that holds them
-        used = np.unique(at)
         nodes[unseen] = next((one for one in used.tolist() if unseen in column.nodes.members(one)), -1)
-    return nodes if (nodes[codes] == at).all() and _apart(column, np.unique(at)) else None
+    return nodes if (nodes[codes] == at).all() and _apart(column, used) else None
 
 
 def _apart(column: Recoded, used: Ints) -> bool:

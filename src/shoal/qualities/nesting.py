@@ -62,16 +62,17 @@ def _nested(starts: Ints, codes: Ints, loose: NDArray[np.bool_], width: int) -> 
 
 def _loose(starts: Ints, codes: Ints, width: int) -> NDArray[np.bool_]:
     """Tell which sets overlap another without one being inside of the other."""
-    first, last = codes[starts[:-1]], codes[starts[1:] - 1]
-    if (last - first + 1 == np.diff(starts)).all():
-        return _crossing(first, last, width)
-    sizes = np.diff(starts)
+    first, last, sizes = codes[starts[:-1]], codes[starts[1:] - 1], np.diff(starts)
+    whole = last - first + 1 == sizes  # neighbours, without gaps
     loose = np.zeros(len(sizes), bool)
-    for one in range(len(sizes)):
+    loose[whole] = _crossing(first[whole], last[whole], width)
+    for one in np.flatnonzero(~whole).tolist():
         inside = np.zeros(width, np.int64)
         inside[codes[starts[one] : starts[one + 1]]] = 1
         shared = np.add.reduceat(inside[codes], starts[:-1])
-        loose[one] = ((shared > 0) & (shared < np.minimum(sizes, sizes[one]))).any()
+        overlapping = (shared > 0) & (shared < np.minimum(sizes, sizes[one]))
+        loose |= overlapping
+        loose[one] = overlapping.any()
     return loose
 
 

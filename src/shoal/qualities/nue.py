@@ -70,7 +70,7 @@ def entropy(counts: NDArray[np.integer]) -> float:
     """Return how many bits it takes to tell for all of Σ c records which of the groups they are in."""
     counts = counts[counts > 0].astype(np.float64)
     whole = counts.sum()
-    return float(whole * np.log2(whole) - np.dot(counts, np.log2(counts))) if len(counts) > 1 else 0.0
+    return float(whole * np.log2(whole) - (counts * np.log2(counts)).sum()) if len(counts) > 1 else 0.0
 
 
 def generic_loss(recoded: Recoded) -> float:
@@ -111,4 +111,4 @@ def _climbed(forest: Forest, codes: Ints, target: Ints, counts: Ints) -> float:
 def _weighed(counts: NDArray[Any]) -> float:
     """Return Σ c log₂ c."""
     counts = counts[counts > 0]
-    return float(np.dot(counts, np.log2(counts)))
+    return float((counts * np.log2(counts)).sum())

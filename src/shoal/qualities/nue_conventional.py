@@ -34,7 +34,7 @@ class ConventionalNonUniformEntropy(ColumnQuality):
     def column(self, recoded: Recoded) -> Score:
         """Measure one column."""
         before, after = (counts[counts > 0].astype(float) for counts in (recoded.original, recoded.shown_counts))
-        lost = float(np.dot(after, np.log2(after)) - np.dot(before, np.log2(before)))
+        lost = float((after * np.log2(after)).sum() - (before * np.log2(before)).sum())
         most = greatest_loss(recoded)
         return Score(lost, lost / most if most else lost_share(recoded))
 
