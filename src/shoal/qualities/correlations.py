@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from shoal.kernels.grouping import group
 from shoal.qualities.quality import QUALITIES, Aspect, Measured, Quality, Score, lost_share
-from shoal.recoding.nodes import Fate, Floats, Ints
+from shoal.recoding.nodes import Floats, Ints
 from shoal.recoding.recoding import Recoded, Recoding
 
 DENSE = 1 << 16  # cells up to which a whole table is quicker than only those that are not empty
@@ -43,7 +43,7 @@ class Correlations(Quality):
         if len(varied) < 2:
             return self.result(None, {}, left_out)
         before = {column.name: _Side.before(column) for column in varied}
-        rows, counts = _released(recoding)
+        rows, counts = recoding.representatives
         after = {column.name: _Side.after(column.rows(rows)) for column in varied}
         pairs = {
             (one, two): (before[one].beside(before[two], recoding.counts), after[one].beside(after[two], counts))
@@ -54,16 +54,6 @@ class Correlations(Quality):
             name: _score([held for names, held in pairs.items() if name in names], lost) for name, lost in gone.items()
         }
         return self.result(_score(list(pairs.values()), float(np.mean(list(gone.values())))), scores, left_out)
-
-
-def _released(recoding: Recoding) -> tuple[NDArray[np.intp], Ints]:
-    """Return a row for each class of the release, and its records; all rows, if some cells are untrue."""
-    if any(column.records(Fate.CHANGED) for column in recoding.of_quasi):
-        return np.arange(len(recoding.counts)), recoding.counts
-    classes = recoding.classes
-    rows = np.zeros(len(classes.sizes) + 1, np.intp)
-    rows[classes.of_row] = np.arange(len(classes.of_row))
-    return rows[:-1], classes.sizes
 
 
 @dataclass(frozen=True, slots=True, eq=False)

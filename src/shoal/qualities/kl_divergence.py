@@ -3,7 +3,6 @@
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.kernels.grouping import group_rows
 from shoal.qualities.ambiguity import bits
@@ -63,17 +62,17 @@ def _marginal(recoded: Recoded) -> Score:
 
 def _joint(recoding: Recoding) -> Floats | None:
     """Return the logarithm of the share that the release implies for each original combination."""
-    columns, first, kept = recoding.of_quasi, recoding.originals.first, np.flatnonzero(~recoding.suppressed)
+    columns, first = recoding.of_quasi, recoding.originals.first
     lost = 1 - recoding.kept / recoding.records
     domain = sum(float(np.log2(column.domain.size)) for column in columns)
     shares = np.full(len(first), np.log2(lost) - domain if lost > 0 else -np.inf)
-    if not len(kept):
+    if not recoding.kept:
         return shares
-    shown = group_rows([column.at[kept] for column in columns], [len(column.nodes) for column in columns], len(kept))
-    rows, sizes = kept[shown.first], np.bincount(shown.ids, recoding.counts[kept], len(shown))
+    rows, sizes = _shown(recoding)
     width = np.sum([bits(column)[column.at[rows]] for column in columns], axis=0)
     weight = np.log2(sizes / recoding.records) - width
-    nodes = [node for column in columns if (node := _steady(column, kept)) is not None]
+    lost_records = recoding.records - recoding.kept
+    nodes = [node for column in columns if (node := _steady(column, lost_records)) is not None]
     if len(nodes) == len(columns):
         found = _looked_up(recoding, first, rows, nodes)
         together: Floats = np.logaddexp2(shares, np.where(found >= 0, weight[found], -np.inf))
@@ -93,21 +92,35 @@ def _looked_through(recoding: Recoding, first: Ints, rows: Ints, weight: Floats,
     return shares
 
 
-def _steady(column: Recoded, kept: NDArray[np.intp]) -> Ints | None:
-    """Return the node that each code always becomes, unless its record is suppressed; None if it is not always one."""
+def _shown(recoding: Recoding) -> tuple[Ints, Ints]:
+    """Return a row for each combination of sets that is shown, and how many records show it."""
+    rows, counts = recoding.representatives
+    columns = recoding.of_quasi
+    groups = group_rows([column.at[rows] for column in columns], [len(column.nodes) for column in columns], len(rows))
+    return rows[groups.first], np.bincount(groups.ids, counts, len(groups)).astype(np.int64)
+
+
+def _steady(column: Recoded, lost_records: int) -> Ints | None:
+    """Return the set that each code always becomes, but for suppressed records; None if it is not always one."""
+    pairs, lost = column.pairs, column.nodes.lost[column.pairs.nodes]
+    if int(pairs.counts[lost].sum()) != lost_records:  # single cells are lost, too, or untrue
+        lost = np.zeros(len(lost), bool)
+    codes, at = pairs.codes[~lost], pairs.nodes[~lost]
     nodes = np.full(column.domain.codes, -1)
-    codes, at = column.matched[kept], column.at[kept].astype(np.int64)
     nodes[codes] = at
-    used = np.flatnonzero(np.bincount(at))
-    for unseen in np.flatnonzero(nodes < 0).tolist():  # values of suppressed records only: any set that holds them
-        nodes[unseen] = next((one for one in used.tolist() if unseen in column.nodes.members(one)), -1)
-    return nodes if (nodes[codes] == at).all() and _apart(column, used) else None
+    used = np.unique(at)
+    held, owner = _members(column, used)
+    if len(np.unique(held)) < len(held) or not (nodes[codes] == at).all():
+        return None
+    holding = np.full(column.domain.codes, -1)
+    holding[held] = owner
+    return np.where(nodes < 0, holding, nodes)  # values of suppressed records only: the set that holds them
 
 
-def _apart(column: Recoded, used: Ints) -> bool:
-    """Tell whether no value is in two of some sets."""
-    held = np.concatenate([column.nodes.members(one) for one in used.tolist()])
-    return len(np.unique(held)) == len(held)
+def _members(column: Recoded, used: Ints) -> tuple[Ints, Ints]:
+    """Return the codes of some sets, and the set that each is of."""
+    parts = [column.nodes.members(one).astype(np.int64) for one in used.tolist()]
+    return np.concatenate(parts), np.repeat(used, [len(part) for part in parts])
 
 
 def _looked_up(recoding: Recoding, first: Ints, rows: Ints, nodes: list[Ints]) -> Ints:

@@ -234,6 +234,16 @@ class Recoding:
             return self.known_sizes
         return _summed(self.originals.ids, self.counts, len(self.originals))
 
+    @cached_property
+    def representatives(self) -> tuple[NDArray[np.intp], Ints]:
+        """A row for each class of the release, and its records; where some cells are untrue, all rows that show any."""
+        kept = np.flatnonzero(~self.suppressed)
+        if any(column.records(Fate.CHANGED) for column in self.of_quasi):
+            return kept, self.counts[kept]
+        rows = np.zeros(len(self.classes.sizes) + 1, np.intp)
+        rows[self.classes.of_row] = np.arange(len(self.classes.of_row))
+        return rows[:-1], self.classes.sizes
+
     def released(self) -> "Recoding | None":
         """Return the recoding of the records that are not suppressed; None if there are none."""
         kept = np.flatnonzero(~self.suppressed)
