@@ -320,6 +320,51 @@ def test_false_intervals_are_changed_for_those_they_are_false_for():
     assert any("another order" in note for note in shuffled.notes)
 
 
+def test_false_intervals_of_values_that_occur_once():
+    rng = np.random.default_rng(0)
+    values = rng.random(1000).round(6)
+    tens = (values * 10).astype(int)
+    shown = tens.copy()
+    shown[::50] = rng.integers(0, 10, 20)
+    texts = [f"[{ten / 10:.1f}, {ten / 10 + 0.1:.1f})" for ten in shown.tolist()]
+    found = shoal.compare({"x": values.tolist()}, {"x": texts})
+    assert found.columns["x"].changed == (tens != shown).sum() > 10
+
+
+def test_suppressed_records_do_not_make_values_unsteady():
+    """4.6 always shows 5.0-10.0 where it shows anything."""
+    before = [1.0, 4.6, 6.0] * 4
+    after = ["0.0-4.5", "5.0-10.0", "5.0-10.0"] * 3 + ["*"] * 3
+    assert shoal.compare({"edss": before}, {"edss": after}).columns["edss"] == Fates(0, 9, 3, 0)
+    merged = shoal.compare({"x": ["a", "b", "other"] * 3}, {"x": ["a", "other", "other"] * 2 + ["*"] * 3})
+    assert merged.columns["x"] == Fates(2, 4, 3, 0)
+
+
+def test_a_few_changed_categories_are_no_merging():
+    rng = np.random.default_rng(0)
+    before = [f"c{n % 60}" for n in range(100)]
+    after = [f"c{rng.integers(60)}" if n % 10 == 0 else value for n, value in enumerate(before)]
+    found = shoal.compare({"x": before}, {"x": after})
+    assert found.columns["x"].changed == sum(one != other for one, other in zip(before, after, strict=True))
+
+
+def test_one_number_among_intervals():
+    """40 is right for one record, and wrong for two on both sides of it: it stands for nobody else."""
+    found = shoal.compare({"x": [20, 25, 30, 40, 55]}, {"x": ["20-29", "20-29", "40", "40", "40"]})
+    assert found.columns["x"] == Fates(1, 2, 0, 2)
+
+
+def test_means_that_are_rounded_where_all_are_alike():
+    before, after = [5.37, 5.37, 6.12, 6.18, 7.5, 7.9], [5.4, 5.4, 6.2, 6.2, 7.7, 7.7]
+    assert shoal.compare({"x": before}, {"x": after}).columns["x"].changed == 0
+
+
+def test_shifted_dates_among_cut_ones():
+    days = [date(1950, 1, 5), date(1951, 2, 6), date(1952, 3, 7)]
+    found = shoal.compare({"d": days}, {"d": ["1950-01", "1951-02-09", "1952-03-07"]})
+    assert found.columns["d"] == Fates(1, 1, 0, 1)
+
+
 def test_nested_intervals_share_an_end():
     """Only where one ends and another begins it is open where the end belongs."""
     before = [20, 25, 36, 39, 39, 60, 61, 62]
@@ -483,7 +528,7 @@ def test_an_empty_release():
 
 def test_records_of_nobody_are_told():
     found = shoal.compare({"id": [1, 2], "x": list("ab")}, {"id": [1, 2, 3], "x": list("abc")}, key="id")
-    assert any("1 released record" in note for note in found.notes)
+    assert any("of nobody in the original: 1 record" in note for note in found.notes)
     assert found.columns["x"].kept == 2
 
 

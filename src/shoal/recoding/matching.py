@@ -84,6 +84,14 @@ def numbers(texts: pa.Array) -> NDArray[np.float64]:
     return read
 
 
+def days(texts: pa.Array) -> NDArray[np.float64]:
+    """Read texts as days since 1970, where they are whole ISO dates; NaN where they are none."""
+    plain = pc.if_else(pc.match_substring_regex(texts, r"^\d{4}-\d{2}-\d{2}$"), texts, None)
+    read = pc.strptime(plain, format="%Y-%m-%d", unit="s", error_is_null=True)
+    found: NDArray[np.float64] = read.cast(pa.int64()).cast(pa.float64()).to_numpy(zero_copy_only=False) / 86_400
+    return found
+
+
 def _placed(original: Column, release: Column) -> Ints:
     """Look values up as they are written, then as numbers or moments."""
     if {original.kind, release.kind} == {Kind.DATE, Kind.DATETIME}:

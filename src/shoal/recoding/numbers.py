@@ -60,7 +60,7 @@ def averaged(shown: Shown, written: Sequence[str]) -> bool:
     texts, at = np.unique(shown.texts, return_inverse=True)
     sought = np.bincount(at, ~shown.exact) > 0
     several = np.bincount(at) > 1
-    if not sought.any() or not several[sought].all():
+    if not several[sought].any():
         return False
     decimals = np.array([len(written[text].partition(".")[2]) for text in texts.tolist()])
     numbers = shown.numbers[texts]
@@ -76,9 +76,12 @@ def cut_off(shown: Shown) -> bool:
     if not len(numbers) or not shown.steady:
         return False
     low, high = numbers.min(), numbers.max()
-    inside = ((numbers == high) & (shown.was >= high)) | ((numbers == low) & (shown.was <= low))
+    top, bottom = ((numbers == end) & ~shown.exact for end in (high, low))
+    if low == high and not (shown.was <= low).all():
+        bottom = np.zeros(len(bottom), bool)
+    beyond = (top & (shown.was > high)) | (bottom & (shown.was < low))
     own = np.isin(shown.texts, shown.texts[shown.exact])  # some record had just this number
-    return bool((shown.exact | (inside & own)).all())
+    return bool(beyond.any() and (shown.exact | (beyond & own)).all())
 
 
 def _middles(shown: Shown, at: Ints, number: int) -> tuple[Floats, Floats, Floats]:
@@ -110,7 +113,7 @@ class Rounding:
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Days stand for their whole month, or year: ``unit`` is M or Y."""
+    """One day of a month stands for all of it, or one of a year: ``unit`` is M or Y."""
 
     unit: str
 
@@ -156,9 +159,12 @@ def _period(domain: Domain, was: Floats, shown: Floats) -> Period | None:
     if domain.column.kind not in {Kind.DATE, Kind.DATETIME}:
         return None
     days = [np.floor(part).astype(np.int64).astype("datetime64[D]") for part in (was, shown)]
-    for unit in ("M", "Y"):
+    months = days[1].astype("datetime64[M]")
+    day = (days[1] - months.astype("datetime64[D]")).astype(np.int64)
+    month = (months - days[1].astype("datetime64[Y]").astype("datetime64[M]")).astype(np.int64)
+    for unit, same in (("M", (day == day[0]).all()), ("Y", ((day == day[0]) & (month == month[0])).all())):
         periods = [part.astype(f"datetime64[{unit}]") for part in days]
-        if (periods[0] == periods[1]).all() and len(np.unique(periods[1])) == len(np.unique(shown)):
+        if same and (periods[0] == periods[1]).all():
             return Period(unit)
     return None
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from shoal.kernels.grouping import group
 from shoal.kernels.translation import Codes, narrowest
-from shoal.recoding.matching import numbers, same_values
+from shoal.recoding.matching import days, numbers, same_values
 from shoal.recoding.meaning import Meanings, Reading
 from shoal.recoding.nodes import Domain, Fate, Floats, Ints, Node, Nodes
 from shoal.recoding.numbers import Period, Rounding, Shown, averaged, cut_off, rounded
@@ -25,6 +25,7 @@ from shoal.table.scale import scale
 UNREAD = "texts that cannot be read; each is taken for the values that its records had"
 UNKNOWN = "texts that cannot be read; they count as suppressed"
 UNTRUE = "something else than the record had; it counts as suppressed"
+MERGED = "values that stand for others, too"
 WIDENED = "sets that do not hold all values of their records; they were widened"
 AVERAGED = "means, medians or middles of what the records had"
 ROUNDED = "rounded values"
@@ -104,7 +105,7 @@ class _Placer:
         self._suppressed, self._changed = domain.codes, domain.codes + 1
         self._notes: dict[str, list[tuple[int, int]]] = {}
         self._rounding: Rounding | Period | None = None
-        self._averaged = self._cut_off = False
+        self._averaged = self._cut_off = self._merging = False
         self.said = np.append(same_values(domain.column, release), -1)
         self.numbers = self._read_numbers(release)
         self.pairs: Pairs | None = None
@@ -116,9 +117,10 @@ class _Placer:
         was, text = codes[pairs.first].astype(np.int64), shown[pairs.first].astype(np.int64)
         number = np.bincount(pairs.ids, counts, len(pairs)).astype(np.int64)
         at = np.where(self.said[text] == was, was, -1)
-        at[(at < 0) & self._blank()[text]] = self._suppressed
+        blank = self._blank()
+        at[(at < 0) & blank[text]] = self._suppressed
         self._look_at_numbers(was, text, number, at)
-        self._place_texts(was, text, number, at)
+        self._place_texts(was, text, number, at, blank[text])
         self.pairs = Pairs(was, at, number)
         return at[pairs.ids]
 
@@ -154,8 +156,9 @@ class _Placer:
             read[: len(self._texts)] = numbers(as_text(release.values))
         elif {self._domain.column.kind, release.kind} <= {Kind.DATE, Kind.DATETIME}:
             places = scale(release)
-            if places is not None:
-                read[: release.size] = places
+            read[: release.size] = np.nan if places is None else places
+        elif self._domain.column.kind in {Kind.DATE, Kind.DATETIME}:
+            read[: len(self._texts)] = days(as_text(release.values))
         return read
 
     def _blank(self) -> NDArray[np.bool_]:
@@ -178,17 +181,26 @@ class _Placer:
         if len(noisy):
             self._note(UNTRUE, int(text[noisy[0]]), int(number[noisy].sum()))
 
-    def _place_texts(self, was: Ints, text: Ints, number: Ints, at: Ints) -> None:
+    def _place_texts(self, was: Ints, text: Ints, number: Ints, at: Ints, blank: NDArray[np.bool_]) -> None:
         """Place text by text what is not placed yet."""
-        steady = np.bincount(was, minlength=self._domain.codes) == 1  # values that always show the same text
+        steady = np.bincount(was[~blank], minlength=self._domain.codes) == 1  # values that always show the same text
         steady[len(self._domain.column.values) :] = False
+        self._merging = self._merges(was[~blank], text[~blank], steady)
         order = np.argsort(text, kind="stable")
         unclear = np.unique(text[at < 0])
         cuts = [np.searchsorted(text[order], unclear, side) for side in ("left", "right")]
         spans = [order[start:end] for start, end in zip(*cuts, strict=True)]
         held = [_Seen(int(text[span[0]]), was[span].astype(np.uint32), number[span]) for span in spans]
+        others = np.unique(was[~blank]) if self._domain.column.kind.ordered else np.zeros(0, np.int64)
         for span, seen, readings in zip(spans, held, self._readings(held), strict=True):
-            at[span] = self._placed(seen, readings, steady)
+            at[span] = self._placed(seen, readings, steady, others)
+
+    def _merges(self, was: Ints, text: Ints, steady: NDArray[np.bool_]) -> bool:
+        """Tell whether every value that takes in others stays what it was, and these are always the same ones."""
+        said = self.said[text]
+        foreign = (said >= 0) & (said != was)
+        taking = np.isin(text, text[foreign])
+        return bool(np.isin(text[foreign], text[said == was]).all() and steady[was[taking]].all())
 
     def _readings(self, held: Sequence[_Seen]) -> list[list[Reading]]:
         """Read texts. Of an end that two intervals share, as in 20-30 and 30-40, the records tell where it belongs."""
@@ -212,7 +224,7 @@ class _Placer:
         own = ~np.isin(self._domain.positions[reading.codes], doubtful) | np.isin(reading.codes, seen.codes)
         return replace(reading, codes=reading.codes[own])
 
-    def _placed(self, seen: _Seen, readings: Sequence[Reading], steady: NDArray[np.bool_]) -> Ints | int:
+    def _placed(self, seen: _Seen, readings: Sequence[Reading], steady: NDArray[np.bool_], others: Ints) -> Ints | int:
         """Return the node of a text, or one for each value that its records had."""
         more = [*self._as_number(seen), *self._as_beginning(seen, readings)]
         sets = [one for one in (*readings, *more) if len(one.codes) and not one.exact]
@@ -220,9 +232,9 @@ class _Placer:
         if fitting:
             return self._add(seen.text, min(fitting, key=lambda one: len(one.codes)))
         if self.said[seen.text] >= 0 or not np.isnan(self.numbers[seen.text]):
-            return self._value(seen, steady)
+            return self._value(seen)
         if sets:
-            return self._set(seen, sets, steady)
+            return self._set(seen, sets, steady, others)
         self._note(UNREAD, seen.text, int(seen.counts.sum()))
         return self._add(seen.text, Reading(seen.codes))
 
@@ -244,26 +256,28 @@ class _Placer:
         beginning = None if readings else self._meanings.beginning(self._texts[seen.text])
         return [] if beginning is None else [beginning]
 
-    def _value(self, seen: _Seen, steady: NDArray[np.bool_]) -> Ints | int:
+    def _value(self, seen: _Seen) -> Ints | int:
         """Place a text that is a value: true where records had it, unless it takes in certain others, too."""
-        said = int(self.said[seen.text])
-        merged = said in seen.codes and steady[seen.codes].all()
-        if self._cut_off or (merged and np.isnan(self.numbers[seen.text])):
-            self._note(UNREAD, seen.text, int(seen.counts.sum()))
+        if self._cut_off or (self._merging and np.isnan(self.numbers[seen.text])):
+            self._note(MERGED, seen.text, int(seen.counts.sum()))
             return self._add(seen.text, Reading(seen.codes))
+        said = int(self.said[seen.text])
         self._note(UNTRUE, seen.text, int(seen.counts[seen.codes != said].sum()))
         return np.where(seen.codes == said, said, self._changed)
 
-    def _set(self, seen: _Seen, sets: Sequence[Reading], steady: NDArray[np.bool_]) -> Ints | int:
+    def _set(self, seen: _Seen, sets: Sequence[Reading], steady: NDArray[np.bool_], others: Ints) -> Ints | int:
         """Place a text whose set does not hold all values of its records.
 
-        Values that always show it belong to it, whatever it says; for others it is untrue.
+        Values beside it that always show it, with nothing else between, belong to it: it was written down wrongly. For
+        others it is untrue.
         """
         best = max(sets, key=lambda one: int(seen.counts[seen.inside(one.codes)].sum()))
         outside = ~seen.inside(best.codes)
-        if steady[seen.codes[outside]].all():
+        both = np.union1d(best.codes, seen.codes)
+        between = others[(others >= both[0]) & (others <= both[-1])]
+        if len(others) and steady[seen.codes[outside]].all() and np.isin(between, both).all():
             self._note(WIDENED, seen.text, int(seen.counts[outside].sum()))
-            return self._add(seen.text, Reading(np.union1d(best.codes, seen.codes)))
+            return self._add(seen.text, Reading(both))
         self._note(UNTRUE, seen.text, int(seen.counts[outside].sum()))
         return np.where(outside, self._changed, self._add(seen.text, best))
 
