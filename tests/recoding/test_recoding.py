@@ -349,9 +349,9 @@ def test_a_few_changed_categories_are_no_merging():
 
 
 def test_one_number_among_intervals():
-    """40 is right for one record, and wrong for two on both sides of it: it stands for nobody else."""
-    found = shoal.compare({"x": [20, 25, 30, 40, 55]}, {"x": ["20-29", "20-29", "40", "40", "40"]})
-    assert found.columns["x"] == Fates(1, 2, 0, 2)
+    """40 is right for one record, and wrong for three on both sides of it: it stands for nobody else."""
+    found = shoal.compare({"x": [20, 25, 30, 40, 55, 60]}, {"x": ["20-29", "20-29", *["40"] * 4]})
+    assert found.columns["x"] == Fates(1, 2, 0, 3)
 
 
 def test_means_that_are_rounded_where_all_are_alike():
