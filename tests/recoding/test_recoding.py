@@ -223,6 +223,12 @@ def test_numbers_replaced_by_a_middle(shown, middle):
     assert (found.columns["x"].coarser, found.columns["x"].changed) == (3, 0), middle
 
 
+def test_means_are_taken_as_they_are_written():
+    found = shoal.compare({"x": [1, 1, 4]}, {"x": [2.0, 2.0, 2.0]})
+    assert found.quality["squared-error"].total.value == pytest.approx(1)  # (1 + 1 + 4) / 6, not the middle 2.5
+    assert found.study().features(["x"]).after.tolist() == [[2.0], [2.0], [2.0]]
+
+
 def test_rounded_means():
     found = shoal.compare({"x": [1.0, 1.0, 2.0]}, {"x": ["1.33", "1.33", "1.33"]})
     assert found.columns["x"].coarser == 3

@@ -96,12 +96,12 @@ class Recoded:
 
     @cached_property
     def values(self) -> Floats:
-        """The number that each row shows: as it is written, or the middle of its interval; NaN where it shows none."""
-        values = np.where(self.nodes.lost, np.nan, self.nodes.midpoints)[self.at]
+        """The number that each row shows, be it true or not, or the middle of its interval; NaN where it shows none."""
+        middles = np.where(self.nodes.lost, np.nan, self.nodes.midpoints)[self.at]
         if self.numbers is None:
-            return values
-        changed = self.nodes.fates[self.at] == Fate.CHANGED
-        return np.where(changed, self.numbers[self.shown], values)
+            return middles
+        written = self.numbers[self.shown]
+        return np.where(np.isnan(written), middles, written)
 
     def mean(self, costs: NDArray[np.float64]) -> float:
         """Return the mean over all records of one number per node."""
