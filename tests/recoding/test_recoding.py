@@ -4,6 +4,7 @@ from datetime import date, datetime, timedelta
 from itertools import pairwise
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -300,6 +301,14 @@ def test_dates_moved_to_one_day_of_the_month_or_year(to):
     found = shoal.compare({"d": days}, {"d": [day.replace(**to) for day in days]})
     assert found.columns["d"].changed == 0
     assert found.columns["d"].coarser >= 30
+
+
+def test_moments_are_cut_in_their_own_time_zone():
+    moments = pa.array([datetime(2000, 1, 1, 7), datetime(2000, 1, 1, 9)], pa.timestamp("s", "America/Los_Angeles"))
+    before = pa.table({"t": moments, "x": [1, 2]})
+    found = shoal.compare(before, {"t": ["1999", "2000"], "x": [1, 2]}, quasi=["t"])
+    assert found.columns["t"].coarser == 2
+    assert not found.remarks
 
 
 def test_days_and_moments_are_the_same_at_midnight():

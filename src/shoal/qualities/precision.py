@@ -16,7 +16,8 @@ class Precision(ColumnQuality):
 
     A cell on level h of a hierarchy of height H keeps ``1 − h / H``, a suppressed one nothing; the mean over cells and
     columns is the precision. Sweeney 2002; "generalization intensity" in ARX's report. A set that the hierarchy does
-    not have is on the lowest level on which its values are one. Value: 0 to 1, more is better. Cost: 1 − value.
+    not have is on the lowest level on which its values are one; so is a label on several levels, in a foreign table.
+    Value: 0 to 1, more is better. Cost: 1 − value.
 
     >>> import shoal
     >>> found = shoal.compare({"age": [31, 34]}, {"age": ["30-39", "31-34"]}, hierarchies={"age": {"kind": "interval",

@@ -32,6 +32,10 @@ class Score:
     value: float
     cost: float
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "value", float(self.value))  # a plain number, whatever it was computed from
+        object.__setattr__(self, "cost", float(self.cost))
+
     @classmethod
     def of_cost(cls, cost: float) -> "Score":
         """Make a score of a measure whose value is its cost."""

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.table.column import Column
@@ -28,7 +29,8 @@ def scale(column: Column) -> NDArray[np.float64] | None:
     elif column.kind is Kind.DATE:
         numbers = values.cast(pa.date32()).cast(pa.int32()).cast(pa.float64())
     elif column.kind is Kind.DATETIME:
-        moments = values.cast(pa.timestamp("us", values.type.tz), safe=False).cast(pa.int64())
+        local = pc.local_timestamp(values) if values.type.tz else values  # the day that a clock on the wall showed
+        moments = local.cast(pa.timestamp("us"), safe=False).cast(pa.int64())
         numbers = pa.array(moments.to_numpy(zero_copy_only=False) / _DAY)
     else:
         return None
