@@ -258,6 +258,17 @@ def test_two_releases_of_one_name(tmp_path):
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"costs.svg", "one_r-x.svg", "two_r-x.svg"}
 
 
+def test_the_policy_says_how_missing_values_match(tmp_path):
+    (tmp_path / "p.toml").write_text('version = 1\ndata.missing = "never"\ncolumns.x = "quasi"\n')
+    table = {"x": ["a", "a", None, None]}
+    assert shoal.compare(shoal.read(table), table, tmp_path / "p.toml").after["k-anonymity"] == 1
+    assert shoal.compare(table, table).after["k-anonymity"] == 2
+
+
+def test_one_quality_by_name():
+    assert list(shoal.compare({"x": ["a"]}, {"x": ["a"]}, qualities="loss").quality) == ["loss"]
+
+
 def test_more_records_than_there_were(tmp_path):
     (tmp_path / "a.csv").write_text("x\n1\n2\n3\n")
     (tmp_path / "b.csv").write_text("x\n1\n2\n3\n1\n*\n")

@@ -25,6 +25,7 @@ from shoal.recoding.of_tables import relate
 from shoal.recoding.placing import Remark
 from shoal.recoding.recoding import Recoding
 from shoal.table.column import SUPPRESSED
+from shoal.table.missing import Missing
 from shoal.table.reading import read
 from shoal.table.role import Role
 from shoal.table.table import Table
@@ -117,7 +118,7 @@ def compare(  # noqa: PLR0913 - keyword-only options
     key: Sequence[str] | str | None = None,
     target: str | None = None,
     hierarchies: Mapping[str, Any] | None = None,
-    qualities: Sequence[str] | None = None,
+    qualities: Sequence[str] | str | None = None,
     clusters: int = 5,
 ) -> Comparison:
     """Compare a release with its original.
@@ -138,7 +139,9 @@ def compare(  # noqa: PLR0913 - keyword-only options
     columns, ours = _columns(before, after, matched, target)
     ladders = _hierarchies(before, chosen, hierarchies or {})
     related = relate(before, after, columns, ours, matched, ladders)
-    found, left_out = _measured(related.recoding, qualities, {"target": target, "clusters": clusters})
+    named = [qualities] if isinstance(qualities, str) else qualities
+    found, left_out = _measured(related.recoding, named, {"target": target, "clusters": clusters})
+    rule = Missing.OWN if chosen is None else chosen.data.missing
     return Comparison(
         records=before.records,
         released=after.records,
@@ -146,8 +149,8 @@ def compare(  # noqa: PLR0913 - keyword-only options
         quasi=tuple(ours),
         quality=found,
         left_out=left_out,
-        before=_privacy(before, ours, columns),
-        after=_privacy(after, ours, columns, before),
+        before=_privacy(before, before, ours, rule),
+        after=_privacy(after, before, ours, rule),
         columns={column.name: Fates(*(column.records(fate) for fate in Fate)) for column in related.recoding.columns},
         matched=matched.how,
         remarks=related.remarks,
@@ -212,15 +215,14 @@ def _measured(
     return found, left_out
 
 
-def _privacy(table: Table, quasi: Sequence[str], columns: Sequence[str], before: Table | None = None) -> dict[str, Any]:
-    """Measure the models that need nothing more than the table."""
-    roles = before or table
-    sensitive = [name for name in roles.sensitive if name in table and name in columns]
-    subject = roles.subject if roles.subject in table else None
+def _privacy(table: Table, roles: Table, quasi: Sequence[str], missing: Missing) -> dict[str, Any]:
+    """Measure the models that need nothing more than a table; the original's roles count."""
     shown = [name for name in quasi if name in table]
     if not table.records or not shown:
         return {}
-    return measures(table, quasi=shown, sensitive=sensitive, subject=subject)
+    sensitive = [name for name in roles.sensitive if name in table]
+    subject = roles.subject if roles.subject in table else None
+    return measures(table, quasi=shown, sensitive=sensitive, subject=subject, missing=missing)
 
 
 def _notes(before: Table, after: Table, columns: Sequence[str], matched: Match, recoding: Recoding) -> list[str]:

@@ -59,7 +59,8 @@ def compare(  # noqa: PLR0913, PLR0917 - options of a command
 
     asked = analyses.Asked(learn, outcome, time, event, by, given.names(on), given.names(subgroups), model, seed)
     chosen = shoal.Policy.load(policy) if policy is not None else None
-    before = given.load(original, {"suppressed": "*", **options}, chosen)
+    said = chosen is not None and "suppressed" in chosen.data.read.model_fields_set
+    before = given.load(original, options if said else {"suppressed": "*", **options}, chosen)
     found = {}
     for path in releases:
         after = given.load(path, {"suppressed": "*", **options})
@@ -221,18 +222,16 @@ def _remark(path: Path, found: "Comparison", *, many: bool) -> None:
     for note in found.notes:
         remark(f"Note: {where}{note}")
     for one in found.remarks:
-        remark(f"Note: {where}Column '{one.column}', {counted(one.records, 'record')}: {one.says}{_texts(found, one)}.")
+        remark(f"Note: {where}Column '{one.column}', {counted(one.records, 'record')}: {one.says}{_texts(one)}.")
     for name, reason in found.left_out.items():
         remark(f"Note: {where}{name} is left out. {reason}")
 
 
-def _texts(found: "Comparison", one: "Remark") -> str:
+def _texts(one: "Remark") -> str:
     """Return some of the texts that a remark is about: those that enough records show."""
     if not one.texts:
         return ""
-    held = found.recoding[one.column]
-    labels = dict(zip(held.nodes.labels, held.node_counts[held.domain.codes :].tolist(), strict=True))
-    often = [text for text in one.texts if labels.get(text, 0) >= OFTEN or held.codes is None]
+    often = [text for text, records in zip(one.texts, one.counts, strict=True) if records >= OFTEN]
     shown = ", ".join(f"'{text}'" for text in often[:SHOWN])
     more = len(one.texts) - len(often[:SHOWN])
     return f": {shown}" * bool(shown) + f"{' and' if shown else ':'} {more:,} more" * bool(more)

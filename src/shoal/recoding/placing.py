@@ -36,12 +36,13 @@ _LISTED = {UNREAD, UNKNOWN, WIDENED}  # others are values, of which nothing is t
 class Remark:
     """Something about the texts of a released column that its owner should know.
 
-    ``records``: how many are concerned. ``texts``: which ones, where they are no values.
+    ``records``: how many are concerned. ``texts``: which ones, where they are no values; ``counts``: records of each.
     """
 
     column: str
     says: str
     texts: tuple[str, ...]
+    counts: tuple[int, ...]
     records: int
 
 
@@ -139,15 +140,12 @@ class _Placer:
 
     def remarks(self) -> list[Remark]:
         """Return what is to be said."""
-        return [
-            Remark(
-                self._domain.column.name,
-                says,
-                tuple(self._texts[text] for text, _ in noted) if says in _LISTED else (),
-                sum(records for _, records in noted),
-            )
-            for says, noted in self._notes.items()
-        ]
+        return [self._remark(says, noted) for says, noted in self._notes.items()]
+
+    def _remark(self, says: str, noted: Sequence[tuple[int, int]]) -> Remark:
+        told = noted if says in _LISTED else ()
+        texts, counts = tuple(self._texts[text] for text, _ in told), tuple(records for _, records in told)
+        return Remark(self._domain.column.name, says, texts, counts, sum(records for _, records in noted))
 
     def _read_numbers(self, release: Column) -> Floats:
         """Read the texts as numbers, or as days, where the column holds such; NaN elsewhere."""
