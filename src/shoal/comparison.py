@@ -151,13 +151,19 @@ def compare(  # noqa: PLR0913 - keyword-only options
         left_out=left_out,
         before=_privacy(before, before, ours, rule),
         after=_privacy(after, before, ours, rule),
-        columns={column.name: Fates(*(column.records(fate) for fate in Fate)) for column in related.recoding.columns},
+        columns=_fates(related.recoding),
         matched=matched.how,
         remarks=related.remarks,
         notes=tuple(_notes(before, after, columns, matched, related.recoding)),
         recoding=related.recoding,
         persons=None if before.subject is None else before.codes(before.subject).astype(np.int64),
     )
+
+
+def _fates(recoding: Recoding) -> dict[str, Fates]:
+    """Tell what became of the cells, where it is known which record became which."""
+    columns = recoding.columns if recoding.matched else ()
+    return {column.name: Fates(*(column.records(fate) for fate in Fate)) for column in columns}
 
 
 def _original(given: Any, policy: Policy | None) -> Table:
@@ -248,7 +254,7 @@ def _notes(before: Table, after: Table, columns: Sequence[str], matched: Match, 
             "No record shows anything in the quasi-identifiers: that counts as generalised, not as suppressed."
         )
     changed = sum(column.records(Fate.CHANGED) for column in recoding.columns)
-    if changed > 0.2 * recoding.records * len(recoding.columns):
+    if not matched.key and changed > 0.2 * recoding.records * len(recoding.columns):
         notes.append(
             "Many cells are not what their records had. If the release is in another order, give a key that names them."
         )

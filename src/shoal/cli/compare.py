@@ -146,7 +146,7 @@ def show(found: "dict[Path, Comparison]", out: "Console") -> None:
     out.print(f"[bold]{counted(first.records, 'record')}{released}[/bold] {about}", soft_wrap=True)
     _show_cost(found, names, out)
     _show_privacy(found, names, out)
-    if len(found) == 1:
+    if len(found) == 1 and first.columns:
         _show_columns(first, out)
 
 
@@ -234,7 +234,7 @@ def _texts(one: "Remark") -> str:
     often = [text for text, records in zip(one.texts, one.counts, strict=True) if records >= OFTEN]
     shown = ", ".join(f"'{text}'" for text in often[:SHOWN])
     more = len(one.texts) - len(often[:SHOWN])
-    return f": {shown}" * bool(shown) + f"{' and' if shown else ':'} {more:,} more" * bool(more)
+    return f": {shown}" * bool(shown) + (f" and {more:,} more" if shown else f" ({counted(more, 'text')})") * bool(more)
 
 
 def _names(paths: list[Path]) -> dict[Path, str]:

@@ -11,7 +11,7 @@ from shoal.recoding.recoding import Recoded, Recoding
 
 @QUALITIES.register("ambiguity")
 class Ambiguity(Quality):
-    """How many different records a released record could have been, on average.
+    """How many combinations of values a released record could have been, on average.
 
     The product over the quasi-identifiers of how many values each cell could stand for; the mean over the records.
     Nergiz & Clifton 2007. Value: 1 up to the product of the domains. Cost: their ratio on a scale of logarithms,
@@ -24,7 +24,7 @@ class Ambiguity(Quality):
 
     name: ClassVar[str] = "ambiguity"
     aspect: ClassVar[Aspect] = Aspect.VALUES
-    unit: ClassVar[str] = "records"
+    unit: ClassVar[str] = "combinations"
 
     def measured(self, recoding: Recoding) -> Measured:
         """Multiply along rows, in logarithms, which do not overflow."""

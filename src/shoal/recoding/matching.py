@@ -137,8 +137,18 @@ def _naming(original: Table, release: Table) -> list[str]:
     return [name for name in fitting if name not in {*original.quasi, *original.sensitive}]
 
 
+def _same_subjects(original: Table, release: Table) -> bool:
+    """Tell whether rows are of the same persons in both tables; or of persons with other names, or it is not known."""
+    subject = original.subject
+    if subject is None or subject not in release or (same_values(original[subject], release[subject]) < 0).any():
+        return True
+    return bool((_translated(original[subject], release, subject) == original.codes(subject)).all())
+
+
 def _in_order(original: Table, release: Table, found: Sequence[Match]) -> Match:
     """Match by position, unless a column says otherwise and the other columns do not say that it is wrong."""
+    if not _same_subjects(original, release):
+        return Match(None, "not at all: rows are of other subjects than in the original, and no column names them")
     place = Match(np.arange(original.records), "by position, row by row")
     for one in found:
         moved = one.rows is not None and not np.array_equal(one.rows, place.rows)  # type: ignore[arg-type]

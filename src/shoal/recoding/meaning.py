@@ -65,11 +65,11 @@ class Meanings:
     domain: Domain
 
     def of(self, text: str, exact: int = -1) -> list[Reading]:
-        """Return all readings that hold any code; ``exact``: the code that is written just so."""
+        """Return all readings, also those that hold no value; ``exact``: the code that is written just so."""
         found = [Reading(np.array([exact], np.uint32), exact=True)] if exact >= 0 else []
         found += self._nodes(text)
         found += self._telling(text)
-        return [one for one in found if len(one.codes)]
+        return found
 
     def _telling(self, text: str) -> list[Reading]:
         """Read what a text says by itself, and count how many leaves of the hierarchy it could be."""
@@ -114,19 +114,19 @@ class Meanings:
     def _sorted(self) -> tuple[list[str], Sequence[int]]:
         """The texts in their own order, and their codes; values that are text are in that order anyway."""
         if self.domain.column.kind is Kind.TEXT:
-            return self._texts, range(len(self._texts))
-        codes = sorted(range(len(self._texts)), key=self._texts.__getitem__)
-        return [self._texts[code] for code in codes], codes
+            return self.texts, range(len(self.texts))
+        codes = sorted(range(len(self.texts)), key=self.texts.__getitem__)
+        return [self.texts[code] for code in codes], codes
 
     @cached_property
-    def _texts(self) -> list[str]:
+    def texts(self) -> list[str]:
         """The values as people write them: whole numbers without decimals."""
         texts = as_text(self.domain.column.values).to_pylist()
         return [text.removesuffix(".0") for text in texts] if self.domain.column.kind is Kind.NUMBER else texts
 
     @cached_property
     def _codes_of_text(self) -> dict[str, int]:
-        return {text: code for code, text in enumerate(self._texts)}
+        return {text: code for code, text in enumerate(self.texts)}
 
     def _nodes(self, text: str) -> Iterator[Reading]:
         """Look the text up on every level of the hierarchy."""
@@ -149,7 +149,7 @@ class Meanings:
 
     def _intervals(self, text: str) -> Iterator[Reading]:
         stated = read_range(text) if self.domain.column.kind.numeric else None
-        if stated is not None:
+        if stated is not None and (stated.low is None or stated.high is None or stated.low <= stated.high):
             low = -np.inf if stated.low is None else float(stated.low)
             high = np.inf if stated.high is None else float(stated.high)
             codes = self._between(low, high, stated.low_closed, stated.high_closed)
@@ -234,7 +234,7 @@ class Meanings:
         stem, rest = text[: text.index(SUPPRESSED)], text[text.index(SUPPRESSED) :]
         pattern = re.compile("".join("." if sign == SUPPRESSED else re.escape(sign) for sign in text), re.DOTALL)
         codes = self._starting(stem)
-        fitting = [code for code in codes if pattern.fullmatch(self._texts[code])]
+        fitting = [code for code in codes if pattern.fullmatch(self.texts[code])]
         yield Reading(np.array(sorted(fitting), np.uint32))
         if not rest.strip(SUPPRESSED) and len(fitting) < len(codes):
             yield Reading(np.array(sorted(codes), np.uint32))

@@ -48,26 +48,40 @@ class Shown:
         return len(np.unique(self.was)) == len(np.unique(np.stack([self.was, self.numbers[self.texts]]), axis=1).T)
 
 
-def averaged(shown: Shown, written: Sequence[str]) -> bool:
-    """Tell whether every number that is not just its records' value is their mean; or all their median, or middle.
+MOST = 0.5  # of the numbers must be means, where they are written more exactly than the values
+FEWER = 0.7  # numbers than values there must be, where they are not
+FITTING = 0.95  # of the records must be rounded alike
+
+
+def averaged(shown: Shown, written: Sequence[str], own: int) -> bool:
+    """Tell whether numbers are the means of what their records had; or their medians, or the middles of their range.
+
+    ``own``: the decimals of the original. Numbers that have no more may hit the mean by chance: swapped values, noise.
+    Then there must be fewer of them than of values, and all must hit.
 
     >>> import numpy as np
-    >>> was, texts = np.array([1.0, 1.0, 4.0, 9.0]), np.array([0, 0, 0, 1])
-    >>> shown = Shown(was, texts, np.ones(4, int), np.array([2.0, 9.0]), np.array([False] * 3 + [True]))
-    >>> averaged(shown, ["2.0", "9.0"])
+    >>> was, texts = np.array([1.0, 1.0, 5.0, 9.0]), np.array([0, 0, 0, 1])
+    >>> shown = Shown(was, texts, np.ones(4, int), np.array([2.33, 9.0]), np.array([False] * 3 + [True]))
+    >>> averaged(shown, ["2.33", "9.0"], own=0)
     True
     """
     texts, at = np.unique(shown.texts, return_inverse=True)
     sought = np.bincount(at, ~shown.exact) > 0
-    several = np.bincount(at) > 1
-    if not several[sought].any():
+    several = sought & (np.bincount(at) > 1)
+    if not several.any():
         return False
-    decimals = np.array([len(written[text].partition(".")[2]) for text in texts.tolist()])
+    decimals = np.array([len(written[text].partition(".")[2].rstrip("0")) for text in texts.tolist()])
     numbers = shown.numbers[texts]
     near = 0.5 * 10.0**-decimals + 1e-12 * np.abs(numbers)
     mean, median, middle = _middles(shown, at, len(texts))
     ways = (mean, middle, *([median] if shown.steady else []))  # most records of a value keep the median where it is
-    return any((np.abs(way - numbers)[sought] <= near[sought]).all() for way in ways)
+    hits = [np.abs(way - numbers) <= near for way in ways]
+    if (
+        decimals.max() > own
+    ):  # more exact than the values: nothing but a mean is hit so; suppression may have moved some
+        return any(hit[several].mean() >= MOST for hit in hits)
+    fewer = len(texts) <= FEWER * len(np.unique(shown.was))
+    return fewer and any(hit[sought].all() for hit in hits)
 
 
 def cut_off(shown: Shown) -> bool:
@@ -138,7 +152,7 @@ def rounded(domain: Domain, shown: Shown, written: Sequence[str]) -> Rounding | 
     >>> rounded(domain, Shown(was, texts, np.ones(4, int), np.array([30.0, 40.0]), np.zeros(4, bool)), ["30", "40"])
     Rounding(unit=10.0, below=-0.5, above=0.5)
     """
-    if shown.exact.all() or not shown.steady:
+    if shown.exact.all():
         return None
     numbers = shown.numbers[shown.texts]
     if not domain.column.kind.numeric:
@@ -150,13 +164,13 @@ def rounded(domain: Domain, shown: Shown, written: Sequence[str]) -> Rounding | 
     for below, above, with_below, with_above in _WAYS:
         low = apart >= below - _TINY if with_below else apart > below + _TINY
         high = apart <= above + _TINY if with_above else apart < above - _TINY
-        if (low & high).all():
+        if shown.counts[low & high].sum() >= FITTING * shown.counts.sum():
             return Rounding(unit, below + (not with_below) * 2 * _TINY, above - (not with_above) * 2 * _TINY)
     return None
 
 
 def _period(domain: Domain, was: Floats, shown: Floats) -> Period | None:
-    if domain.column.kind not in {Kind.DATE, Kind.DATETIME}:
+    if domain.column.kind not in {Kind.DATE, Kind.DATETIME} or not len(was):
         return None
     days = [np.floor(part).astype(np.int64).astype("datetime64[D]") for part in (was, shown)]
     months = days[1].astype("datetime64[M]")

@@ -90,6 +90,8 @@ class _Seen:
 
     def inside(self, codes: NDArray[np.uint32]) -> NDArray[np.bool_]:
         """Tell which of the codes are in a set."""
+        if not len(codes):
+            return np.zeros(len(self.codes), bool)
         if codes[-1] - codes[0] + 1 == len(codes):  # neighbours
             return np.asarray((self.codes >= codes[0]) & (self.codes <= codes[-1]), bool)
         return np.isin(self.codes, codes, kind="sort")
@@ -133,6 +135,7 @@ class _Placer:
         for text in np.flatnonzero((at < 0) & (held > 0)).tolist():
             beginning = self._meanings.beginning(self._texts[text])
             readings = [*self._meanings.of(self._texts[text]), *([beginning] if beginning is not None else [])]
+            readings = [one for one in readings if len(one.codes)]
             at[text] = self._add(text, readings[0]) if readings else self._suppressed
             if not readings:
                 self._note(UNKNOWN, text, int(held[text]))
@@ -170,7 +173,8 @@ class _Placer:
         shown = Shown.of(self._domain, was, text, number, self.numbers, self.said)
         self._rounding = rounded(self._domain, shown, self._texts)
         self._cut_off = cut_off(shown)
-        self._averaged = self._rounding is None and not self._cut_off and averaged(shown, self._texts)
+        own = max((len(text.partition(".")[2].rstrip("0")) for text in self._meanings.texts), default=0)
+        self._averaged = self._rounding is None and not self._cut_off and averaged(shown, self._texts, own)
         if self._rounding is not None or self._averaged or self._cut_off or self._domain.hierarchy is not None:
             return
         alone = np.bincount(text, minlength=self._width) == 1
@@ -224,8 +228,10 @@ class _Placer:
 
     def _placed(self, seen: _Seen, readings: Sequence[Reading], steady: NDArray[np.bool_], others: Ints) -> Ints | int:
         """Return the node of a text, or one for each value that its records had."""
-        more = [*self._as_number(seen), *self._as_beginning(seen, readings)]
-        sets = [one for one in (*readings, *more) if len(one.codes) and not one.exact]
+        numbered = self._as_number(seen)
+        if numbered is not None:
+            return self._where_true(seen, numbered)
+        sets = [one for one in (*readings, *self._as_beginning(seen, readings)) if not one.exact]
         fitting = [one for one in sets if seen.inside(one.codes).all()]
         if fitting:
             return self._add(seen.text, min(fitting, key=lambda one: len(one.codes)))
@@ -236,18 +242,21 @@ class _Placer:
         self._note(UNREAD, seen.text, int(seen.counts.sum()))
         return self._add(seen.text, Reading(seen.codes))
 
-    def _as_number(self, seen: _Seen) -> list[Reading]:
+    def _as_number(self, seen: _Seen) -> Reading | None:
         """Read a number as what is rounded to it, or as what it is the mean of, if the whole column is like that."""
         number = float(self.numbers[seen.text])
-        if np.isnan(number):
-            return []
+        if np.isnan(number) or not (self._rounding is not None or self._averaged):
+            return None
         if self._rounding is not None:
             self._note(ROUNDED, seen.text, int(seen.counts.sum()))
-            return [self._meanings.interval(*self._rounding.ends(number))]
-        if self._averaged:
-            self._note(AVERAGED, seen.text, int(seen.counts.sum()))
-            return [Reading(seen.codes)]
-        return []
+            return self._meanings.interval(*self._rounding.ends(number))
+        values = seen.codes[seen.codes < len(self._domain.column.values)]
+        places = np.zeros(0) if self._domain.positions is None else self._domain.positions[values]
+        near = 0.5 * 10.0 ** -len(self._texts[seen.text].partition(".")[2].rstrip("0"))
+        if not len(places) or not places.min() - near <= number <= places.max() + near:
+            return Reading(np.zeros(0, np.uint32))  # nobody's mean
+        self._note(AVERAGED, seen.text, int(seen.counts.sum()))
+        return Reading(values)
 
     def _as_beginning(self, seen: _Seen, readings: Sequence[Reading]) -> list[Reading]:
         """Read a text as the beginning of codes, if it says nothing else."""
@@ -273,11 +282,17 @@ class _Placer:
         outside = ~seen.inside(best.codes)
         both = np.union1d(best.codes, seen.codes)
         between = others[(others >= both[0]) & (others <= both[-1])]
-        if len(others) and steady[seen.codes[outside]].all() and np.isin(between, both).all():
+        if len(others) and len(best.codes) and steady[seen.codes[outside]].all() and np.isin(between, both).all():
             self._note(WIDENED, seen.text, int(seen.counts[outside].sum()))
             return self._add(seen.text, Reading(both))
-        self._note(UNTRUE, seen.text, int(seen.counts[outside].sum()))
-        return np.where(outside, self._changed, self._add(seen.text, best))
+        return self._where_true(seen, best)
+
+    def _where_true(self, seen: _Seen, reading: Reading) -> Ints | int:
+        """Give a text its set where that holds the value; elsewhere it is untrue."""
+        outside = ~seen.inside(reading.codes)
+        if outside.any():
+            self._note(UNTRUE, seen.text, int(seen.counts[outside].sum()))
+        return np.where(outside, self._changed, self._changed if outside.all() else self._add(seen.text, reading))
 
     def _add(self, text: int, reading: Reading) -> int:
         self.nodes.append(
