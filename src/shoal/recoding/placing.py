@@ -29,7 +29,7 @@ MERGED = "values that stand for others, too"
 WIDENED = "sets that do not hold all values of their records; they were widened"
 AVERAGED = "means, medians or middles of what the records had"
 ROUNDED = "rounded values"
-_LISTED = {UNREAD, UNKNOWN, WIDENED}  # others are values, of which nothing is to be seen
+_LISTED = {UNREAD, UNKNOWN, WIDENED}  # others may be values, of which nothing is to be seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +146,13 @@ class _Placer:
         return [self._remark(says, noted) for says, noted in self._notes.items()]
 
     def _remark(self, says: str, noted: Sequence[tuple[int, int]]) -> Remark:
-        told = noted if says in _LISTED else ()
-        texts, counts = tuple(self._texts[text] for text, _ in told), tuple(records for _, records in told)
+        """Make a remark. Texts are named unless they are values of the original, or as many as there are records."""
+        told = [(self._texts[text], records) for text, records in noted if text >= 0 and self._is_named(says, text)]
+        texts, counts = zip(*told, strict=True) if told else ((), ())
         return Remark(self._domain.column.name, says, texts, counts, sum(records for _, records in noted))
+
+    def _is_named(self, says: str, text: int) -> bool:
+        return says in _LISTED or (says == UNTRUE and self.said[text] < 0)
 
     def _read_numbers(self, release: Column) -> Floats:
         """Read the texts as numbers, or as days, where the column holds such; NaN elsewhere."""
@@ -181,7 +185,7 @@ class _Placer:
         noisy = np.flatnonzero((at < 0) & alone[text] & ~np.isnan(self.numbers[text]))
         at[noisy] = self._changed
         if len(noisy):
-            self._note(UNTRUE, int(text[noisy[0]]), int(number[noisy].sum()))
+            self._note(UNTRUE, -1, int(number[noisy].sum()))
 
     def _place_texts(self, was: Ints, text: Ints, number: Ints, at: Ints, blank: NDArray[np.bool_]) -> None:
         """Place text by text what is not placed yet."""
