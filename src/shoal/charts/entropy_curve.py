@@ -60,14 +60,17 @@ def entropy_curve(points: Sequence[Point]) -> Chart:
     >>> entropy_curve([Point("low", 0.0, 0.2, 0.2), Point("low", 0.5, 0.6, -0.1)]).spec["title"]["text"]
     'Conventional entropy takes suppression for a gain, down to -0.10; generic entropy rises in a line'
     """
+    begin = {point.scheme: point.conventional for point in points if point.suppressed == 0}
+    gains = any(point.conventional < begin.get(point.scheme, 0.0) for point in points)
     lowest = min(point.conventional for point in points)
+    title = f"Conventional entropy takes suppression for a gain, down to {lowest:.2f}; generic entropy rises in a line"
     values = [
         {"scheme": point.scheme, "suppressed": point.suppressed, "measure": measure, "cost": cost}
         for point in points
         for measure, cost in (("generic", point.generic), ("conventional", point.conventional))
     ]
     return Chart.of(
-        f"Conventional entropy takes suppression for a gain, down to {lowest:.2f}; generic entropy rises in a line",
+        title if gains else "Conventional and generic entropy both rise with suppression",
         "Information loss, 0: the original, 1: nothing left; solid: generic, dashed: conventional",
         {
             "width": 460,
