@@ -192,10 +192,12 @@ def test_a_text_that_cannot_be_read_is_reported_and_stands_for_its_records():
 
 def test_an_interval_without_its_values_is_reported_and_widened():
     """Menten's files write 5.0-10.0 for 4.6."""
-    found = shoal.compare({"edss": [1.0, 4.6, 6.0]}, {"edss": ["0.0-4.5", "5.0-10.0", "5.0-10.0"]})
+    found = shoal.compare({"edss": [1.0, 4.6, 4.6, 6.0]}, {"edss": ["0.0-4.5", *["5.0-10.0"] * 3]})
     (remark,) = found.remarks
-    assert (remark.texts, remark.records) == (("5.0-10.0",), 1)
-    assert found.columns["edss"].coarser == 3
+    assert (remark.texts, remark.records) == (("5.0-10.0",), 2)
+    assert found.columns["edss"].coarser == 4
+    once = shoal.compare({"edss": [1.0, 4.6, 6.0]}, {"edss": ["0.0-4.5", "5.0-10.0", "5.0-10.0"]})
+    assert once.columns["edss"].changed == 1  # a single record may just be wrong
 
 
 def test_nonsense_intervals_are_no_intervals():
@@ -303,6 +305,18 @@ def test_months_of_shifted_dates():
     wrong = ["60-69", "90-99", "20-29", "30-39", "80-89", "40-49", "50-59", "70-79"]
     found = shoal.compare({"a": [21, 32, 43, 54, 65, 76, 87, 98]}, {"a": wrong})
     assert found.columns["a"].changed == 8
+
+
+def test_months_next_to_the_right_one():
+    rng = np.random.default_rng(0)
+    days = [date(1940, 1, 1) + timedelta(days=int(by)) for by in rng.integers(0, 20_000, 400)]
+    moved = [
+        (day + timedelta(days=int(by))).strftime("%Y-%m")
+        for day, by in zip(days, rng.integers(-40, 41, 400), strict=True)
+    ]
+    found = shoal.compare({"d": days, "x": [1] * 400}, {"d": moved, "x": [1] * 400}, quasi=["d"])
+    false = sum(day.strftime("%Y-%m") != month for day, month in zip(days, moved, strict=True))
+    assert found.columns["d"].changed >= 0.97 * false
 
 
 def test_one_wrong_number_does_not_undo_rounding():

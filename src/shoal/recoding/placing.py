@@ -279,14 +279,15 @@ class _Placer:
     def _set(self, seen: _Seen, sets: Sequence[Reading], steady: NDArray[np.bool_], others: Ints) -> Ints | int:
         """Place a text whose set does not hold all values of its records.
 
-        Values beside it that always show it, with nothing else between, belong to it: it was written down wrongly. For
-        others it is untrue.
+        Values beside it that always show it, and more than once, with nothing else between, belong to it: the text is
+        wrong. For others it is untrue.
         """
         best = max(sets, key=lambda one: int(seen.counts[seen.inside(one.codes)].sum()))
         outside = ~seen.inside(best.codes)
         both = np.union1d(best.codes, seen.codes)
         between = others[(others >= both[0]) & (others <= both[-1])]
-        if len(others) and len(best.codes) and steady[seen.codes[outside]].all() and np.isin(between, both).all():
+        always = steady[seen.codes[outside]].all() and (seen.counts[outside] > 1).all()
+        if len(others) and len(best.codes) and always and np.isin(between, both).all():
             self._note(WIDENED, seen.text, int(seen.counts[outside].sum()))
             return self._add(seen.text, Reading(both))
         return self._where_true(seen, best)
