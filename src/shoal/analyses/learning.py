@@ -68,46 +68,107 @@ def learn(  # noqa: PLR0913 - keyword-only options
     ridge regression; missing cells become the mean of the training records). Records that the release does not show,
     and those whose target it does not show as a single value, cannot be learned from.
     """
-    truth, shown, numeric = _target(study, target)
-    features = study.features([name for name in columns if name != target])
-    usable = ~np.isnan(truth)
-    chosen = _sampled(study.persons, usable, seed)
-    truth, shown, persons = truth[chosen], shown[chosen], study.persons[chosen]
-    before, after = features.before[chosen], features.after[chosen]
-    trainable = study.released[chosen] & ~np.isnan(shown)
-    _check(truth, trainable, persons, folds, target, numeric)
-    right = np.full((3, len(truth)), np.nan)
-    scores = np.full((2, len(truth)), np.nan)
+    task = _Task.of(study, target, columns, seed)
+    task.check(folds)
+    wrong = np.full((3, len(task.truth)), np.nan)  # before, after, guessing
+    scores = np.full((2, len(task.truth)), np.nan)
     hook = progress or silent
-    for number, (train, test) in enumerate(_folds(persons, folds, seed)):
+    for number, (train, test) in enumerate(_folds(task.persons, folds, seed)):
         hook(Progress("learning", number, folds))
-        known = train[trainable[train]]
         with _one_thread():
-            first = _fitted(model, numeric, before[train], truth[train], seed)
-            second = _fitted(model, numeric, after[known], shown[known], seed)
-            predictions = [one(before[test]) for one in (first, second)]
-            if not numeric and len(np.unique(truth)) == 2:
-                scores[:, test] = [one.score(before[test]) for one in (first, second)]
-        guess = np.mean(truth[train]) if numeric else _mode(truth[train])
-        for place, predicted in enumerate((*predictions, np.full(len(test), guess))):
-            right[place, test] = np.abs(predicted - truth[test]) if numeric else predicted == truth[test]
-    if numeric:
-        right /= right[2].mean() or 1.0
-    one, two, none = (over_persons(part, persons) for part in right)
-    auc = None if np.isnan(scores).any() else (_auc(scores[0], truth), _auc(scores[1], truth))
-    return Learned(
-        target,
-        model,
-        "error" if numeric else "accuracy",
-        len(truth),
-        int(trainable.sum()),
-        one,
-        two,
-        none.value,
-        over_persons(right[1] - right[0], persons),
-        auc,
-        seed,
-    )
+            fitted = task.trained(train, model, seed)
+            wrong[:, test] = [task.errors(one(task.before[test]), test) for one in (*fitted, task.guessing(train))]
+            if task.binary:
+                scores[:, test] = [one.score(task.before[test]) for one in fitted]
+    return task.result(wrong, scores, model, seed)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Task:
+    """What is to be learned: features before and after, the target as it was and as it is shown, and whose it is."""
+
+    target: str
+    numeric: bool
+    before: Floats
+    after: Floats
+    truth: Floats
+    shown: Floats
+    trainable: NDArray[np.bool_]
+    persons: Ints
+
+    @classmethod
+    def of(cls, study: Study, target: str, columns: Sequence[str], seed: int) -> "_Task":
+        truth, shown, numeric = _target(study, target)
+        features = study.features([name for name in columns if name != target])
+        rows = _sampled(study.persons, ~np.isnan(truth), seed)
+        return cls(
+            target,
+            numeric,
+            features.before[rows],
+            features.after[rows],
+            truth[rows],
+            shown[rows],
+            study.released[rows] & ~np.isnan(shown[rows]),
+            study.persons[rows],
+        )
+
+    @property
+    def binary(self) -> bool:
+        """Whether the target has two values."""
+        return not self.numeric and len(np.unique(self.truth)) == 2
+
+    def check(self, folds: int) -> None:
+        """Refuse what cannot be learned."""
+        known = self.persons[self.trainable]
+        if len(np.unique(self.persons)) < 2 * folds or len(np.unique(known)) < 2 * folds:
+            raise RecodingError(
+                f"There are too few persons to learn '{self.target}' in {folds} folds.",
+                hint="Take fewer folds, or a release that shows the target of more records.",
+            )
+        values = len(np.unique(self.truth))
+        if values < 2:
+            raise RecodingError(f"Column '{self.target}' has one value only: there is nothing to predict.")
+        if not self.numeric and values > CLASSES:
+            raise RecodingError(
+                f"Column '{self.target}' has {values:,} categories: too many to predict.",
+                hint="Choose a target with fewer categories, or a column of numbers.",
+            )
+
+    def trained(self, train: Ints, model: Model, seed: int) -> tuple["_Fitted", "_Fitted"]:
+        """Train on the original, and on what the release shows of the same records."""
+        known = train[self.trainable[train]]
+        return (
+            _fitted(model, self.numeric, self.before[train], self.truth[train], seed),
+            _fitted(model, self.numeric, self.after[known], self.shown[known], seed),
+        )
+
+    def guessing(self, train: Ints) -> "_Fitted":
+        """Return what always says the mean, or the most frequent value."""
+        held, counts = np.unique(self.truth[train], return_counts=True)
+        return _Fitted(None, float(self.truth[train].mean() if self.numeric else held[counts.argmax()]))
+
+    def errors(self, predicted: Floats, test: Ints) -> Floats:
+        """Return how far predictions are off; of categories, whether they are wrong."""
+        off: Floats = np.abs(predicted - self.truth[test])
+        return off if self.numeric else np.where(off > 0, 1.0, 0.0)
+
+    def result(self, wrong: Floats, scores: Floats, model: Model, seed: int) -> Learned:
+        """Put the result together: accuracy of categories, error of numbers as a share of that of guessing."""
+        shown = wrong / (wrong[2].mean() or 1.0) if self.numeric else 1 - wrong
+        before, after, guess = (over_persons(part, self.persons) for part in shown)
+        return Learned(
+            self.target,
+            model,
+            "error" if self.numeric else "accuracy",
+            len(self.truth),
+            int(self.trainable.sum()),
+            before,
+            after,
+            guess.value,
+            over_persons(shown[1] - shown[0], self.persons),
+            (_auc(scores[0], self.truth), _auc(scores[1], self.truth)) if self.binary else None,
+            seed,
+        )
 
 
 def _target(study: Study, name: str) -> tuple[Floats, Floats, bool]:
@@ -128,23 +189,6 @@ def _sampled(persons: Ints, usable: NDArray[np.bool_], seed: int) -> NDArray[np.
     who = np.unique(persons[records])
     drawn = np.random.default_rng(seed).permutation(who)[: max(int(len(who) * MOST / len(records)), 2)]
     return records[np.isin(persons[records], drawn)]
-
-
-def _check(  # noqa: PLR0913, PLR0917 - what is to be learned, and from whom
-    truth: Floats, trainable: NDArray[np.bool_], persons: Ints, folds: int, target: str, numeric: bool
-) -> None:
-    if len(np.unique(persons)) < 2 * folds or len(np.unique(persons[trainable])) < 2 * folds:
-        raise RecodingError(
-            f"There are too few persons to learn '{target}' in {folds} folds.",
-            hint="Take fewer folds, or a release that shows the target of more records.",
-        )
-    if len(np.unique(truth)) < 2:
-        raise RecodingError(f"Column '{target}' has one value only: there is nothing to predict.")
-    if not numeric and len(np.unique(truth)) > CLASSES:
-        raise RecodingError(
-            f"Column '{target}' has {len(np.unique(truth)):,} categories: too many to predict.",
-            hint="Choose a target with fewer categories, or a column of numbers.",
-        )
 
 
 def _folds(persons: Ints, folds: int, seed: int) -> list[tuple[Ints, Ints]]:
@@ -214,11 +258,6 @@ def _one_thread() -> AbstractContextManager[Any]:
         )
     held: AbstractContextManager[Any] = limits
     return held
-
-
-def _mode(values: Floats) -> float:
-    held, counts = np.unique(values, return_counts=True)
-    return float(held[counts.argmax()])
 
 
 def _auc(scores: Floats, truth: Floats) -> float:
