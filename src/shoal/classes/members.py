@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from shoal.kernels.compatibility import Persons
 from shoal.kernels.grouping import group_rows
+from shoal.kernels.translation import Codes
 
 Ids = NDArray[np.uint32]
 Counts = NDArray[np.int64]
@@ -75,6 +76,6 @@ class Members:
         return self.persons or Persons(every, every, self.counts)
 
 
-def summed(groups: Ids, counts: Counts, number: int) -> Counts:
+def summed(groups: Codes, counts: Counts, number: int) -> Counts:
     """Add counts up by group; sums below 2⁵³ are exact."""
     return np.bincount(groups, weights=counts, minlength=number).astype(np.int64)

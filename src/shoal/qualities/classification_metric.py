@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from shoal.classes.members import summed
 from shoal.errors import RecodingError
 from shoal.kernels.grouping import group
 from shoal.kernels.translation import Codes
@@ -53,7 +54,7 @@ def _right(classes: NDArray[np.uint32], targets: Codes, counts: Ints, width: int
     if not len(classes):
         return 0
     pairs = group(classes.astype(np.uint64) * np.uint64(width) + targets)
-    held = np.bincount(pairs.ids, counts, len(pairs)).astype(np.int64)
+    held = summed(pairs.ids, counts, len(pairs))
     of_pair = classes[pairs.first]
     starts = np.flatnonzero(np.r_[True, of_pair[1:] != of_pair[:-1]])
     return int(np.maximum.reduceat(held, starts).sum())

@@ -4,6 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from shoal.classes.members import summed
 from shoal.kernels.grouping import group_rows
 from shoal.qualities.ambiguity import bits
 from shoal.qualities.implied import implied, observed
@@ -97,7 +98,7 @@ def _shown(recoding: Recoding) -> tuple[Ints, Ints]:
     rows, counts = recoding.representatives
     columns = recoding.of_quasi
     groups = group_rows([column.at[rows] for column in columns], [len(column.nodes) for column in columns], len(rows))
-    return rows[groups.first], np.bincount(groups.ids, counts, len(groups)).astype(np.int64)
+    return rows[groups.first], summed(groups.ids, counts, len(groups))
 
 
 def _steady(column: Recoded, lost_records: int) -> Ints | None:

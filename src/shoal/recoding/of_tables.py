@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.classes.members import summed
 from shoal.errors import RecodingError
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.grouping import group_rows
@@ -55,7 +56,7 @@ def relate(  # noqa: PLR0913, PLR0917 - the two tables, and how they belong toge
             None if codes is None else codes[at],
             shown[at],
             counts,
-            original.counts(name) if codes is None else _summed(codes[at], counts, original[name].size),
+            original.counts(name) if codes is None else summed(codes[at], counts, original[name].size),
         )
         for at, name in enumerate(columns)
     ]
@@ -96,10 +97,6 @@ def _rows(
     groups = group_rows([*was, *now], widths, original.records)
     first = groups.first
     return [codes[first] for codes in was], [codes[first] for codes in now], groups.counts, groups.ids
-
-
-def _summed(codes: Codes, counts: NDArray[np.int64], number: int) -> NDArray[np.int64]:
-    return np.bincount(codes, counts, number).astype(np.int64)
 
 
 def _taken(release: Table, name: str, rows: NDArray[np.int64], width: int) -> Codes:

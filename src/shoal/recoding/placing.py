@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.classes.members import summed
 from shoal.kernels.grouping import group
 from shoal.kernels.translation import Codes, narrowest
 from shoal.recoding.matching import days, numbers, same_values
@@ -118,7 +119,7 @@ class _Placer:
         """Return the node of each row, knowing what it was."""
         pairs = group(codes.astype(np.uint64) * np.uint64(self._width) + shown, self._domain.codes * self._width)
         was, text = codes[pairs.first].astype(np.int64), shown[pairs.first].astype(np.int64)
-        number = np.bincount(pairs.ids, counts, len(pairs)).astype(np.int64)
+        number = summed(pairs.ids, counts, len(pairs))
         at = np.where(self.said[text] == was, was, -1)
         blank = self._blank()
         at[(at < 0) & blank[text]] = self._suppressed
@@ -131,7 +132,7 @@ class _Placer:
         """Return the node of each row, from its text alone: the first reading counts."""
         at = self.said.copy()
         at[(at < 0) & self._blank()] = self._suppressed
-        held = np.bincount(shown, counts, self._width).astype(np.int64)
+        held = summed(shown, counts, self._width)
         for text in np.flatnonzero((at < 0) & (held > 0)).tolist():
             beginning = self._meanings.beginning(self._texts[text])
             readings = [*self._meanings.of(self._texts[text]), *([beginning] if beginning is not None else [])]

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.classes.members import summed
 from shoal.engines.protocol import DistinctRows
 from shoal.errors import RecodingError
 from shoal.hierarchy.hierarchy import Hierarchy
@@ -30,8 +31,8 @@ class Pairs:
         keys = codes.astype(np.uint64) * np.uint64(width) + nodes
         space = (int(codes.max(initial=0)) + 1) * width
         groups = group(keys, space)
-        summed = _summed(groups.ids, counts, len(groups))
-        return cls(codes[groups.first].astype(np.int64), nodes[groups.first].astype(np.int64), summed)
+        first, number = groups.first, summed(groups.ids, counts, len(groups))
+        return cls(codes[first].astype(np.int64), nodes[first].astype(np.int64), number)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,12 +81,12 @@ class Recoded:
     @cached_property
     def node_counts(self) -> Ints:
         """How many records show each node."""
-        return _summed(self.at, self.counts, len(self.nodes))
+        return summed(self.at, self.counts, len(self.nodes))
 
     @cached_property
     def shown_counts(self) -> Ints:
         """How many records show each text."""
-        return _summed(self.shown, self.counts, self.width)
+        return summed(self.shown, self.counts, self.width)
 
     def rows(self, rows: NDArray[np.intp]) -> "Recoded":
         """Return some rows only; what the original was like stays known."""
@@ -114,7 +115,7 @@ class Recoded:
 
     @cached_property
     def _fates(self) -> Ints:
-        return _summed(self.nodes.fates, self.node_counts, len(Fate))
+        return summed(self.nodes.fates, self.node_counts, len(Fate))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -232,7 +233,7 @@ class Recoding:
         """The sizes of the original's classes, in records."""
         if self.known_sizes is not None:
             return self.known_sizes
-        return _summed(self.originals.ids, self.counts, len(self.originals))
+        return summed(self.originals.ids, self.counts, len(self.originals))
 
     @cached_property
     def representatives(self) -> tuple[NDArray[np.intp], Ints]:
@@ -264,7 +265,7 @@ class Recoding:
         groups = group_rows(shown, [column.width for column in self.of_quasi], len(kept))
         of_row = np.full(len(self.counts), len(groups), np.uint32)
         of_row[kept] = groups.ids
-        return Crowds(of_row, _summed(groups.ids, self.counts[kept], len(groups)))
+        return Crowds(of_row, summed(groups.ids, self.counts[kept], len(groups)))
 
 
 def _on_level(domain: Domain, level: int, codes: Codes, counts: Ints, hidden: NDArray[np.bool_]) -> Recoded:
@@ -274,8 +275,4 @@ def _on_level(domain: Domain, level: int, codes: Codes, counts: Ints, hidden: ND
     at = of_code.astype(narrowest(len(nodes)))[codes]
     if hidden.any():
         at[hidden] = len(nodes) - 1
-    return Recoded(nodes, codes, at, at, len(nodes), _summed(codes, counts, domain.codes), counts)
-
-
-def _summed(codes: Codes, counts: Ints, number: int) -> Ints:
-    return np.bincount(codes, counts, number).astype(np.int64)
+    return Recoded(nodes, codes, at, at, len(nodes), summed(codes, counts, domain.codes), counts)
