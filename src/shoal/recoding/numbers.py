@@ -76,9 +76,7 @@ def averaged(shown: Shown, written: Sequence[str], own: int) -> bool:
     mean, median, middle = _middles(shown, at, len(texts))
     ways = (mean, middle, *([median] if shown.steady else []))  # most records of a value keep the median where it is
     hits = [np.abs(way - numbers) <= near for way in ways]
-    if (
-        decimals.max() > own
-    ):  # more exact than the values: nothing but a mean is hit so; suppression may have moved some
+    if decimals.max() > own:  # nothing but a mean is hit so exactly; suppression may have moved some
         return any(hit[several].mean() >= MOST for hit in hits)
     fewer = len(texts) <= FEWER * len(np.unique(shown.was))
     return fewer and any(hit[sought].all() for hit in hits)
