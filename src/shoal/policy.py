@@ -13,7 +13,7 @@ k = 11
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import replace
 from functools import reduce
@@ -42,6 +42,13 @@ from shoal.validation import Checked, validated
 
 def _known_presets(schema: dict[str, Any]) -> None:
     schema["enum"] = list(PRESETS)
+
+
+def _one_of(known: Iterable[str], noun: str, name: str) -> str:
+    """Return a name that is known; refuse any other."""
+    if name not in set(known):
+        raise ValueError(f"there is no such {noun}. {did_you_mean(name, known) or f'Known are {listed(known, 30)}.'}")
+    return name
 
 
 def _known_qualities(schema: dict[str, Any]) -> None:
@@ -88,10 +95,7 @@ class PresetRequirement(Checked):
     @field_validator("preset")
     @classmethod
     def _known(cls, name: str) -> str:
-        if name not in PRESETS:
-            hint = did_you_mean(name, PRESETS)
-            raise ValueError(f"there is no such preset. {hint or f'Known are {listed(PRESETS, 20)}.'}")
-        return name
+        return _one_of(PRESETS, "preset", name)
 
 
 def _requirement(model: type[Model]) -> Any:
@@ -136,10 +140,7 @@ class Search(Checked):
     @field_validator("quality")
     @classmethod
     def _known(cls, name: str) -> str:
-        if name not in QUALITIES:
-            hint = did_you_mean(name, QUALITIES)
-            raise ValueError(f"there is no such quality. {hint or f'Known are {listed(QUALITIES, 30)}.'}")
-        return name
+        return _one_of(QUALITIES, "quality", name)
 
 
 class Population(Checked):

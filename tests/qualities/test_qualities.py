@@ -497,6 +497,15 @@ def test_leaves_that_the_data_do_not_hold_count():
     assert found.quality["loss"].total.value == pytest.approx(2 / 6 / 2)
 
 
+def test_leaves_written_in_another_way():
+    """Decimals among the leaves of a column of whole numbers; a mask that is read in two ways only among all leaves."""
+    ladder = {"kind": "explicit", "values": {text: ["any"] for text in ("2", "20.0", "21.5", "25", "29", "30")}}
+    for after in (["20-29", "20-29", "30"], ["2*", "2*", "30"]):
+        found = shoal.compare({"x": [20, 25, 30]}, {"x": after}, hierarchies={"x": ladder})
+        assert found.columns["x"].coarser == 2
+        assert not found.remarks
+
+
 def test_intervals_cost_the_same_with_and_without_a_hierarchy():
     before, after = {"age": [25, 40, 80]}, {"age": ["20-29", "40-49", "80-89"]}
     for hierarchies in ({}, {"age": {"kind": "interval", "widths": [10]}}):

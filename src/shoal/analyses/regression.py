@@ -6,6 +6,7 @@ the standard errors (a sandwich over persons).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,21 +76,25 @@ def regress(study: Study, outcome: str, columns: Sequence[str]) -> Regressed:
         _estimates(design, values, study.persons, shown, middle, logistic=logistic)
         for design, values, shown in zip(designs, truth, there, strict=True)
     ]
-    if fits[0] is None:
-        raise RecodingError(
-            f"The regression of '{outcome}' cannot be estimated from the original.",
-            hint="Too few records have all columns, or some columns say the same, or something tells the outcome for "
-            "sure: often a category that only a few records have.",
-        )
-    (first, number), second = fits[0], fits[1]
-    held: Sequence[Estimate | None] = [None] * len(first) if second is None else second[0]
-    names = ["(intercept)", *terms]
+    hint = (
+        "Too few records have all columns, or some columns say the same, or something tells the outcome for sure: "
+        "often a category that only a few records have."
+    )
+    return together(outcome, "logistic" if logistic else "linear", ["(intercept)", *terms], fits, hint)
+
+
+Estimated: TypeAlias = tuple[list[Estimate], int] | None  # coefficients and records; None if there is no answer
+
+
+def together(outcome: str, kind: str, terms: Sequence[str], fits: Sequence[Estimated], hint: str) -> Regressed:
+    """Put the coefficients before and after side by side; without those before there is nothing to compare."""
+    before, after = fits
+    if before is None:
+        raise RecodingError(f"The regression of '{outcome}' cannot be estimated from the original.", hint=hint)
+    lost: list[None] = [None] * len(terms)
+    pairs = zip(terms, before[0], lost if after is None else after[0], strict=True)
     return Regressed(
-        outcome,
-        "logistic" if logistic else "linear",
-        tuple(Coefficient(*part) for part in zip(names, first, held, strict=True)),
-        number,
-        0 if second is None else second[1],
+        outcome, kind, tuple(Coefficient(*part) for part in pairs), before[1], 0 if after is None else after[1]
     )
 
 
@@ -103,7 +108,7 @@ def _with_intercept(features: Floats) -> Floats:
 
 def _estimates(  # noqa: PLR0913 - what is fitted
     design: Floats, truth: Floats, persons: Ints, shown: NDArray[np.bool_], middle: Floats, *, logistic: bool
-) -> tuple[list[Estimate], int] | None:
+) -> Estimated:
     """Fit the records that have everything; None if that cannot be done. Columns are centred, which is undone here."""
     whole = shown & ~np.isnan(truth) & ~np.isnan(design).any(axis=1)
     design, truth, persons = design[whole], truth[whole], persons[whole]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.analyses.estimate import NORMAL, Estimate
-from shoal.analyses.regression import Coefficient, Regressed
+from shoal.analyses.regression import Estimated, Regressed, together
 from shoal.analyses.study import Study
 from shoal.errors import RecodingError
 from shoal.recoding.nodes import Floats, Ints
@@ -120,15 +120,8 @@ def cox(study: Study, time: str, event: str, columns: Sequence[str]) -> Regresse
         _hazards(design, when, what, shown)
         for design, when, what, shown in zip(designs, times, events, there, strict=True)
     ]
-    if fits[0] is None:
-        raise RecodingError(
-            f"Hazard ratios for '{event}' cannot be estimated from the original.",
-            hint="Too few events, or columns that say the same, or that tell for sure who has one.",
-        )
-    (first, number), second = fits[0], fits[1]
-    held: Sequence[Estimate | None] = [None] * len(first) if second is None else second[0]
-    made = tuple(Coefficient(*part) for part in zip(terms, first, held, strict=True))
-    return Regressed(event, "cox", made, number, 0 if second is None else second[1])
+    hint = "Too few events, or columns that say the same, or that tell for sure who has one."
+    return together(event, "cox", terms, fits, hint)
 
 
 def _check_once(study: Study) -> None:
@@ -140,9 +133,7 @@ def _check_once(study: Study) -> None:
         )
 
 
-def _hazards(
-    design: Floats, times: Floats, events: Floats, shown: NDArray[np.bool_]
-) -> tuple[list[Estimate], int] | None:
+def _hazards(design: Floats, times: Floats, events: Floats, shown: NDArray[np.bool_]) -> Estimated:
     whole = shown & ~np.isnan(times) & ~np.isnan(events) & ~np.isnan(design).any(axis=1)
     fit = cox_fit(design[whole], times[whole], events[whole].astype(np.int64))
     if fit is None:

@@ -80,7 +80,9 @@ class Meanings:
         if self._whole is None:
             return found
         every = self._whole._telling(text)  # noqa: SLF001 - the same, for all leaves
-        return [replace(one, leaves=len(all_.codes)) for one, all_ in zip(found, every, strict=False)]
+        if len(every) != len(found):  # read in other ways there: only what the data hold can be counted
+            return found
+        return [replace(one, leaves=len(all_.codes)) for one, all_ in zip(found, every, strict=True)]
 
     @cached_property
     def _whole(self) -> "Meanings | None":
@@ -89,12 +91,13 @@ class Meanings:
         if ladder is None or self.domain.size <= self.domain.codes:
             return None
         labels = pa.array([label for label in ladder.levels[0].labels if label not in {None, SUPPRESSED}], pa.string())
-        if self.domain.column.kind.numeric:
-            read = pc.if_else(pc.match_substring_regex(labels, r"^-?\d+(\.\d+)?$"), labels, None).drop_null()
-            labels = read.cast(self.domain.column.values.type, safe=False)
+        kind = Kind.NUMBER if self.domain.column.kind.numeric else Kind.TEXT
+        if kind is Kind.NUMBER:
+            plain = pc.match_substring_regex(labels, r"^-?\d+(\.\d+)?$")
+            labels = pc.if_else(plain, labels, None).drop_null().cast(pa.float64())
         elif self.domain.column.kind is not Kind.TEXT:
             return None
-        return Meanings(Domain.of(Column(self.domain.column.name, self.domain.column.kind, pc.unique(labels).sort())))
+        return Meanings(Domain.of(Column(self.domain.column.name, kind, pc.unique(labels).sort())))
 
     def beginning(self, text: str) -> Reading | None:
         """Read a text as the beginning of values, where these are text: E11 for E11.65."""
