@@ -35,7 +35,7 @@ def target() -> tuple[str, str, str] | None:
 
 
 class CustomBuildHook(BuildHookInterface[Any]):
-    """Compile ``core.c`` into the package, before the wheel is put together."""
+    """Compile the C core into the package, before the wheel is put together."""
 
     def dependencies(self) -> list[str]:
         """Ask for the compiler only where there is one."""
@@ -59,13 +59,14 @@ class CustomBuildHook(BuildHookInterface[Any]):
     def compile(self, zig_target: str, library: Path) -> None:
         """Run zig beside the library and rename: a running process keeps the file that it has open."""
         root = Path(self.root)
-        source = root / KERNELS / "core.c"
-        digest = hashlib.sha256(source.read_bytes()).hexdigest()
+        sources = sorted((root / KERNELS / "c").iterdir())
+        digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
         fresh = root / library.with_name(f"fresh{library.suffix}")
         command = [
             *(sys.executable, "-m", "ziglang", "cc", "-target", zig_target),
             *("-O3", "-std=c11", "-shared", "-fPIC", "-s", "-fvisibility=hidden"),
-            *(f'-DSHOAL_SOURCE_HASH="{digest}"', "-o", str(fresh), str(source)),
+            *(f'-DSHOAL_SOURCE_HASH="{digest}"', "-o", str(fresh)),
+            *(str(source) for source in sources if source.suffix == ".c"),
         ]
         subprocess.run(command, check=True)
         fresh.replace(root / library)

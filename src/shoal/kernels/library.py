@@ -47,13 +47,21 @@ _SIGNATURES: dict[str, tuple[type | None, list[type]]] = {
         _i64,
         [_ptr, _ptr, _ptr, _i64, _i32, _i32, _i32, _u64, _u64, _ptr, _ptr, _ptr, _ptr, _ptr, _ptr, _ptr, _ptr],
     ),
+    "shoal_lattice_tally": (None, [_ptr, _ptr, _ptr, _ptr, _i64, _ptr]),
+    "shoal_lattice_list": (_i64, [_ptr, _ptr, _ptr, _ptr, _i64, _i64, _ptr]),
+    "shoal_lattice_spread": (None, [_ptr, _ptr, _i64, _ptr, _ptr, _ptr, _ptr, _i64, _ptr]),
     "shoal_decimals": (_i64, [_ptr, _ptr, _i64, _ptr, _ptr, _ptr]),
     "shoal_scan_quotes": (None, [_ptr, _i64, ctypes.c_uint8, _ptr, _ptr, _i64]),
 }
 
 
-def load(path: Path, source: Path) -> ctypes.CDLL | None:
-    """Return the library at ``path``, or None if it is not there, not loadable or not made from ``source``."""
+def digest(sources: Path) -> str:
+    """Return the hash of all sources in a folder."""
+    return hashlib.sha256(b"".join(source.read_bytes() for source in sorted(sources.iterdir()))).hexdigest()
+
+
+def load(path: Path, sources: Path) -> ctypes.CDLL | None:
+    """Return the library at ``path``, or None if it is not there, not loadable or not made from ``sources``."""
     if not path.exists():
         return None
     try:
@@ -62,7 +70,7 @@ def load(path: Path, source: Path) -> ctypes.CDLL | None:
         warnings.warn("shoal's C core cannot be loaded here; numpy is used", RuntimeWarning, stacklevel=2)
         return None
     library.shoal_source_hash.restype = ctypes.c_char_p
-    if library.shoal_source_hash().decode() != hashlib.sha256(source.read_bytes()).hexdigest():
+    if library.shoal_source_hash().decode() != digest(sources):
         warnings.warn(
             "shoal's C core is older than its source; numpy is used. Hint: install shoal again.",
             RuntimeWarning,
@@ -89,7 +97,7 @@ class _Selection:
         if self.choice == "numpy":
             return None
         if not self._loaded:
-            self._library = load(_library_path(), _HERE / "core.c")
+            self._library = load(_library_path(), _HERE / "c")
             self._loaded = True
         if self._library is None and self.choice == "c":
             raise ShoalError("SHOAL_KERNELS=c, but shoal's C core is not installed here.")

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from shoal.kernels import library
 
-# As in core.c: where in a field a byte is, and what a column has shown.
+# As in texts.c: where in a field a byte is, and what a column has shown.
 _START, _BARE, _QUOTED, _CLOSED, _BROKEN = range(5)
 _SEEN_BARE, _SEEN_QUOTED, _SEEN_FORCED = 1, 2, 4
 

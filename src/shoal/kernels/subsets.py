@@ -17,7 +17,7 @@ from shoal.kernels.grouping import group_rows
 from shoal.kernels.threads import in_threads
 from shoal.kernels.translation import Codes
 
-_SPAN = 8  # as in core.c: the words that are looked at together
+_SPAN = 8  # as in subsets.c: the words that are looked at together
 LITTLE = 1 << 20  # rows times subsets that are not worth a second thread
 PIECE = 256  # rows that are compared with all others before anybody is told
 MOST = 24  # columns; beyond, the counts of all subsets do not fit into memory anyway

@@ -1,0 +1,72 @@
+#include "core.h"
+
+/* ---- codes of 8, 16 and 32 bits --------------------------------------------------------------------- */
+
+#define FOR_EACH_WIDTH(DO) DO(uint8_t, 1) DO(uint16_t, 2) DO(uint32_t, 4)
+
+#define TRANSLATE_INTO(IN, OUT, BYTES)                                                                        \
+    case BYTES:                                                                                               \
+        for (int64_t i = 0; i < rows; i++) ((OUT *)out)[i] = (OUT)table[((const IN *)codes)[i]];              \
+        break;
+
+#define TRANSLATE_FROM(IN, BYTES)                                                                             \
+    case BYTES:                                                                                               \
+        switch (out_width) {                                                                                  \
+            TRANSLATE_INTO(IN, uint8_t, 1)                                                                    \
+            TRANSLATE_INTO(IN, uint16_t, 2)                                                                   \
+            TRANSLATE_INTO(IN, uint32_t, 4)                                                                   \
+        }                                                                                                     \
+        break;
+
+/* out[i] = table[codes[i]], between any two widths. The caller has checked that every code is in the table. */
+API void shoal_translate(const void *codes, int32_t width, int64_t rows, const uint32_t *table, void *out,
+                         int32_t out_width)
+{
+    switch (width) { FOR_EACH_WIDTH(TRANSLATE_FROM) }
+}
+
+#define PACK_COLUMN(IN, BYTES)                                                                                \
+    case BYTES: {                                                                                             \
+        const IN *codes = (const IN *)columns[c] + start;                                                     \
+        for (int64_t i = 0; i < length; i++) keys[start + i] = keys[start + i] * radix + codes[i];            \
+        break;                                                                                                \
+    }
+
+/* keys[i] = (…(keys[i]·r₀ + c₀[i])·r₁ + c₁[i]…): mixed radix, most significant column first. */
+API void shoal_pack(const void *const *columns, const int32_t *widths, const uint64_t *radices,
+                    int32_t column_count, int64_t rows, uint64_t *keys)
+{
+    enum { BLOCK = 2048 }; /* keys stay in the first-level cache while the columns pass by */
+    for (int64_t start = 0; start < rows; start += BLOCK) {
+        const int64_t length = rows - start < BLOCK ? rows - start : BLOCK;
+        for (int32_t c = 0; c < column_count; c++) {
+            const uint64_t radix = radices[c];
+            switch (widths[c]) { FOR_EACH_WIDTH(PACK_COLUMN) }
+        }
+    }
+}
+
+/* ---- grouping ----------------------------------------------------------------------------------------- */
+
+/* Keys below `space` become dense ids in ascending order of the key. `table` holds `space` zeros. Returns the number
+ * of ids, or -1 if a key is not below `space`. */
+API int64_t shoal_group_direct(const uint64_t *keys, int64_t rows, uint32_t *table, int64_t space,
+                               uint32_t *ids)
+{
+    uint32_t count = 0;
+    for (int64_t i = 0; i < rows; i++) {
+        if (keys[i] >= (uint64_t)space) return -1;
+        table[keys[i]] = 1;
+    }
+    for (int64_t key = 0; key < space; key++)
+        if (table[key]) table[key] = count++;
+    for (int64_t i = 0; i < rows; i++) ids[i] = table[keys[i]];
+    return count;
+}
+
+/* counts[g] = members of group g; first[g] = its first row. `counts` holds zeros. */
+API void shoal_tally(const uint32_t *ids, int64_t rows, int64_t *counts, int64_t *first)
+{
+    for (int64_t i = 0; i < rows; i++)
+        if (counts[ids[i]]++ == 0) first[ids[i]] = i;
+}

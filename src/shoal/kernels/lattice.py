@@ -1,0 +1,419 @@
+"""All schemes of a lattice, by roll-up: the classes of a scheme are made of those of a scheme that is one level finer.
+
+A scheme puts every column on a level of its hierarchy. Rows are keys of bit fields, one for each column, in ascending
+order. Nodes are numbered such that they ascend where the nodes below them do. So a coarser last column keeps the order,
+a coarser other one mixes only rows that agree in the columns before it, and one pass forms the classes on all levels
+of the last column.
+"""
+
+import ctypes
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.kernels import library
+from shoal.kernels.grouping import group
+from shoal.kernels.packing import pack
+from shoal.kernels.translation import Codes
+
+MOST_BITS = 63
+MOST_COLUMNS = MOST_LEVELS = 64
+_ROW = np.dtype([("key", np.uint64), ("persons", np.uint32), ("records", np.uint32)])
+FIGURES = ("classes", "persons", "records", "squares")
+
+Rows = NDArray[np.void]
+
+
+@dataclass(frozen=True, eq=False)
+class Lattice:
+    """The schemes of some columns. ``steps[j][l][node]``: the node on level l + 1 of a node of column j on level l.
+
+    ``sizes[j][l]``: how many nodes there are. ``values``: how many sensitive values there are, 0 if none is looked at.
+    Schemes are numbered; those that differ in the last column are neighbours.
+    """
+
+    steps: tuple[tuple[NDArray[np.uint32], ...], ...]
+    sizes: tuple[tuple[int, ...], ...]
+    values: int = 0
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """How many levels each column has."""
+        return tuple(len(sizes) for sizes in self.sizes)
+
+    @property
+    def schemes(self) -> int:
+        """How many schemes there are."""
+        return prod(self.shape)
+
+    @cached_property
+    def bits(self) -> tuple[int, ...]:
+        """How many bits the field of each column takes, and, at the end, that of the sensitive value."""
+        return tuple(max(sizes[0] - 1, 0).bit_length() for sizes in self.sizes) + (
+            max(self.values - 1, 0).bit_length(),
+        )
+
+    @cached_property
+    def shifts(self) -> tuple[int, ...]:
+        """Where the field of each column begins."""
+        return tuple(sum(self.bits[column + 1 :]) for column in range(len(self.sizes)))
+
+    @property
+    def fits(self) -> bool:
+        """Whether a row is one key, and the core has room for the columns and levels."""
+        few = len(self.sizes) <= MOST_COLUMNS and max(self.shape) <= MOST_LEVELS
+        return sum(self.bits) <= MOST_BITS and few
+
+    @cached_property
+    def offsets(self) -> NDArray[np.int64]:
+        """Where the nodes of each column begin, if those of all columns stand side by side; at the end, their number."""
+        return np.concatenate([[0], np.cumsum([sizes[0] for sizes in self.sizes])])
+
+    @property
+    def width(self) -> int:
+        """How many nodes all columns have on their lowest level."""
+        return int(self.offsets[-1])
+
+    def levels(self, schemes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the level of each column in each of some schemes."""
+        return np.stack(np.unravel_index(schemes, self.shape), axis=-1)
+
+    def rows(
+        self,
+        columns: Sequence[Codes],
+        persons: NDArray[np.int64],
+        records: NDArray[np.int64],
+        values: Codes | None = None,
+    ) -> Rows:
+        """Return the rows of a table whose columns hold nodes of the lowest level, sorted, equal ones put together."""
+        held = list(columns) if values is None else [*columns, values]
+        keys = pack(held, [1 << bits for bits in self.bits[: len(held)]])
+        groups = group(keys, 1 << sum(self.bits))
+        rows = np.empty(len(groups), _ROW)
+        rows["key"] = keys[groups.first]
+        rows["persons"] = np.bincount(groups.ids, persons, len(groups))
+        rows["records"] = np.bincount(groups.ids, records, len(groups))
+        return rows
+
+    def fields(self, keys: NDArray[np.uint64]) -> list[NDArray[np.uint64]]:
+        """Return the node of each column in some keys."""
+        return [
+            (keys >> np.uint64(shift)) & np.uint64((1 << bits) - 1)
+            for shift, bits in zip(self.shifts, self.bits, strict=False)
+        ]
+
+    def totals(self, rows: Rows) -> tuple[tuple[NDArray[np.uint32], ...], ...]:
+        """Return how many records have each node of each column on each level."""
+        found = []
+        for column, nodes in enumerate(self.fields(rows["key"])):
+            counts = [np.bincount(nodes.astype(np.intp), rows["records"], self.sizes[column][0])]
+            for step, size in zip(self.steps[column], self.sizes[column][1:], strict=True):
+                counts.append(np.bincount(step, counts[-1], size))
+            found.append(tuple(count.astype(np.uint32) for count in counts))
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tallies:
+    """Counts of the classes of some schemes, sorted into bands by their size.
+
+    ``figures[i, b]``: of scheme ``schemes[i]`` and band b, one number for each of ``FIGURES``; ``squares``: Σ of the
+    squared sizes in records. ``marginals[i, b, node]``: how many records
+    of band b have a node; not for the last band, which has the rest.
+    """
+
+    schemes: NDArray[np.int64]
+    figures: NDArray[np.uint64]
+    marginals: NDArray[np.uint32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Listing:
+    """The classes of some schemes, one after another: class c is one of scheme ``schemes[of_class[c]]``.
+
+    ``keys[c]``: its nodes. ``sizes``: in persons. The sensitive values in class c are
+    ``codes[starts[c] : starts[c + 1]]``, ascending, each with a count.
+    """
+
+    schemes: NDArray[np.int64]
+    of_class: NDArray[np.int64]
+    keys: NDArray[np.uint64]
+    sizes: NDArray[np.uint32]
+    records: NDArray[np.uint32]
+    starts: NDArray[np.int64]
+    codes: NDArray[np.uint32]
+    counts: NDArray[np.uint32]
+
+
+class Walk:
+    """Goes through schemes of a lattice, with the rows of a table and room to work in. Each thread needs its own.
+
+    >>> import numpy as np
+    >>> lattice = Lattice(((np.zeros(3, np.uint32),),), ((3, 1),))
+    >>> rows = lattice.rows([np.array([0, 1, 2], np.uint8)], np.array([1, 1, 5]), np.array([1, 1, 5]))
+    >>> found = Walk(lattice, rows).tally(np.arange(2), [2])
+    >>> found.figures[:, :, 0].tolist(), found.marginals[:, 0].tolist()
+    ([[2, 1], [0, 1]], [[1, 1, 0], [0, 0, 0]])
+    """
+
+    def __init__(self, lattice: Lattice, rows: Rows) -> None:
+        self.lattice = lattice
+        self.rows = rows
+
+    @cached_property
+    def totals(self) -> tuple[tuple[NDArray[np.uint32], ...], ...]:
+        """How many records have each node of each column on each level."""
+        return self.lattice.totals(self.rows)
+
+    @cached_property
+    def _held(self) -> "_Held":
+        return _Held(self.lattice, len(self.rows))
+
+    @cached_property
+    def _laid_totals(self) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+        return _laid(self.totals, max(self.lattice.shape))
+
+    def tally(self, schemes: NDArray[np.int64], bounds: Sequence[int]) -> Tallies:
+        """Count the classes of some schemes, which ascend; ``bounds``, ascending: sizes at which a new band begins."""
+        lattice, rows, native = self.lattice, self.rows, library.core()
+        bands = len(bounds) + 1
+        figures = np.zeros((len(schemes), bands, len(FIGURES)), np.uint64)
+        marginals = np.zeros((len(schemes), bands - 1, lattice.width), np.uint32)
+        if not len(schemes) or not len(rows):
+            return Tallies(schemes, figures, marginals)
+        if native is None:
+            _tally_numpy(lattice, rows, schemes, bounds, figures, marginals)
+            return Tallies(schemes, figures, marginals)
+        band = np.searchsorted(bounds, np.arange(bounds[-1] if len(bounds) else 0), side="right").astype(np.uint8)
+        counts, levels = np.empty((bands, lattice.width), np.uint32), _levels(lattice, schemes)
+        arrays = (band, lattice.offsets, *self._laid_totals, counts, figures, marginals)
+        out = _Tally(bands, len(band), lattice.width, *(array.ctypes.data for array in arrays))
+        native.shoal_lattice_tally(*self._held.given(rows), levels.ctypes.data, len(schemes), ctypes.byref(out))
+        return Tallies(schemes, figures, marginals)
+
+    def listings(self, schemes: NDArray[np.int64], least: int = 1, room: int = 1 << 20) -> Iterator[Listing]:
+        """List the classes of at least so many persons of some schemes, which ascend; some schemes at a time."""
+        lattice, rows, native = self.lattice, self.rows, library.core()
+        if not len(rows) or not len(schemes):
+            return
+        if native is None:
+            yield from _listed_numpy(lattice, rows, schemes, least)
+            return
+        most = max(room, len(rows) * lattice.shape[-1])
+        inside = most if lattice.values else 0
+        places, starts, keys = np.empty(most, np.int64), np.empty(most + 1, np.int64), np.empty(most, np.uint64)
+        sizes, records, codes, counts = (np.empty(number, np.uint32) for number in (most, most, inside, inside))
+        seen, counter = np.zeros((lattice.values + 63) // 64, np.uint64), np.zeros(lattice.values, np.uint32)
+        arrays = (keys, sizes, records, places, starts, codes, counts, seen, counter)
+        levels, given, done = _levels(lattice, schemes), self._held.given(rows), 0
+        while done < len(schemes):
+            out = _Listing(least, lattice.values, most, inside, 0, 0, *(array.ctypes.data for array in arrays))
+            begun, number = done, len(schemes)
+            done = native.shoal_lattice_list(*given, levels.ctypes.data, begun, number, ctypes.byref(out))
+            made, entries = out.classes, out.entries
+            starts[made] = entries
+            yield Listing(
+                schemes[begun:done],
+                places[:made] - begun,
+                keys[:made].copy(),
+                sizes[:made].copy(),
+                records[:made].copy(),
+                starts[: made + 1].copy(),
+                codes[:entries].copy(),
+                counts[:entries].copy(),
+            )
+
+    def spread(self, listing: Listing, kept: NDArray[np.bool_]) -> NDArray[np.uint32]:
+        """Return how many records of the kept classes of each listed scheme have each node."""
+        lattice, native = self.lattice, library.core()
+        marginals = np.zeros((len(listing.schemes), lattice.width), np.uint32)
+        if native is None:
+            for offset, nodes in zip(lattice.offsets, lattice.fields(listing.keys), strict=False):
+                at = (listing.of_class[kept], offset + nodes[kept].astype(np.intp))
+                np.add.at(marginals, at, listing.records[kept])
+            return marginals
+        flags = kept.astype(np.uint8)
+        arrays = (listing.keys, listing.records, listing.of_class, flags)
+        pointers = [array.ctypes.data for array in arrays]
+        first = (self._held.lattice, lattice.offsets.ctypes.data, lattice.width)
+        native.shoal_lattice_spread(*first, *pointers, len(flags), marginals.ctypes.data)
+        return marginals
+
+
+def _levels(lattice: Lattice, schemes: NDArray[np.int64]) -> NDArray[np.uint8]:
+    return np.ascontiguousarray(lattice.levels(schemes).astype(np.uint8))
+
+
+class _Lattice(ctypes.Structure):
+    _fields_ = (
+        ("columns", ctypes.c_int32),
+        ("below", ctypes.c_int32),
+        *((name, ctypes.c_void_p) for name in ("shifts", "bits", "levels", "nodes", "steps", "steps_at", "tops_at")),
+        ("most", ctypes.c_int64),
+    )
+
+
+class _Room(ctypes.Structure):
+    _fields_ = (
+        *((name, ctypes.c_void_p) for name in ("rows", "runs", "slots", "maps", "classes", "firsts")),
+        ("count", ctypes.c_int64),
+    )
+
+
+class _Tally(ctypes.Structure):
+    _fields_ = (
+        ("bands", ctypes.c_int32),
+        ("sizes", ctypes.c_int64),
+        ("width", ctypes.c_int64),
+        *(
+            (name, ctypes.c_void_p)
+            for name in ("band", "offsets", "totals", "totals_at", "counts", "figures", "marginals")
+        ),
+    )
+
+
+class _Listing(ctypes.Structure):
+    _fields_ = (
+        ("least", ctypes.c_uint32),
+        ("values", ctypes.c_int32),
+        *((name, ctypes.c_int64) for name in ("classes_room", "entries_room", "classes", "entries")),
+        *(
+            (name, ctypes.c_void_p)
+            for name in ("keys", "sizes", "records", "schemes", "starts", "codes", "counts", "seen", "tally")
+        ),
+    )
+
+
+def _laid(parts: Sequence[Sequence[NDArray[Any]]], most: int) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    """Lay arrays end to end, at most so many in each part; return also where each begins, by part and number."""
+    at, done = np.zeros((len(parts), most), np.int64), 0
+    for part, arrays in enumerate(parts):
+        for number, array in enumerate(arrays):
+            at[part, number] = done
+            done += len(array)
+    laid = [array for arrays in parts for array in arrays]
+    return np.concatenate([np.zeros(0, np.uint32), *laid]).astype(np.uint32, copy=False), at
+
+
+class _Held:
+    """What the core is told about a lattice, and room to work in for so many rows; lives as long as the calls."""
+
+    def __init__(self, lattice: Lattice, count: int) -> None:
+        columns, most = len(lattice.shape), max(lattice.shape)
+        tops = [_tops(steps, lattice.sizes[-1][level]) for level, steps in _tails(lattice.steps[-1])]
+        steps, at = _laid([*lattice.steps, *tops], most)
+        tops_at = at[columns:].copy()
+        for level in range(len(tops)):  # counted from the level above which they are
+            tops_at[level] = np.roll(tops_at[level], level)
+        nodes = np.zeros((columns, most), np.int64)
+        for column, sizes in enumerate(lattice.sizes):
+            nodes[column, : len(sizes)] = sizes
+        fields = (lattice.shifts, lattice.bits, lattice.shape)
+        self._arrays: list[NDArray[Any]] = [
+            *(np.array(numbers, np.int32) for numbers in fields),
+            *(nodes, steps, np.ascontiguousarray(at[:columns]), tops_at),
+        ]
+        slots = 1 << (2 * max(count, 1)).bit_length()
+        room = lattice.shape[-1] * (count + 1)
+        self._room: list[NDArray[Any]] = [
+            np.empty((columns + 1) * count, _ROW),
+            np.empty(count + 1, np.uint32),
+            np.empty(slots if count else 0, np.uint32),
+            np.empty(lattice.width, np.uint32),
+            np.empty(room, _ROW),
+            np.empty(room + 1, np.uint32),
+        ]
+        self._lattice = _Lattice(columns, lattice.bits[-1], *(array.ctypes.data for array in self._arrays), most)
+        self._space = _Room(*(array.ctypes.data for array in self._room), count)
+
+    @property
+    def lattice(self) -> Any:
+        return ctypes.byref(self._lattice)
+
+    def given(self, rows: Rows) -> tuple[Any, int, Any]:
+        """Return what both walks take first."""
+        return self.lattice, rows.ctypes.data, ctypes.byref(self._space)
+
+
+def _tails(steps: Sequence[NDArray[np.uint32]]) -> Iterator[tuple[int, Sequence[NDArray[np.uint32]]]]:
+    return ((level, steps[level:]) for level in range(len(steps) + 1))
+
+
+def _tops(steps: Sequence[NDArray[np.uint32]], size: int) -> list[NDArray[np.uint32]]:
+    """Return the nodes on each level from this one on, of each node on this one."""
+    found = [np.arange(size, dtype=np.uint32)]
+    for step in steps:
+        found.append(step[found[-1]])
+    return found
+
+
+def _nodes_of(lattice: Lattice, rows: Rows, levels: Sequence[int]) -> list[NDArray[np.intp]]:
+    """Return the node of each row in each column on a level."""
+    found = []
+    for column, nodes in enumerate(lattice.fields(rows["key"])):
+        here = nodes.astype(np.intp)
+        for step in lattice.steps[column][: levels[column]]:
+            here = step[here].astype(np.intp)
+        found.append(here)
+    return found
+
+
+def _classes_numpy(lattice: Lattice, rows: Rows, scheme: int) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
+    """Return the keys of the classes of a scheme, ascending, and the class of each row."""
+    levels = lattice.levels(np.array([scheme]))[0]
+    keys = np.zeros(len(rows), np.uint64)
+    for nodes, shift in zip(_nodes_of(lattice, rows, levels), lattice.shifts, strict=True):
+        keys |= nodes.astype(np.uint64) << np.uint64(shift)
+    return np.unique(keys, return_inverse=True)
+
+
+def _tally_numpy(  # noqa: PLR0913, PLR0917 - the twin of a function of the core
+    lattice: Lattice,
+    rows: Rows,
+    schemes: NDArray[np.int64],
+    bounds: Sequence[int],
+    figures: NDArray[np.uint64],
+    marginals: NDArray[np.uint32],
+) -> None:
+    for place, scheme in enumerate(schemes.tolist()):
+        keys, of_row = _classes_numpy(lattice, rows, scheme)
+        sizes = np.bincount(of_row, rows["persons"]).astype(np.int64)
+        records = np.bincount(of_row, rows["records"]).astype(np.int64)
+        bands = np.searchsorted(bounds, sizes, side="right")
+        for band in range(len(bounds) + 1):
+            mine = bands == band
+            if mine.any():
+                held = records[mine]
+                figures[place, band] = mine.sum(), sizes[mine].sum(), held.sum(), np.square(held).sum()
+            if band < len(bounds):
+                for offset, nodes in zip(lattice.offsets, lattice.fields(keys), strict=False):
+                    np.add.at(marginals[place, band], offset + nodes[mine].astype(np.intp), records[mine])
+
+
+def _listed_numpy(lattice: Lattice, rows: Rows, schemes: NDArray[np.int64], least: int) -> Iterator[Listing]:
+    values = (rows["key"] & np.uint64((1 << lattice.bits[-1]) - 1)).astype(np.int64)
+    for scheme in schemes.tolist():
+        keys, of_row = _classes_numpy(lattice, rows, scheme)
+        sizes = np.bincount(of_row, rows["persons"]).astype(np.uint32)
+        records = np.bincount(of_row, rows["records"]).astype(np.uint32)
+        listed = sizes >= least
+        pairs, inverse = np.unique(of_row * max(lattice.values, 1) + values, return_inverse=True)
+        counts = np.bincount(inverse, rows["persons"]).astype(np.uint32)
+        owner = pairs // max(lattice.values, 1)
+        inside = listed[owner] & (lattice.values > 0)
+        starts = np.searchsorted(np.flatnonzero(listed), owner[inside])
+        yield Listing(
+            np.array([scheme]),
+            np.zeros(int(listed.sum()), np.int64),
+            keys[listed],
+            sizes[listed],
+            records[listed],
+            np.searchsorted(starts, np.arange(listed.sum() + 1)),
+            (pairs[inside] % max(lattice.values, 1)).astype(np.uint32),
+            counts[inside],
+        )
