@@ -53,10 +53,9 @@ class Lattice:
 
     @cached_property
     def bits(self) -> tuple[int, ...]:
-        """How many bits the field of each column takes, and, at the end, that of the sensitive value."""
-        return tuple(max(sizes[0] - 1, 0).bit_length() for sizes in self.sizes) + (
-            max(self.values - 1, 0).bit_length(),
-        )
+        """How many bits the field of each column takes and, at the end, that of the sensitive value, if there is one."""
+        fields = [sizes[0] - 1 for sizes in self.sizes]
+        return tuple(most.bit_length() for most in [*fields, max(self.values - 1, min(self.values, 1))])
 
     @cached_property
     def shifts(self) -> tuple[int, ...]:
@@ -71,7 +70,7 @@ class Lattice:
 
     @cached_property
     def offsets(self) -> NDArray[np.int64]:
-        """Where the nodes of each column begin, if those of all columns stand side by side; at the end, their number."""
+        """Where the nodes of each column begin, if those of all stand side by side; at the end, their number."""
         return np.concatenate([[0], np.cumsum([sizes[0] for sizes in self.sizes])])
 
     @property
