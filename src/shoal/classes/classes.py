@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from shoal.classes.grouped import Attribute, Coarsening, Grouped
 from shoal.classes.histogram import Histogram
-from shoal.classes.members import Counts, Members
+from shoal.classes.members import Counts, Ids, Members
 from shoal.classes.shown import Shown
 from shoal.errors import ColumnError, listed
 from shoal.kernels.compatibility import compatible
@@ -99,6 +99,21 @@ class Classes:
     def overlap(self) -> bool:
         """Whether somebody may be in several classes."""
         return self.members.persons is not None
+
+    @property
+    def of_row(self) -> Ids:
+        """The class of each shown row; where missing values match nothing, rows with one are classes of their own."""
+        lacking: NDArray[np.bool_] = np.logical_or.reduce(self.grouped.lacking())
+        if self.missing is not Missing.NEVER or not lacking.any():
+            return self.grouped.of_row
+        apart = lacking[self.grouped.of_row]
+        kept = np.cumsum(~lacking) - 1
+        alone = np.cumsum(apart) - 1 + int(np.count_nonzero(~lacking))
+        return np.where(apart, alone, kept[self.grouped.of_row]).astype(np.uint32)
+
+    def only(self, chosen: NDArray[np.bool_]) -> "Classes":
+        """Return some classes only, as if the others had never been there; what the whole table is like stays known."""
+        return self if chosen.all() else _ruled(self.grouped.only(chosen[self.of_row]), self.missing)
 
     def rolled(self, coarser: Mapping[str, Coarsening]) -> "Classes":
         """Merge classes that become alike when some columns get coarser; the rows are not looked at again."""

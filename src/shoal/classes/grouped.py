@@ -109,6 +109,26 @@ class Grouped:
             of_row=groups.ids[self.of_row],
         )
 
+    def only(self, rows: NDArray[np.bool_]) -> "Grouped":
+        """Leave rows out, and classes that have none left."""
+        places = np.flatnonzero(rows)
+        shown = self.shown.only(rows)
+        alive = np.unique(self.of_row[places])
+        number = np.zeros(len(self), np.uint32)
+        number[alive] = np.arange(len(alive), dtype=np.uint32)
+        of_row = number[self.of_row[places]]
+        return replace(
+            self,
+            keys=tuple(key[alive] for key in self.keys),
+            members=shown.members.merged(of_row, len(alive)),
+            values=tuple(
+                Values.of(held.column, of_row, shown.codes[held.column.name], shown.members, len(alive))
+                for held in self.values
+            ),
+            of_row=of_row,
+            shown=shown,
+        )
+
     def lacking(self) -> NDArray[np.bool_]:
         """Tell for each quasi-identifier which classes have no value there."""
         lacking = np.zeros((len(self.keys), len(self)), bool)

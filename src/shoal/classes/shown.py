@@ -38,7 +38,7 @@ class Shown:
     @classmethod
     def of(cls, table: Table, quasi: Sequence[str], sensitive: Sequence[str], *, combined: bool) -> "Shown":
         """Count the distinct rows of a table; ``combined``: with all sensitive columns as one."""
-        rows, members, persons = _distinct(table, (*quasi, *sensitive))
+        rows, members, persons = counted_rows(table, (*quasi, *sensitive))
         attributes = tuple(table[name] for name in quasi)
         columns = {name: (table[name], codes) for name, codes in zip(sensitive, rows.codes[len(quasi) :], strict=True)}
         if combined:
@@ -59,22 +59,22 @@ class Shown:
             persons=persons,
             suppressed=0,
         )
-        visible = _visible(rows, attributes)
-        return shown if visible.all() else shown._only(visible)
+        visible = showing(rows, attributes)
+        return shown if visible.all() else shown.only(visible)
 
-    def _only(self, visible: NDArray[np.bool_]) -> "Shown":
-        """Leave out rows that show nothing."""
+    def only(self, visible: NDArray[np.bool_]) -> "Shown":
+        """Leave rows out; whoever has one is suppressed."""
         places = np.flatnonzero(visible)
         return replace(
             self,
             keys=tuple(codes[places] for codes in self.keys),
             codes={name: codes[places] for name, codes in self.codes.items()},
             members=self.members.chosen(places),
-            suppressed=self.members.within(~visible),
+            suppressed=self.suppressed + self.members.within(~visible),
         )
 
 
-def _distinct(table: Table, names: tuple[str, ...]) -> tuple[DistinctRows, Members, int]:
+def counted_rows(table: Table, names: tuple[str, ...]) -> tuple[DistinctRows, Members, int]:
     """Return the distinct rows, who shows them, and how many persons there are."""
     if table.subject is None:
         rows = table.distinct(names)
@@ -95,7 +95,7 @@ def _combined(columns: Sequence[tuple[Column, Codes]], rows: int) -> tuple[Colum
     return Column(name, Kind.TEXT, pa.array(np.arange(len(together)).astype(str))), together.ids
 
 
-def _visible(rows: DistinctRows, quasi: Sequence[Column]) -> NDArray[np.bool_]:
+def showing(rows: DistinctRows, quasi: Sequence[Column]) -> NDArray[np.bool_]:
     """Tell which rows show something; if none does, the table is fully generalised and not suppressed."""
     visible = np.zeros(len(rows), bool)
     for column, codes in zip(quasi, rows.codes, strict=False):

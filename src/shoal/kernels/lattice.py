@@ -11,13 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.kernels import library
-from shoal.kernels.grouping import group
 from shoal.kernels.packing import pack
 from shoal.kernels.translation import Codes
 
@@ -26,7 +25,13 @@ MOST_COLUMNS = MOST_LEVELS = 64
 _ROW = np.dtype([("key", np.uint64), ("persons", np.uint32), ("records", np.uint32)])
 FIGURES = ("classes", "persons", "records", "squares")
 
+FEWEST_SLOTS = 1 << 17
+_NO_LIMIT = (1 << 64) - 1
+MOST_KEPT = 1 << 20  # tables
+KEPT_ROWS, MOST_KEPT_ROWS = 1 << 21, 1 << 25
+
 Rows = NDArray[np.void]
+Totals: TypeAlias = tuple[tuple[NDArray[np.uint32], ...], ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +58,7 @@ class Lattice:
 
     @cached_property
     def bits(self) -> tuple[int, ...]:
-        """How many bits the field of each column takes and, at the end, that of the sensitive value, if there is one."""
+        """How many bits the field of each column takes and, at the end, that of the sensitive value, if any."""
         fields = [sizes[0] - 1 for sizes in self.sizes]
         return tuple(most.bit_length() for most in [*fields, max(self.values - 1, min(self.values, 1))])
 
@@ -88,15 +93,23 @@ class Lattice:
         persons: NDArray[np.int64],
         records: NDArray[np.int64],
         values: Codes | None = None,
+        chosen: NDArray[np.bool_] | None = None,
     ) -> Rows:
-        """Return the rows of a table whose columns hold nodes of the lowest level, sorted, equal ones put together."""
+        """Return the rows of a table whose columns hold nodes of the lowest level, sorted, equal ones put together.
+
+        ``chosen``: which ones, if not all.
+        """
         held = list(columns) if values is None else [*columns, values]
         keys = pack(held, [1 << bits for bits in self.bits[: len(held)]])
-        groups = group(keys, 1 << sum(self.bits))
-        rows = np.empty(len(groups), _ROW)
-        rows["key"] = keys[groups.first]
-        rows["persons"] = np.bincount(groups.ids, persons, len(groups))
-        rows["records"] = np.bincount(groups.ids, records, len(groups))
+        order = np.argsort(keys)
+        if chosen is not None and not chosen.all():
+            order = order[chosen[order]]
+        keys = keys[order]
+        starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])[: len(keys)])
+        rows = np.empty(len(starts), _ROW)
+        rows["key"] = keys[starts]
+        for name, counts in (("persons", persons), ("records", records)):
+            rows[name] = np.add.reduceat(counts[order], starts) if len(starts) < len(keys) else counts[order]
         return rows
 
     def fields(self, keys: NDArray[np.uint64]) -> list[NDArray[np.uint64]]:
@@ -106,14 +119,20 @@ class Lattice:
             for shift, bits in zip(self.shifts, self.bits, strict=False)
         ]
 
-    def totals(self, rows: Rows) -> tuple[tuple[NDArray[np.uint32], ...], ...]:
+    def totals(self, rows: Rows) -> Totals:
         """Return how many records have each node of each column on each level."""
+        records = rows["records"].astype(np.float64)
+        fields = zip(self.fields(rows["key"]), self.sizes, strict=True)
+        return self.raised([np.bincount(nodes.view(np.int64), records, sizes[0]) for nodes, sizes in fields])
+
+    def raised(self, lowest: Sequence[NDArray[Any]]) -> Totals:
+        """Return the same, given the records of each node of each column on its lowest level."""
         found = []
-        for column, nodes in enumerate(self.fields(rows["key"])):
-            counts = [np.bincount(nodes.astype(np.intp), rows["records"], self.sizes[column][0])]
-            for step, size in zip(self.steps[column], self.sizes[column][1:], strict=True):
-                counts.append(np.bincount(step, counts[-1], size))
-            found.append(tuple(count.astype(np.uint32) for count in counts))
+        for counts, steps, sizes in zip(lowest, self.steps, self.sizes, strict=True):
+            levels = [counts]
+            for step, size in zip(steps, sizes[1:], strict=True):
+                levels.append(np.bincount(step, levels[-1], size))
+            found.append(tuple(level.astype(np.uint32) for level in levels))
         return tuple(found)
 
 
@@ -148,9 +167,29 @@ class Listing:
     codes: NDArray[np.uint32]
     counts: NDArray[np.uint32]
 
+    @classmethod
+    def joined(cls, parts: Sequence["Listing"]) -> "Listing":
+        """Put listings of different schemes together."""
+        if len(parts) == 1:
+            return parts[0]
+        schemes = np.cumsum([0, *(len(part.schemes) for part in parts)])
+        entries = np.cumsum([0, *(len(part.codes) for part in parts)])
+        of_class = [part.of_class + before for part, before in zip(parts, schemes, strict=False)]
+        starts = [part.starts[:-1] + before for part, before in zip(parts, entries, strict=False)]
+        names = ("keys", "sizes", "records", "codes", "counts")
+        rest = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+        return cls(
+            np.concatenate([part.schemes for part in parts]),
+            np.concatenate(of_class),
+            starts=np.concatenate([*starts, entries[-1:]]),
+            **rest,
+        )
+
 
 class Walk:
     """Goes through schemes of a lattice, with the rows of a table and room to work in. Each thread needs its own.
+
+    ``keeping``: tables on the way are kept for the next call, which pays if few schemes are asked for many times.
 
     >>> import numpy as np
     >>> lattice = Lattice(((np.zeros(3, np.uint32),),), ((3, 1),))
@@ -160,25 +199,30 @@ class Walk:
     ([[2, 1], [0, 1]], [[1, 1, 0], [0, 0, 0]])
     """
 
-    def __init__(self, lattice: Lattice, rows: Rows) -> None:
+    def __init__(self, lattice: Lattice, rows: Rows, *, keeping: bool = False, totals: Totals | None = None) -> None:
         self.lattice = lattice
         self.rows = rows
+        self.keeping = keeping
+        self.totals = totals or lattice.totals(rows)
 
-    @cached_property
-    def totals(self) -> tuple[tuple[NDArray[np.uint32], ...], ...]:
-        """How many records have each node of each column on each level."""
-        return self.lattice.totals(self.rows)
+    def another(self, *, keeping: bool | None = None) -> "Walk":
+        """Return a walk over the same rows with room of its own."""
+        keeping = self.keeping if keeping is None else keeping
+        return Walk(self.lattice, self.rows, keeping=keeping, totals=self.totals)
 
     @cached_property
     def _held(self) -> "_Held":
-        return _Held(self.lattice, len(self.rows))
+        return _Held(self.lattice, self.rows, keeping=self.keeping)
 
     @cached_property
     def _laid_totals(self) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
         return _laid(self.totals, max(self.lattice.shape))
 
-    def tally(self, schemes: NDArray[np.int64], bounds: Sequence[int]) -> Tallies:
-        """Count the classes of some schemes, which ascend; ``bounds``, ascending: sizes at which a new band begins."""
+    def tally(self, schemes: NDArray[np.int64], bounds: Sequence[int], limit: int | None = None) -> Tallies:
+        """Count the classes of some schemes, which ascend; ``bounds``, ascending: sizes at which a new band begins.
+
+        ``limit``: of schemes with more persons in the first band the nodes are of no interest, and stay 0.
+        """
         lattice, rows, native = self.lattice, self.rows, library.core()
         bands = len(bounds) + 1
         figures = np.zeros((len(schemes), bands, len(FIGURES)), np.uint64)
@@ -187,12 +231,20 @@ class Walk:
             return Tallies(schemes, figures, marginals)
         if native is None:
             _tally_numpy(lattice, rows, schemes, bounds, figures, marginals)
+            if limit is not None:
+                marginals[figures[:, 0, FIGURES.index("persons")] > limit] = 0
             return Tallies(schemes, figures, marginals)
         band = np.searchsorted(bounds, np.arange(bounds[-1] if len(bounds) else 0), side="right").astype(np.uint8)
         counts, levels = np.empty((bands, lattice.width), np.uint32), _levels(lattice, schemes)
         arrays = (band, lattice.offsets, *self._laid_totals, counts, figures, marginals)
-        out = _Tally(bands, len(band), lattice.width, *(array.ctypes.data for array in arrays))
-        native.shoal_lattice_tally(*self._held.given(rows), levels.ctypes.data, len(schemes), ctypes.byref(out))
+        out = _Tally(
+            bands,
+            _NO_LIMIT if limit is None else limit,
+            len(band),
+            lattice.width,
+            *(array.ctypes.data for array in arrays),
+        )
+        native.shoal_lattice_tally(*self._held.given(), levels.ctypes.data, len(schemes), ctypes.byref(out))
         return Tallies(schemes, figures, marginals)
 
     def listings(self, schemes: NDArray[np.int64], least: int = 1, room: int = 1 << 20) -> Iterator[Listing]:
@@ -209,7 +261,7 @@ class Walk:
         sizes, records, codes, counts = (np.empty(number, np.uint32) for number in (most, most, inside, inside))
         seen, counter = np.zeros((lattice.values + 63) // 64, np.uint64), np.zeros(lattice.values, np.uint32)
         arrays = (keys, sizes, records, places, starts, codes, counts, seen, counter)
-        levels, given, done = _levels(lattice, schemes), self._held.given(rows), 0
+        levels, given, done = _levels(lattice, schemes), self._held.given(), 0
         while done < len(schemes):
             out = _Listing(least, lattice.values, most, inside, 0, 0, *(array.ctypes.data for array in arrays))
             begun, number = done, len(schemes)
@@ -260,13 +312,24 @@ class _Lattice(ctypes.Structure):
 class _Room(ctypes.Structure):
     _fields_ = (
         *((name, ctypes.c_void_p) for name in ("rows", "runs", "slots", "maps", "classes", "firsts")),
+        ("slot_count", ctypes.c_int64),
         ("count", ctypes.c_int64),
+    )
+
+
+class _Memo(ctypes.Structure):
+    _fields_ = (
+        ("rows", ctypes.c_void_p),
+        ("room", ctypes.c_int64),
+        ("used", ctypes.c_int64),
+        *((name, ctypes.c_void_p) for name in ("starts", "counts", "firsts")),
     )
 
 
 class _Tally(ctypes.Structure):
     _fields_ = (
         ("bands", ctypes.c_int32),
+        ("limit", ctypes.c_uint64),
         ("sizes", ctypes.c_int64),
         ("width", ctypes.c_int64),
         *(
@@ -300,10 +363,11 @@ def _laid(parts: Sequence[Sequence[NDArray[Any]]], most: int) -> tuple[NDArray[n
 
 
 class _Held:
-    """What the core is told about a lattice, and room to work in for so many rows; lives as long as the calls."""
+    """What the core is told about a lattice, and room to work in; lives as long as the calls."""
 
-    def __init__(self, lattice: Lattice, count: int) -> None:
-        columns, most = len(lattice.shape), max(lattice.shape)
+    def __init__(self, lattice: Lattice, rows: Rows, *, keeping: bool) -> None:
+        columns, most, count = len(lattice.shape), max(lattice.shape), len(rows)
+        self._rows = rows
         tops = [_tops(steps, lattice.sizes[-1][level]) for level, steps in _tails(lattice.steps[-1])]
         steps, at = _laid([*lattice.steps, *tops], most)
         tops_at = at[columns:].copy()
@@ -317,26 +381,45 @@ class _Held:
             *(np.array(numbers, np.int32) for numbers in fields),
             *(nodes, steps, np.ascontiguousarray(at[:columns]), tops_at),
         ]
-        slots = 1 << (2 * max(count, 1)).bit_length()
+        slots = max(4 * count, FEWEST_SLOTS)
         room = lattice.shape[-1] * (count + 1)
         self._room: list[NDArray[Any]] = [
             np.empty((columns + 1) * count, _ROW),
             np.empty(count + 1, np.uint32),
-            np.empty(slots if count else 0, np.uint32),
-            np.empty(lattice.width, np.uint32),
+            np.empty(slots, np.uint32),
+            np.empty(2 * lattice.width, np.uint32),
             np.empty(room, _ROW),
             np.empty(room + 1, np.uint32),
         ]
         self._lattice = _Lattice(columns, lattice.bits[-1], *(array.ctypes.data for array in self._arrays), most)
-        self._space = _Room(*(array.ctypes.data for array in self._room), count)
+        self._space = _Room(*(array.ctypes.data for array in self._room), slots, count)
+        self._memo = self._kept(lattice, rows) if keeping else None
+
+    def _kept(self, lattice: Lattice, rows: Rows) -> _Memo | None:
+        """Make room for tables to be kept; the first one is that of all rows."""
+        prefixes = np.cumprod([1, *lattice.shape[:-1]], dtype=np.float64)
+        if prefixes.sum() > MOST_KEPT:
+            return None
+        firsts = np.concatenate([[0], np.cumsum(prefixes)]).astype(np.int64)
+        room = min(max(KEPT_ROWS, 8 * len(rows)), MOST_KEPT_ROWS)
+        if room < len(rows):
+            return None
+        starts, counts = np.zeros(int(firsts[-1]), np.int64), np.full(int(firsts[-1]), -1, np.int64)
+        kept = np.empty(room, _ROW)
+        kept[: len(rows)] = rows
+        counts[0] = len(rows)
+        self._room += [kept, starts, counts, firsts]
+        tables = (starts.ctypes.data, counts.ctypes.data, firsts.ctypes.data)
+        return _Memo(kept.ctypes.data, room, len(rows), *tables)
 
     @property
     def lattice(self) -> Any:
         return ctypes.byref(self._lattice)
 
-    def given(self, rows: Rows) -> tuple[Any, int, Any]:
+    def given(self) -> tuple[Any, int, Any, Any]:
         """Return what both walks take first."""
-        return self.lattice, rows.ctypes.data, ctypes.byref(self._space)
+        memo = None if self._memo is None else ctypes.byref(self._memo)
+        return self.lattice, self._rows.ctypes.data, ctypes.byref(self._space), memo
 
 
 def _tails(steps: Sequence[NDArray[np.uint32]]) -> Iterator[tuple[int, Sequence[NDArray[np.uint32]]]]:

@@ -44,6 +44,10 @@ class AlphaKAnonymity(AttributeModel):
         small = evidence.classes.sizes < (self.k or 1)
         return small | ~self._shares(evidence).at_most(Fraction(1) if self.alpha is None else self.alpha)
 
+    def least(self, evidence: Evidence) -> int:  # noqa: ARG002 - it is the same for all
+        """Return k."""
+        return self.k or 1
+
     def _shares(self, evidence: Evidence) -> Ratios:
         histogram = evidence.histogram
         counts = counts_of(histogram, self.values, self.name)

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from shoal.kernels.ratios import Ratios
 from shoal.models.evidence import Evidence
 from shoal.models.exact import Share
-from shoal.models.model import MODELS, Better, Model, Number, Scope
+from shoal.models.model import MODELS, Better, Number, SizesModel, Whole
 from shoal.risk.identity import Identity
 
 
-class _OfTheTable(Model):
-    scope: ClassVar[Scope] = Scope.TABLE
+class _OfTheTable(SizesModel):
     reads_wildcards: ClassVar[bool] = True
 
     def failing(self, evidence: Evidence) -> NDArray[np.bool_]:
@@ -46,6 +46,10 @@ class AverageRisk(_OfTheTable):
         """Return the average risk."""
         return {"risk": Identity.of(evidence.classes).average()}
 
+    def holds(self, classes: Whole, persons: Whole, alone: Whole) -> NDArray[np.bool_]:  # noqa: ARG002 - what others need
+        """Divide classes by persons."""
+        return Ratios(classes, np.maximum(persons, 1)).at_most(Fraction(1) if self.risk is None else self.risk)
+
 
 @MODELS.register("sample-uniqueness")
 class SampleUniqueness(_OfTheTable):
@@ -66,3 +70,7 @@ class SampleUniqueness(_OfTheTable):
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
         """Return the share of persons who stand alone."""
         return {"share": Identity.of(evidence.classes).share_above(Fraction(1, 2))}
+
+    def holds(self, classes: Whole, persons: Whole, alone: Whole) -> NDArray[np.bool_]:  # noqa: ARG002 - what others need
+        """Divide persons who stand alone by all."""
+        return Ratios(alone, np.maximum(persons, 1)).at_most(Fraction(1) if self.share is None else self.share)

@@ -34,6 +34,10 @@ class KAnonymity(Model):
         """Return the smallest number of persons who look alike."""
         return {"k": int(evidence.classes.crowd.min())}
 
+    def enough(self, evidence: Evidence) -> int:  # noqa: ARG002 - it is the same for all
+        """Return k."""
+        return self.k or 1
+
     def failing(self, evidence: Evidence) -> NDArray[np.bool_]:
         """Tell which classes are too small."""
         return evidence.classes.crowd < (self.k or 1)

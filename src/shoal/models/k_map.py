@@ -1,5 +1,6 @@
 """k-map."""
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from fractions import Fraction
 from math import exp, expm1
@@ -58,6 +59,13 @@ class KMap(Model):
         values, place = np.unique(sizes, return_inverse=True)
         passes = [self._passes(int(size), self.k or 1, fraction) for size in values]
         return ~np.array(passes)[place]
+
+    def enough(self, evidence: Evidence) -> int | None:
+        """Return from how many persons on a class passes, if it is estimated: more persons make it more probable."""
+        if evidence.matched is not None:
+            return None
+        fraction, k = float(evidence.fraction()), self.k or 1
+        return bisect_left(range(1, k + 1), x=True, key=lambda size: self._passes(size, k, fraction)) + 1
 
     def _passes(self, size: int, k: int, fraction: float) -> bool:
         return size >= k or _at_least(size, k * fraction) <= self.significance

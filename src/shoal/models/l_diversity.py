@@ -35,6 +35,10 @@ class LDiversity(AttributeModel):
         """Return the smallest number of different values in a class."""
         return {"l": int(evidence.histogram.distinct().min())}
 
+    def least(self, evidence: Evidence) -> int:  # noqa: ARG002 - it is the same for all
+        """Return l: as many persons as there must be values."""
+        return self.l or 1
+
     def failing(self, evidence: Evidence) -> NDArray[np.bool_]:
         """Tell which classes have too few different values."""
         return evidence.histogram.distinct() < (self.l or 1)

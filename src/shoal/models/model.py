@@ -18,6 +18,7 @@ from shoal.table.missing import Missing
 from shoal.validation import Checked
 
 Number: TypeAlias = int | float | Fraction
+Whole: TypeAlias = NDArray[np.int64]
 
 
 class Scope(StrEnum):
@@ -111,6 +112,14 @@ class Model(Checked):
         both = self.counts_up or not overlap
         return Monotone(generalisation=both, suppression=self.counts_up)
 
+    def least(self, evidence: Evidence) -> int:
+        """Return how many persons a class needs: with fewer it fails for sure."""
+        return self.enough(evidence) or 1
+
+    def enough(self, evidence: Evidence) -> int | None:  # noqa: ARG002 - what others need
+        """Return from how many persons on a class passes, whatever else it is like; None if more than that counts."""
+        return None
+
     @property
     def parameters(self) -> dict[str, Any]:
         """The parameters that were given."""
@@ -197,6 +206,16 @@ class AttributeModel(Model):
         if self.reading is Reading.OTHERS_KNOWN:
             return [View((*quasi, *(other for other in sensitive if other != name)), (name,)) for name in named]
         return [View(quasi, (name,)) for name in named]
+
+
+class SizesModel(Model):
+    """A threshold for the table as a whole that reads sizes of classes only; leaving out the smallest ones helps."""
+
+    scope: ClassVar[Scope] = Scope.TABLE
+
+    @abstractmethod
+    def holds(self, classes: Whole, persons: Whole, alone: Whole) -> NDArray[np.bool_]:
+        """Tell of tables with so many classes and persons, and persons who stand alone, which are good enough."""
 
 
 MODELS: Registry[type[Model]] = Registry("privacy model", "shoal.models")

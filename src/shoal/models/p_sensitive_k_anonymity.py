@@ -33,6 +33,10 @@ class _KAndP(AttributeModel):
         """Tell which classes are too small, or have too few different values."""
         return (self._different(evidence) < (self.p or 1)) | (evidence.classes.sizes < (self.k or 1))
 
+    def least(self, evidence: Evidence) -> int:  # noqa: ARG002 - it is the same for all
+        """Return k, or p if that is more."""
+        return max(self.k or 1, self.p or 1)
+
     def _different(self, evidence: Evidence) -> NDArray[np.int64]:
         return evidence.histogram.distinct()
 

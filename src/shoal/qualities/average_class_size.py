@@ -2,12 +2,15 @@
 
 from typing import ClassVar
 
-from shoal.qualities.quality import QUALITIES, Aspect, Measured, Quality, Score
+import numpy as np
+
+from shoal.qualities.quality import QUALITIES, Aspect, FigureQuality, Figures, Measured, Score
+from shoal.recoding.nodes import Floats
 from shoal.recoding.recoding import Recoding
 
 
 @QUALITIES.register("average-class-size")
-class AverageClassSize(Quality):
+class AverageClassSize(FigureQuality):
     """How many records look alike on average.
 
     Records divided by classes, where all suppressed records together are one class more, as in ARX. LeFevre 2006
@@ -30,3 +33,11 @@ class AverageClassSize(Quality):
         before = size / len(recoding.sizes)
         cost = (value - before) / (size - before) if size > before else float(recoding.kept < size)
         return self.result(Score(value, max(cost, 0.0)))
+
+    def of_figures(self, figures: Figures) -> Floats:
+        """Divide, for each scheme."""
+        size, before = figures.records, figures.records / len(figures.sizes)
+        if size <= before:
+            return (figures.kept < size).astype(np.float64)
+        values: Floats = size / (figures.classes + (figures.kept < size))
+        return (values - before) / (size - before)

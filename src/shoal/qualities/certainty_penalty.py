@@ -5,12 +5,12 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.qualities.loss_arithmetic import widths
-from shoal.qualities.quality import QUALITIES, Aspect, ColumnQuality, Score
-from shoal.recoding.recoding import Recoded
+from shoal.qualities.quality import QUALITIES, Aspect, CellQuality
+from shoal.recoding.nodes import Floats, Nodes
 
 
 @QUALITIES.register("ncp")
-class CertaintyPenalty(ColumnQuality):
+class CertaintyPenalty(CellQuality):
     """The normalised certainty penalty: how uncertain a value has become.
 
     A number in an interval costs ``(upper − lower) / (max − min)``; a category that could be any of m > 1 of d values
@@ -25,11 +25,10 @@ class CertaintyPenalty(ColumnQuality):
     name: ClassVar[str] = "ncp"
     aspect: ClassVar[Aspect] = Aspect.VALUES
 
-    def column(self, recoded: Recoded) -> Score:
-        """Measure one column."""
-        low, high = recoded.domain.ends
+    def cells(self, nodes: Nodes) -> Floats:
+        """Return how uncertain each node is."""
+        low, high = nodes.domain.ends
         if high > low:
-            return Score.of_cost(recoded.mean(widths(recoded)))
-        leaves = recoded.nodes.leaves
-        penalty = np.where(leaves > 1, leaves / recoded.domain.size, 0.0)
-        return Score.of_cost(recoded.mean(np.where(recoded.nodes.lost, 1.0, penalty)))
+            return widths(nodes)
+        penalty = np.where(nodes.leaves > 1, nodes.leaves / nodes.domain.size, 0.0)
+        return np.where(nodes.lost, 1.0, penalty)

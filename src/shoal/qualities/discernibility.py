@@ -4,13 +4,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.qualities.quality import QUALITIES, Aspect, Measured, Quality, Score
-from shoal.recoding.nodes import Ints
+from shoal.qualities.quality import QUALITIES, Aspect, FigureQuality, Figures, Measured, Score
+from shoal.recoding.nodes import Floats, Ints
 from shoal.recoding.recoding import Recoding
 
 
 @QUALITIES.register("discernibility")
-class Discernibility(Quality):
+class Discernibility(FigureQuality):
     """How many records each record cannot be told from, added up.
 
     ``Σ |C|²`` over the classes, and n for each suppressed record. Bayardo & Agrawal 2005. Value: n (all different) up
@@ -32,6 +32,14 @@ class Discernibility(Quality):
         value = _squares(recoding.classes.sizes) + size * (size - recoding.kept)
         cost = (value - before) / (size * size - before) if size * size > before else float(recoding.kept < size)
         return self.result(Score(float(value), max(cost, 0.0)))
+
+    def of_figures(self, figures: Figures) -> Floats:
+        """Add up, for each scheme."""
+        size, before = figures.records, float(_squares(figures.sizes))
+        if size * size <= before:
+            return (figures.kept < size).astype(np.float64)
+        values: Floats = figures.squares + size * (size - figures.kept)
+        return (values - before) / (float(size) * size - before)
 
 
 def _squares(sizes: Ints) -> int:

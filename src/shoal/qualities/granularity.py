@@ -4,12 +4,12 @@ from typing import ClassVar
 
 from shoal.models.model import Better
 from shoal.qualities.loss import covered
-from shoal.qualities.quality import QUALITIES, Aspect, ColumnQuality, Score
-from shoal.recoding.recoding import Recoded
+from shoal.qualities.quality import QUALITIES, Aspect, CellQuality
+from shoal.recoding.nodes import Floats, Nodes
 
 
 @QUALITIES.register("granularity")
-class Granularity(ColumnQuality):
+class Granularity(CellQuality):
     """How fine values still are: 1 − loss, as a mean over the columns.
 
     Iyengar 2002; "granularity" in ARX's quality report. Value: 0 to 1, more is better. Cost: 1 − value.
@@ -23,6 +23,6 @@ class Granularity(ColumnQuality):
     aspect: ClassVar[Aspect] = Aspect.VALUES
     better: ClassVar[Better] = Better.MORE
 
-    def column(self, recoded: Recoded) -> Score:
-        """Measure one column."""
-        return Score.kept(1 - recoded.mean(covered(recoded)))
+    def cells(self, nodes: Nodes) -> Floats:
+        """Return the share of other values that each node could be, too."""
+        return covered(nodes)

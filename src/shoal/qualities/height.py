@@ -5,13 +5,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.qualities.precision import height, levels
-from shoal.qualities.quality import QUALITIES, Aspect, ColumnQuality, Measured, Score
+from shoal.qualities.precision import check_levels, height, levels
+from shoal.qualities.quality import QUALITIES, Aspect, Counts, LevelQuality, Measured, Pricing, Score
+from shoal.recoding.nodes import Floats
 from shoal.recoding.recoding import Recoded, Recoding
+from shoal.recoding.rungs import Rungs
 
 
 @QUALITIES.register("height")
-class Height(ColumnQuality):
+class Height(LevelQuality):
     """How many levels values were taken up, added over the columns.
 
     In full-domain generalisation the sum of the scheme's levels (Samarati 2001); otherwise the mean level of the cells
@@ -35,11 +37,33 @@ class Height(ColumnQuality):
 
     def column(self, recoded: Recoded) -> Score:
         """Measure one column."""
-        level, top = recoded.mean(levels(recoded)), height(recoded)
+        check_levels(recoded)
+        level, top = recoded.mean(levels(recoded.nodes)), height(recoded.domain)
         return Score(level, level / top if top else 0.0)
 
     def total(self, scores: Mapping[str, Score], recoding: Recoding) -> Score:
         """Return the sum of the columns."""
-        top = np.sum([height(recoding[name]) for name in scores])
+        top = np.sum([height(recoding[name].domain) for name in scores])
         value = float(np.sum([score.value for score in scores.values()]))
         return Score(value, value / float(top) if top else 0.0)
+
+    def pricing(self, rungs: Rungs) -> Pricing:
+        """Take the mean level of the records that are left; the last one, if none are."""
+        costs, _ = rungs.spread(levels)
+
+        def prices(at: Counts, lost: Counts) -> Floats:
+            kept = rungs.records[at] - lost
+            left = kept.sum(axis=-1)
+            return np.where(left > 0, (kept * costs[at]).sum(axis=-1) / np.maximum(left, 1), height(rungs.domain))
+
+        return prices
+
+    def steady(self, rungs: Rungs) -> bool:
+        """Tell whether all values are on the level of the scheme: some may show nothing on every one."""
+        costs, _ = rungs.spread(levels)
+        return bool(((costs == costs.max(axis=-1, keepdims=True)) | (rungs.records == 0)).all())
+
+    def combined(self, prices: Floats, weights: Floats) -> Floats:
+        """Add the levels up."""
+        sums: Floats = (prices * weights).sum(axis=-1)
+        return sums

@@ -5,13 +5,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.qualities.quality import QUALITIES, Aspect, ColumnQuality, Score
-from shoal.recoding.nodes import Floats
-from shoal.recoding.recoding import Recoded, Recoding
+from shoal.qualities.quality import QUALITIES, Aspect, CellQuality, Score
+from shoal.recoding.nodes import Floats, Nodes
+from shoal.recoding.recoding import Recoding
 
 
 @QUALITIES.register("loss")
-class Loss(ColumnQuality):
+class Loss(CellQuality):
     """How much of its domain a value covers.
 
     A cell that could be any of m of the d values of its column costs ``(m − 1) / (d − 1)``, a suppressed one 1. A
@@ -29,18 +29,23 @@ class Loss(ColumnQuality):
     name: ClassVar[str] = "loss"
     aspect: ClassVar[Aspect] = Aspect.VALUES
 
-    def column(self, recoded: Recoded) -> Score:
-        """Measure one column."""
-        return Score.of_cost(recoded.mean(covered(recoded)))
+    def cells(self, nodes: Nodes) -> Floats:
+        """Return the share of other values that each node could be, too."""
+        return covered(nodes)
 
     def total(self, scores: Mapping[str, Score], recoding: Recoding) -> Score:  # noqa: ARG002 - one for all
         """Return the geometric mean of the columns."""
         costs = np.array([score.cost for score in scores.values()])
-        return Score.of_cost(float(np.expm1(np.log1p(costs).mean())))
+        return Score.of_cost(float(self.combined(costs, np.ones(len(costs)))))
+
+    def combined(self, prices: Floats, weights: Floats) -> Floats:
+        """Return the weighted geometric mean of what columns cost."""
+        mean: Floats = np.expm1((np.log1p(prices) * weights).sum(axis=-1) / weights.sum())
+        return mean
 
 
-def covered(recoded: Recoded) -> Floats:
+def covered(nodes: Nodes) -> Floats:
     """Return for each node the share of other values that it could be, too."""
-    size, nodes = recoded.domain.size, recoded.nodes
+    size = nodes.domain.size
     shares = (nodes.leaves - 1) / (size - 1) if size > 1 else np.zeros(len(nodes))
     return np.where(nodes.lost, 1.0, shares)

@@ -5,13 +5,12 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.qualities.loss import covered
-from shoal.qualities.quality import QUALITIES, Aspect, ColumnQuality, Score
-from shoal.recoding.nodes import Floats
-from shoal.recoding.recoding import Recoded
+from shoal.qualities.quality import QUALITIES, Aspect, CellQuality
+from shoal.recoding.nodes import Floats, Nodes
 
 
 @QUALITIES.register("loss-arithmetic")
-class ArithmeticLoss(ColumnQuality):
+class ArithmeticLoss(CellQuality):
     """How much of its domain a value covers: by width where values have a scale, otherwise by number.
 
     An interval costs ``(upper − lower) / (max − min)``, cut to the range of the data; a set of m of d values
@@ -27,17 +26,16 @@ class ArithmeticLoss(ColumnQuality):
     name: ClassVar[str] = "loss-arithmetic"
     aspect: ClassVar[Aspect] = Aspect.VALUES
 
-    def column(self, recoded: Recoded) -> Score:
-        """Measure one column."""
-        return Score.of_cost(recoded.mean(widths(recoded)))
+    def cells(self, nodes: Nodes) -> Floats:
+        """Return how much of the column's range each node covers."""
+        return widths(nodes)
 
 
-def widths(recoded: Recoded) -> Floats:
+def widths(nodes: Nodes) -> Floats:
     """Return for each node how much of the column's range it covers; of its values, where there is no scale."""
-    low, high = recoded.domain.ends
+    low, high = nodes.domain.ends
     if not high > low:
-        return covered(recoded)
-    nodes = recoded.nodes
+        return covered(nodes)
     width = (np.clip(nodes.high, low, high) - np.clip(nodes.low, low, high)) / (high - low)
-    on_scale = np.where(np.isnan(width), covered(recoded), width)  # missing values lie nowhere
+    on_scale = np.where(np.isnan(width), covered(nodes), width)  # missing values lie nowhere
     return np.where(nodes.lost, 1.0, on_scale)

@@ -7,13 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.qualities.nesting import Forest
-from shoal.qualities.quality import QUALITIES, Aspect, ColumnQuality, Score, lost_share
-from shoal.recoding.nodes import Ints
+from shoal.qualities.quality import QUALITIES, Aspect, Counts, LevelQuality, Pricing, Score, lost_share
+from shoal.recoding.nodes import Floats, Ints
 from shoal.recoding.recoding import Recoded, Recoding
+from shoal.recoding.rungs import Rungs
 
 
 @QUALITIES.register("nue")
-class NonUniformEntropy(ColumnQuality):
+class NonUniformEntropy(LevelQuality):
     """The information that coarser values lose, in bits, however they came about.
 
     A value v that is shown as the set N takes steps {v} ⊂ M ⊂ … ⊂ N through the sets that records show. A step from
@@ -45,6 +46,35 @@ class NonUniformEntropy(ColumnQuality):
         """Return the sum of the columns, and its share of the sum of what they could lose."""
         return pooled(scores, recoding)
 
+    def pricing(self, rungs: Rungs) -> Pricing:
+        """Let all records climb to their node, and the suppressed ones from there to everything."""
+        hidden, _ = rungs.spread(lambda nodes: nodes.lost.astype(np.float64))
+        climbed = xlogx(rungs.records).sum(axis=-1) - _weighed(rungs.original)
+        always = np.where(hidden > 0, rungs.records, 0)
+
+        def prices(levels: Counts, lost: Counts) -> Floats:
+            gone = np.maximum(lost, always[levels])
+            bits: Floats = climbed[levels] + xlogx(gone.sum(axis=-1)) - xlogx(gone).sum(axis=-1)
+            return bits
+
+        return prices
+
+    def combined(self, prices: Floats, weights: Floats) -> Floats:
+        """Add bits up."""
+        sums: Floats = (prices * weights).sum(axis=-1)
+        return sums
+
+
+def xlogx(counts: Counts) -> Floats:
+    """Return c log₂ c for each count.
+
+    >>> import numpy as np
+    >>> xlogx(np.array([0, 1, 2, 4])).tolist()
+    [0.0, 0.0, 2.0, 8.0]
+    """
+    numbers = counts.astype(np.float64)
+    return numbers * np.log2(np.maximum(numbers, 1.0))
+
 
 def pooled(scores: Mapping[str, Score], recoding: Recoding) -> Score:
     """Add bits up, and divide by the sum of what the columns could lose."""
@@ -57,8 +87,7 @@ def pooled(scores: Mapping[str, Score], recoding: Recoding) -> Score:
 def greatest_loss(recoded: Recoded) -> float:
     """Return the loss if everything is suppressed: ``Σ log₂(n / f(v))`` over all records.
 
-    >>> from shoal.recoding.recoding import Recoding
-    >>> import shoal
+    >>>     >>> import shoal
     >>> recoding = shoal.compare({"sex": list("fmfm")}, {"sex": list("****")}).recoding
     >>> greatest_loss(recoding["sex"])
     4.0

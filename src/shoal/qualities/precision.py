@@ -5,13 +5,13 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.models.model import Better
-from shoal.qualities.quality import QUALITIES, Aspect, ColumnQuality, NotMeasurableError, Score
-from shoal.recoding.nodes import Fate, Floats
+from shoal.qualities.quality import QUALITIES, Aspect, CellQuality, NotMeasurableError, Score
+from shoal.recoding.nodes import Domain, Fate, Floats, Nodes
 from shoal.recoding.recoding import Recoded
 
 
 @QUALITIES.register("precision")
-class Precision(ColumnQuality):
+class Precision(CellQuality):
     """How far down the hierarchy values still are.
 
     A cell on level h of a hierarchy of height H keeps ``1 − h / H``, a suppressed one nothing; the mean over cells and
@@ -31,20 +31,28 @@ class Precision(ColumnQuality):
     better: ClassVar[Better] = Better.MORE
 
     def column(self, recoded: Recoded) -> Score:
-        """Measure one column."""
-        return Score.kept(1 - recoded.mean(levels(recoded) / (height(recoded) or 1)))
+        """Measure one column, if its cells have levels."""
+        check_levels(recoded)
+        return super().column(recoded)
+
+    def cells(self, nodes: Nodes) -> Floats:
+        """Return the share of the way up at which each node is."""
+        return levels(nodes) / (height(nodes.domain) or 1)
 
 
-def height(recoded: Recoded) -> int:
+def height(domain: Domain) -> int:
     """Return the number of the last level; a column without a hierarchy has its values and ``*``."""
-    return 1 if recoded.domain.height is None else recoded.domain.height
+    return 1 if domain.height is None else domain.height
 
 
-def levels(recoded: Recoded) -> Floats:
+def check_levels(recoded: Recoded) -> None:
+    """Refuse a column that shows sets of values but has no hierarchy."""
+    if recoded.domain.height is None and (recoded.node_counts[recoded.nodes.fates == Fate.COARSER] > 0).any():
+        raise NotMeasurableError("it has no hierarchy to count levels of")
+
+
+def levels(nodes: Nodes) -> Floats:
     """Return the level of each node; suppressed cells are on the last one."""
-    nodes = recoded.nodes
-    if recoded.domain.height is None:
-        if (recoded.node_counts[nodes.fates == Fate.COARSER] > 0).any():
-            raise NotMeasurableError("it has no hierarchy to count levels of")
-        return recoded.nodes.lost.astype(np.float64)
-    return np.where(recoded.nodes.lost, height(recoded), nodes.levels).astype(np.float64)
+    if nodes.domain.height is None:
+        return nodes.lost.astype(np.float64)
+    return np.where(nodes.lost, height(nodes.domain), nodes.levels).astype(np.float64)

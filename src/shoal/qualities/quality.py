@@ -1,19 +1,24 @@
 """What every measure of quality brings: a value in its own unit, and what that costs on a scale from 0 to 1."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.errors import RecodingError
 from shoal.models.model import Better
-from shoal.recoding.nodes import Fate
+from shoal.recoding.nodes import Fate, Floats, Nodes
 from shoal.recoding.recoding import Recoded, Recoding
+from shoal.recoding.rungs import Rungs
 from shoal.registry import Registry
 from shoal.validation import Checked
+
+Counts = NDArray[np.integer]
+Pricing: TypeAlias = Callable[[Counts, Counts], Floats]
 
 
 class Aspect(StrEnum):
@@ -122,6 +127,73 @@ class ColumnQuality(Quality):
                 left_out[recoded.name] = str(reason)
         ours = {name: scores[name] for name in recoding.quasi if name in scores}
         return self.result(self.total(ours, recoding) if ours else None, scores, left_out)
+
+
+class LevelQuality(ColumnQuality):
+    """A measure that a search can take of many schemes at once, column by column, from counts."""
+
+    @abstractmethod
+    def pricing(self, rungs: Rungs) -> Pricing:
+        """Return a function that tells what the column costs: in scheme i it is on level ``levels[i]``.
+
+        ``lost[i, node]`` records of each node of that level are suppressed.
+        """
+
+    def steady(self, rungs: Rungs) -> bool:  # noqa: ARG002 - what others need
+        """Tell whether suppressing more records, or the same ones of a finer level, adds no less to the column."""
+        return True
+
+    def combined(self, prices: Floats, weights: Floats) -> Floats:
+        """Return what a table costs whose columns cost so much (along the last axis), and weigh so much."""
+        mean: Floats = (prices * weights).sum(axis=-1) / weights.sum()
+        return mean
+
+
+class CellQuality(LevelQuality):
+    """A measure whose cost is the mean over the cells of what the node that a cell shows costs."""
+
+    @abstractmethod
+    def cells(self, nodes: Nodes) -> Floats:
+        """Return what each node costs, from 0 to 1."""
+
+    def column(self, recoded: Recoded) -> Score:
+        """Return the mean over the cells of a column."""
+        cost = recoded.mean(self.cells(recoded.nodes))
+        return Score.kept(1 - cost) if self.better is Better.MORE else Score.of_cost(cost)
+
+    def pricing(self, rungs: Rungs) -> Pricing:
+        """Add up what the nodes cost, and what suppressed records cost more."""
+        costs, suppressed = rungs.spread(self.cells)
+        base = (rungs.records * costs).sum(axis=-1)
+        more = suppressed[:, None] - costs
+
+        def prices(levels: Counts, lost: Counts) -> Floats:
+            prices: Floats = (base[levels] + np.einsum("ij,ij->i", lost, more[levels])) / rungs.total
+            return prices
+
+        return prices
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Figures:
+    """Counts of many schemes: ``kept`` records in ``classes`` classes, whose squared sizes add up to ``squares``.
+
+    ``records``: how many the table has. ``sizes``: of the classes of the original.
+    """
+
+    records: int
+    sizes: NDArray[np.int64]
+    kept: Floats
+    classes: Floats
+    squares: Floats
+
+
+class FigureQuality(Quality):
+    """A measure that a search can take of many schemes at once, from counts of their classes."""
+
+    @abstractmethod
+    def of_figures(self, figures: Figures) -> Floats:
+        """Return the cost of each scheme."""
 
 
 def lost_share(recoded: Recoded) -> float:

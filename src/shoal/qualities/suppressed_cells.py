@@ -2,13 +2,14 @@
 
 from typing import ClassVar
 
-from shoal.qualities.quality import QUALITIES, Aspect, ColumnQuality, Score
-from shoal.recoding.nodes import Fate
-from shoal.recoding.recoding import Recoded
+import numpy as np
+
+from shoal.qualities.quality import QUALITIES, Aspect, CellQuality
+from shoal.recoding.nodes import Fate, Floats, Nodes
 
 
 @QUALITIES.register("suppressed-cells")
-class SuppressedCells(ColumnQuality):
+class SuppressedCells(CellQuality):
     """The share of cells that show nothing, those of suppressed records included. Value and cost: 0 to 1.
 
     >>> import shoal
@@ -19,6 +20,6 @@ class SuppressedCells(ColumnQuality):
     name: ClassVar[str] = "suppressed-cells"
     aspect: ClassVar[Aspect] = Aspect.RECORDS
 
-    def column(self, recoded: Recoded) -> Score:
-        """Measure one column."""
-        return Score.of_cost(recoded.records(Fate.SUPPRESSED) / int(recoded.counts.sum()))
+    def cells(self, nodes: Nodes) -> Floats:
+        """Return 1 for each node that shows nothing."""
+        return np.asarray(nodes.fates == Fate.SUPPRESSED, np.float64)

@@ -2,12 +2,13 @@
 
 from typing import ClassVar
 
-from shoal.qualities.quality import QUALITIES, Aspect, Measured, Quality, Score
+from shoal.qualities.quality import QUALITIES, Aspect, FigureQuality, Figures, Measured, Score
+from shoal.recoding.nodes import Floats
 from shoal.recoding.recoding import Recoding
 
 
 @QUALITIES.register("suppressed-records")
-class SuppressedRecords(Quality):
+class SuppressedRecords(FigureQuality):
     """The share of records that are not released, or show nothing in any quasi-identifier. Value and cost: 0 to 1.
 
     >>> import shoal
@@ -21,3 +22,7 @@ class SuppressedRecords(Quality):
     def measured(self, recoding: Recoding) -> Measured:
         """Count the records."""
         return self.result(Score.of_cost(1 - recoding.kept / recoding.records))
+
+    def of_figures(self, figures: Figures) -> Floats:
+        """Count the records that are not kept, for each scheme."""
+        return 1 - figures.kept / figures.records

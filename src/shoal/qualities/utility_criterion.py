@@ -4,12 +4,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.qualities.quality import QUALITIES, Aspect, ColumnQuality, Score
-from shoal.recoding.recoding import Recoded
+from shoal.qualities.quality import QUALITIES, Aspect, CellQuality
+from shoal.recoding.nodes import Floats, Nodes
 
 
 @QUALITIES.register("utility-criterion")
-class UtilityCriterion(ColumnQuality):
+class UtilityCriterion(CellQuality):
     """How many sets of values a cell could stand for.
 
     Made for transactions: a generalised item of m of d items could be any of ``2ᵐ − 1`` sets of them, so it costs
@@ -26,10 +26,10 @@ class UtilityCriterion(ColumnQuality):
     name: ClassVar[str] = "utility-criterion"
     aspect: ClassVar[Aspect] = Aspect.VALUES
 
-    def column(self, recoded: Recoded) -> Score:
-        """Measure one column; powers of two are divided by the largest of them first."""
-        size, leaves = recoded.domain.size, np.maximum(recoded.nodes.leaves, 1)
+    def cells(self, nodes: Nodes) -> Floats:
+        """Return the share of sets that each node could be; powers of two are divided by the largest of them first."""
+        size, leaves = nodes.domain.size, np.maximum(nodes.leaves, 1)
         shares = np.zeros(len(leaves))
         if size > 1:
             shares = (np.exp2((leaves - size).astype(float)) - 2.0 ** (1 - size)) / (1 - 2.0 ** (1 - size))
-        return Score.of_cost(recoded.mean(np.where(recoded.nodes.lost, 1.0, shares)))
+        return np.where(nodes.lost, 1.0, shares)

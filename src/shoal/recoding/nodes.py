@@ -1,8 +1,10 @@
 """Nodes: the sets of original values that the cells of a released column stand for."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +15,7 @@ from shoal.table.column import SUPPRESSED, Column
 from shoal.table.kind import Kind
 from shoal.table.scale import scale
 
+Number = TypeVar("Number", bound=np.generic)
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -30,26 +33,30 @@ class Fate(IntEnum):
     CHANGED = 3
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Domain:
     """What the values of a column could be, against which sets of them are measured.
 
     ``leaves[code]``: the leaf of each code, and ``size`` how many leaves there are; more than codes where a hierarchy
-    knows values that the data do not hold. ``positions[code]``: numbers and days on their scale, NaN for others.
+    knows values that the data do not hold.
     """
 
     column: Column
     hierarchy: Hierarchy | None
     leaves: NDArray[np.uint32]
     size: int
-    positions: Floats | None
 
     @classmethod
     def of(cls, column: Column, hierarchy: Hierarchy | None = None) -> "Domain":
         """Take the leaves of the hierarchy or, without one, the values of the column."""
         leaves = np.arange(column.size, dtype=np.uint32) if hierarchy is None else hierarchy.leaves
         size = column.size if hierarchy is None else len(hierarchy.levels[0].nodes)
-        return cls(column, hierarchy, leaves, size, scale(column))
+        return cls(column, hierarchy, leaves, size)
+
+    @cached_property
+    def positions(self) -> Floats | None:
+        """Where each code lies on the scale of numbers or days; NaN for missing ones."""
+        return scale(self.column)
 
     @property
     def codes(self) -> int:
@@ -92,49 +99,63 @@ class Node:
     @classmethod
     def everything(cls, domain: Domain, fate: Fate = Fate.SUPPRESSED, number: float | None = None) -> "Node":
         """Return the set of all values: what a cell stands for that shows nothing, or an untrue number."""
-        ends = domain.ends if number is None else (number, number)
+        ends = None if number is None else (number, number)
         every = np.arange(domain.codes, dtype=np.uint32)
         return cls(SUPPRESSED, fate, every, domain.size, ends, domain.height)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Nodes:
     """Sets of codes: set i is ``codes[starts[i] : starts[i + 1]]``, ascending.
 
-    The first ones are the single codes, as they are; ``labels`` says how the others are written. ``leaves[i]``: how
-    many values set i could stand for. ``levels[i]``: its level in the hierarchy, −1 without one. ``low``, ``high``: the
-    interval it states, NaN where there is no scale.
+    The first ones are the single codes, as they are. ``low``, ``high``: the interval that a set states, NaN where there
+    is no scale. What nobody asks for is not measured.
     """
 
     domain: Domain
-    labels: tuple[str | None, ...]
-    fates: NDArray[np.uint8]
-    starts: Ints
-    codes: NDArray[np.uint32]
-    leaves: Ints
-    levels: Ints
-    low: Floats
-    high: Floats
+    more: Sequence[Node] = field(repr=False)
 
     @classmethod
     def of(cls, domain: Domain, more: Sequence[Node]) -> "Nodes":
-        """Put sets of several codes after the single ones, and measure what they do not say about themselves."""
-        single = domain.codes
-        lengths = np.ones(single + len(more), np.int64)
-        lengths[single:] = [len(node.codes) for node in more]
-        ends = np.array([_ends(domain, node) for node in more], np.float64).reshape(-1, 2)
-        positions = np.full(single, np.nan) if domain.positions is None else domain.positions
-        return cls(
-            domain,
-            tuple(node.label for node in more),
-            np.concatenate([np.zeros(single, np.uint8), np.array([node.fate for node in more], np.uint8)]),
-            np.concatenate([[0], np.cumsum(lengths)]),
-            np.concatenate([np.arange(single, dtype=np.uint32), *(node.codes for node in more)]),
-            np.concatenate([np.ones(single, np.int64), np.array([_leaves(domain, node) for node in more], np.int64)]),
-            np.concatenate([np.full(single, -1 if domain.hierarchy is None else 0), _levels(domain, more)]),
-            np.concatenate([positions, ends[:, 0]]),
-            np.concatenate([positions, ends[:, 1]]),
-        )
+        """Put sets of several codes after the single ones; what they do not say about themselves is measured."""
+        return cls(domain, more)
+
+    @cached_property
+    def labels(self) -> tuple[str | None, ...]:
+        """How the sets after the single codes are written."""
+        return tuple(node.label for node in self.more)
+
+    @cached_property
+    def fates(self) -> NDArray[np.uint8]:
+        """What became of cells that show each set."""
+        return self._after(np.zeros(self.domain.codes, np.uint8), [node.fate for node in self.more])
+
+    @cached_property
+    def starts(self) -> Ints:
+        """Where the codes of each set begin."""
+        lengths = self._after(np.ones(self.domain.codes, np.int64), [len(node.codes) for node in self.more])
+        return np.concatenate([[0], np.cumsum(lengths)])
+
+    @cached_property
+    def codes(self) -> NDArray[np.uint32]:
+        """The codes of all sets, one set after another."""
+        return np.concatenate([np.arange(self.domain.codes, dtype=np.uint32), *(node.codes for node in self.more)])
+
+    @cached_property
+    def leaves(self) -> Ints:
+        """How many values each set could stand for."""
+        single = np.ones(self.domain.codes, np.int64)
+        return self._after(single, [_leaves(self.domain, node) for node in self.more])
+
+    @cached_property
+    def levels(self) -> Ints:
+        """The level of each set in the hierarchy; −1 without one."""
+        lowest = np.full(self.domain.codes, -1 if self.domain.hierarchy is None else 0, np.int64)
+        return self._after(lowest, [_level(self.domain, node) for node in self.more])
+
+    @staticmethod
+    def _after(single: NDArray[Number], more: Sequence[int]) -> NDArray[Number]:
+        return np.concatenate([single, np.array(more, single.dtype)])
 
     @classmethod
     def on_level(cls, domain: Domain, hierarchy: Hierarchy, level: int) -> tuple["Nodes", Ints]:
@@ -155,12 +176,28 @@ class Nodes:
         return nodes, np.where(hidden[of_code], len(nodes) - 1, domain.codes + of_code)
 
     def __len__(self) -> int:
-        return len(self.fates)
+        return self.domain.codes + len(self.more)
 
     @property
     def sizes(self) -> Ints:
         """How many codes each set has."""
         return np.diff(self.starts)
+
+    @cached_property
+    def _ends(self) -> Floats:
+        positions = np.full(self.domain.codes, np.nan) if self.domain.positions is None else self.domain.positions
+        stated = np.array([_ends(self.domain, node) for node in self.more], np.float64).reshape(-1, 2)
+        return np.concatenate([np.stack([positions, positions], axis=1), stated])
+
+    @property
+    def low(self) -> Floats:
+        """Where the interval of each set begins."""
+        return self._ends[:, 0]
+
+    @property
+    def high(self) -> Floats:
+        """Where the interval of each set ends."""
+        return self._ends[:, 1]
 
     @property
     def midpoints(self) -> Floats:
@@ -181,10 +218,6 @@ def _leaves(domain: Domain, node: Node) -> int:
     if node.leaves is not None:
         return node.leaves
     return len(node.codes) if domain.hierarchy is None else len(np.unique(domain.leaves[node.codes]))
-
-
-def _levels(domain: Domain, nodes: Sequence[Node]) -> Ints:
-    return np.array([_level(domain, node) for node in nodes], np.int64)
 
 
 def _level(domain: Domain, node: Node) -> int:

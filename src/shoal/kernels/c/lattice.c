@@ -25,16 +25,25 @@ typedef struct {
     int64_t most;                 /* the most levels that a column has */
 } Lattice;
 
-/* What a walk needs room for: [columns + 1][count] rows, count + 1 numbers, slots of a hash table, at least twice as
- * many as rows and a power of two, and [levels][count + 1] classes, of each of which it also notes with which row it
+/* What a walk needs room for: [columns + 1][count] rows, count + 1 numbers, slots, at least four times as many as rows, and [levels][count + 1] classes, of each of which it also notes with which row it
  * begins. */
 typedef struct {
     Row *rows;
-    uint32_t *runs, *slots, *maps; /* maps: as many numbers as there are nodes on the lowest levels */
+    uint32_t *runs, *slots, *maps; /* maps: two numbers for each node on the lowest levels */
     Row *classes;
     uint32_t *firsts;
-    int64_t count; /* of rows, at the start */
+    int64_t slot_count, count; /* of rows, at the start */
 } Room;
+
+/* Tables that a walk keeps for the next one: that of each prefix of levels, with the columns after it on their lowest
+ * level. `starts` and `counts`: where a table is among the kept rows, and how large; −1: not there. A prefix of one
+ * level for each of the first d columns has the number firsts[d] + (…(l₀·n₁ + l₁)·n₂ + …). */
+typedef struct {
+    Row *rows;
+    int64_t room, used;
+    int64_t *starts, *counts;
+    const int64_t *firsts;
+} Memo;
 
 /* The classes of a scheme, and where each begins among the rows; `top`: the node of each lowest one of the last column,
  * of which the key of a class has one. */
@@ -48,6 +57,7 @@ typedef struct Walk Walk;
 struct Walk {
     Lattice lattice;
     Room room;
+    Memo *memo; /* or none */
     const uint8_t *schemes; /* [schemes][columns]: levels, in lexicographic order */
     void (*visit)(Walk *, const Made *);
     int (*fits)(const Walk *, int64_t rows); /* whether there is room for what so many rows can make; none: always */
@@ -103,45 +113,44 @@ static int64_t unite(Row *rows, int64_t count)
     return made + 1;
 }
 
-/* Makes one column coarser by a level; `out` may be `in`. Returns how many rows there are then. */
-static int64_t coarsen(const Walk *walk, const Row *in, int64_t count, int32_t column, int32_t level, Row *out)
+/* Sorts a block that consists of several ascending runs, and puts equal rows together; returns how many there are. */
+static int64_t settle(const Walk *walk, Row *block, int64_t count, int64_t runs)
 {
     enum { FEW = 24 };
-    const Lattice *lattice = &walk->lattice;
-    const int32_t shift = lattice->shifts[column], bits = lattice->bits[column];
-    const uint32_t *up = step(lattice, column, level);
-    const uint64_t suffix = ones(shift);
+    walk->room.runs[runs] = (uint32_t)count;
+    if (count <= FEW) insert(block, count);
+    else merge(block, walk->room.runs, 0, runs, walk->room.rows + (int64_t)walk->lattice.columns * walk->room.count);
+    return unite(block, count);
+}
+
+/* Makes one column coarser by a level; `out` may be `in`. Returns how many rows there are then. Rows that agree in the
+ * columns before and in the new node are a block, and those among them that had the same node are a run. */
+static int64_t coarsen(const Walk *walk, const Row *in, int64_t count, int32_t column, int32_t level, Row *out)
+{
+    const int32_t shift = walk->lattice.shifts[column], bits = walk->lattice.bits[column];
+    const uint32_t *up = step(&walk->lattice, column, level);
+    const uint64_t suffix = ones(shift), mask = ones(bits);
     uint32_t *runs = walk->room.runs;
-    int64_t made = 0;
-    for (int64_t i = 0; i < count;) {
-        const uint64_t above = in[i].key >> shift >> bits;
-        uint32_t code = field(in[i].key, shift, bits);
-        const uint32_t node = up[code];
-        const uint64_t base = (above << bits | node) << shift;
-        Row *block = out + made;
-        int64_t held = 0, number = 1;
-        runs[0] = 0;
-        for (; i < count; i++) {
-            const Row row = in[i];
-            if (row.key >> shift >> bits != above) break;
-            const uint32_t now = field(row.key, shift, bits);
-            if (now != code) {
-                if (up[now] != node) break;
-                code = now;
-                runs[number++] = (uint32_t)held;
+    uint64_t here = ~(uint64_t)0, block = ~(uint64_t)0; /* the columns before, with the old node and with the new one */
+    int64_t made = 0, begin = 0, number = 0;
+    for (int64_t i = 0; i < count; i++) {
+        Row row = in[i];
+        const uint64_t old = row.key >> shift;
+        if (old != here) {
+            const uint64_t now = (old & ~mask) | up[old & mask];
+            here = old;
+            if (now != block) {
+                if (number > 1) made = begin + settle(walk, out + begin, made - begin, number);
+                block = now;
+                begin = made;
+                number = 0;
             }
-            block[held] = row;
-            block[held++].key = base | (row.key & suffix);
+            runs[number++] = (uint32_t)(made - begin);
         }
-        if (number > 1) {
-            runs[number] = (uint32_t)held;
-            if (held <= FEW) insert(block, held);
-            else merge(block, runs, 0, number, walk->room.rows + (int64_t)lattice->columns * walk->room.count);
-            held = unite(block, held);
-        }
-        made += held;
+        row.key = block << shift | (row.key & suffix);
+        out[made++] = row;
     }
-    return made;
+    return number > 1 ? begin + settle(walk, out + begin, made - begin, number) : made;
 }
 
 static inline uint64_t scatter(uint64_t key)
@@ -150,67 +159,134 @@ static inline uint64_t scatter(uint64_t key)
     return key ^ key >> 32;
 }
 
-/* What becomes of one column when rows are lifted. */
+/* What becomes of one column when rows are lifted: its node there, by its node here; and the same in mixed radix. */
 typedef struct {
     int32_t shift;
     uint64_t mask;
-    const uint32_t *map;
+    const uint32_t *map, *digit;
 } Change;
 
-/* Finds out which columns change, and joins their steps; returns how many do. `keep`: the bits that stay. */
-static int32_t changes_of(const Walk *walk, const uint8_t *from, const uint8_t *to, Change *changes, uint64_t *keep)
+/* A lift: `changes` of all columns that can have more than one node then, and the number of combinations there can be;
+ * 0 if they are too many to have a slot each. */
+typedef struct {
+    Change changes[MOST_COLUMNS];
+    int32_t count;
+    uint64_t space;
+} Lift;
+
+static Lift lift_of(const Walk *walk, const uint8_t *from, const uint8_t *to)
 {
     const Lattice *lattice = &walk->lattice;
     uint32_t *map = walk->room.maps;
-    int32_t made = 0;
-    *keep = ~(uint64_t)0;
-    for (int32_t column = 0; column < lattice->columns; column++) {
-        if (from[column] == to[column]) continue;
+    Lift lift = {.count = 0, .space = 1};
+    for (int32_t column = lattice->columns - 1; column >= 0; column--) { /* the last one counts least */
         const int64_t nodes = lattice->nodes[column * lattice->most + from[column]];
-        const uint64_t mask = ones(lattice->bits[column]);
-        *keep &= ~(mask << lattice->shifts[column]);
-        if (lattice->nodes[column * lattice->most + to[column]] == 1) continue; /* which is 0 */
+        const int64_t above = lattice->nodes[column * lattice->most + to[column]];
+        if (above == 1) continue; /* which is 0 */
+        uint32_t *digit = map + nodes;
         for (int64_t node = 0; node < nodes; node++) {
             map[node] = (uint32_t)node;
             for (int32_t level = from[column]; level < to[column]; level++) map[node] = step(lattice, column, level)[map[node]];
+            digit[node] = map[node] * (uint32_t)lift.space;
         }
-        changes[made++] = (Change){lattice->shifts[column], mask, map};
-        map += nodes;
+        lift.changes[lift.count++] = (Change){lattice->shifts[column], ones(lattice->bits[column]), map, digit};
+        map += 2 * nodes;
+        lift.space = lift.space && lift.space * (uint64_t)above <= (uint64_t)walk->room.slot_count ? lift.space * (uint64_t)above : 0;
     }
-    return made;
+    if (lattice->below) lift.space = 0; /* the sensitive value is no column */
+    return lift;
 }
 
-/* Makes several columns coarser by any number of levels; `out` may be `in`. Returns how many rows there are then. */
-static int64_t lift(const Walk *walk, const Row *in, int64_t count, const uint8_t *from, const uint8_t *to, Row *out)
+enum { BLOCK = 512 }; /* rows that are looked up column by column: shift and mask stay where they are */
+
+static void lift_keys(const Lift *lift, const Row *rows, int64_t count, uint64_t low, uint64_t *keys)
 {
+    for (int64_t i = 0; i < count; i++) keys[i] = rows[i].key & low;
+    for (int32_t c = 0; c < lift->count; c++) {
+        const Change change = lift->changes[c];
+        for (int64_t i = 0; i < count; i++)
+            keys[i] |= (uint64_t)change.map[rows[i].key >> change.shift & change.mask] << change.shift;
+    }
+}
+
+static void lift_digits(const Lift *lift, const Row *rows, int64_t count, uint32_t *at)
+{
+    memset(at, 0, (size_t)count * sizeof *at);
+    for (int32_t c = 0; c < lift->count; c++) {
+        const Change change = lift->changes[c];
+        for (int64_t i = 0; i < count; i++) at[i] += change.digit[rows[i].key >> change.shift & change.mask];
+    }
+}
+
+/* Adds to the row that a slot names or, if it names none, to a new one, of which it returns how many that makes. There is
+ * no branch in it: whether a row is new cannot be guessed. */
+static inline int64_t add(Row *rows, uint32_t *slot, int64_t count, uint64_t key, uint32_t persons, uint32_t records)
+{
+    const uint32_t old = *slot, is_new = old == 0, keep = is_new - 1;
+    const uint32_t number = is_new ? (uint32_t)count + 1 : old;
+    Row *row = rows + number - 1;
+    *slot = number;
+    row->key = key;
+    row->persons = (row->persons & keep) + persons;
+    row->records = (row->records & keep) + records;
+    return is_new;
+}
+
+/* Where there can be few combinations, each has a slot, and the slots are in order. `scratch`: room for the rows. */
+static int64_t lift_directly(const Walk *walk, const Lift *lift, const Row *in, int64_t count, Row *scratch, Row *out)
+{
+    uint32_t *slots = walk->room.slots, at[BLOCK];
+    int64_t made = 0, sorted = 0;
+    memset(slots, 0, (size_t)lift->space * sizeof *slots);
+    for (int64_t from = 0; from < count; from += BLOCK) {
+        const int64_t size = count - from < BLOCK ? count - from : BLOCK;
+        lift_digits(lift, in + from, size, at);
+        for (int64_t i = 0; i < size; i++) {
+            const Row *row = in + from + i;
+            made += add(scratch, slots + at[i], made, row->key, row->persons, row->records);
+        }
+    }
+    for (uint64_t slot = 0; slot < lift->space; slot++)
+        if (slots[slot]) out[sorted++] = scratch[slots[slot] - 1];
+    for (int64_t from = 0; from < sorted; from += BLOCK) {
+        uint64_t keys[BLOCK];
+        const int64_t size = sorted - from < BLOCK ? sorted - from : BLOCK;
+        lift_keys(lift, out + from, size, 0, keys);
+        for (int64_t i = 0; i < size; i++) out[from + i].key = keys[i];
+    }
+    return sorted;
+}
+
+/* Makes several columns coarser by any number of levels; `out` may be `in`. Returns how many rows there are then. If
+ * they are the classes of a single scheme, their order does not matter. */
+static int64_t lift(const Walk *walk, const Row *in, int64_t count, const uint8_t *from, const uint8_t *to, int single,
+                    Row *out)
+{
+    Row *scratch = walk->room.rows + (int64_t)walk->lattice.columns * walk->room.count;
     uint32_t *slots = walk->room.slots, *runs = walk->room.runs;
-    uint64_t mask = 1, keep;
+    uint64_t mask = 1, keys[BLOCK];
     int64_t made = 0, number = 0;
-    Change changes[MOST_COLUMNS];
-    const int32_t changed = changes_of(walk, from, to, changes, &keep);
+    const Lift lift = lift_of(walk, from, to);
+    if (lift.space && lift.space <= 4 * (uint64_t)count + BLOCK) return lift_directly(walk, &lift, in, count, scratch, out);
     while (mask < 2 * (uint64_t)count) mask <<= 1;
     memset(slots, 0, (size_t)mask * sizeof *slots);
     mask--;
-    for (int64_t i = 0; i < count; i++) {
-        Row row = in[i];
-        uint64_t key = row.key & keep;
-        for (int32_t c = 0; c < changed; c++)
-            key |= (uint64_t)changes[c].map[row.key >> changes[c].shift & changes[c].mask] << changes[c].shift;
-        uint64_t at = scatter(key) & mask;
-        while (slots[at] && out[slots[at] - 1].key != key) at = (at + 1) & mask;
-        if (slots[at]) {
-            out[slots[at] - 1].persons += row.persons;
-            out[slots[at] - 1].records += row.records;
-        } else {
-            row.key = key;
-            out[made++] = row;
-            slots[at] = (uint32_t)made;
+    for (int64_t begin = 0; begin < count; begin += BLOCK) {
+        const int64_t size = count - begin < BLOCK ? count - begin : BLOCK;
+        lift_keys(&lift, in + begin, size, ones(walk->lattice.below), keys);
+        for (int64_t i = 0; i < size; i++) {
+            const uint64_t key = keys[i];
+            const uint32_t persons = in[begin + i].persons, records = in[begin + i].records;
+            uint64_t at = scatter(key) & mask;
+            while (slots[at] && out[slots[at] - 1].key != key) at = (at + 1) & mask;
+            made += add(out, slots + at, made, key, persons, records);
         }
     }
+    if (single && !walk->lattice.below) return made;
     for (int64_t i = 0; i < made; i++)
         if (i == 0 || out[i].key < out[i - 1].key) runs[number++] = (uint32_t)i;
     runs[number] = (uint32_t)made;
-    merge(out, runs, 0, number, walk->room.rows + (int64_t)walk->lattice.columns * walk->room.count);
+    merge(out, runs, 0, number, scratch);
     return made;
 }
 
@@ -325,7 +401,8 @@ static int pays(const Lattice *lattice, const uint8_t *from, const uint8_t *to, 
     return gain >= FEWER;
 }
 
-static int64_t raise(const Walk *walk, const Row *in, int64_t count, const uint8_t *from, const uint8_t *to, Row *out)
+static int64_t raise(const Walk *walk, const Row *in, int64_t count, const uint8_t *from, const uint8_t *to, int single,
+                     Row *out)
 {
     int32_t column = -1, steps = 0;
     for (int32_t c = 0; c < walk->lattice.columns; c++)
@@ -333,16 +410,72 @@ static int64_t raise(const Walk *walk, const Row *in, int64_t count, const uint8
             column = c;
             steps += to[c] - from[c];
         }
-    return steps == 1 ? coarsen(walk, in, count, column, from[column], out) : lift(walk, in, count, from, to, out);
+    if (steps == 1) return coarsen(walk, in, count, column, from[column], out);
+    return lift(walk, in, count, from, to, single, out);
 }
 
-/* Visits schemes [from, to), that agree in the columns before `column`; the columns of the rows are on levels `at`. */
-static void descend(Walk *walk, int32_t column, const Row *rows, int64_t count, const uint8_t *at, int64_t from, int64_t to)
+/* Finds the table of a prefix that ends with `level` of a column, or makes it of one that is there; the prefix before
+ * has the number `prefix` among those of its length. Returns whether it is there. */
+static int recall(const Walk *walk, int32_t column, int64_t prefix, int32_t level)
+{
+    Memo *memo = walk->memo;
+    const int64_t before = memo->firsts[column] + prefix;
+    const int64_t lowest = memo->firsts[column + 1] + prefix * walk->lattice.levels[column];
+    memo->starts[lowest] = memo->starts[before];
+    memo->counts[lowest] = memo->counts[before];
+    int32_t have = level;
+    while (memo->counts[lowest + have] < 0) have--;
+    if (have == level) return 1;
+    const int64_t count = memo->counts[lowest + have];
+    if (memo->used + count > memo->room) return 0;
+    uint8_t from[MOST_COLUMNS] = {0}, to[MOST_COLUMNS] = {0};
+    from[column] = (uint8_t)have;
+    to[column] = (uint8_t)level;
+    const Row *source = memo->rows + memo->starts[lowest + have];
+    memo->starts[lowest + level] = memo->used;
+    memo->counts[lowest + level] = raise(walk, source, count, from, to, 0, memo->rows + memo->used);
+    memo->used += memo->counts[lowest + level];
+    return 1;
+}
+
+static void descend(Walk *walk, int32_t column, const Row *rows, int64_t count, const uint8_t *at, int64_t from,
+                    int64_t to, int64_t prefix);
+
+/* The same from kept tables; goes on without where there is no more room to keep any. */
+static void remember(Walk *walk, int32_t column, const uint8_t *at, int64_t from, int64_t to, int64_t prefix)
+{
+    const Memo *memo = walk->memo;
+    const int32_t columns = walk->lattice.columns;
+    const int64_t before = memo->firsts[column] + prefix;
+    uint8_t next[MOST_COLUMNS];
+    memcpy(next, at, (size_t)columns);
+    for (int64_t end; from < to && walk->stopped < 0; from = end) {
+        const uint8_t level = walk->schemes[from * columns + column];
+        for (end = from + 1; end < to && walk->schemes[end * columns + column] == level; end++) {}
+        const int64_t child = memo->firsts[column + 1] + prefix * walk->lattice.levels[column] + level;
+        if ((end - from < 2 && level > 0 && memo->counts[child] < 0) || !recall(walk, column, prefix, level)) {
+            descend(walk, column, memo->rows + memo->starts[before], memo->counts[before], at, from, end, -1);
+            continue;
+        }
+        const int64_t longer = prefix * walk->lattice.levels[column] + level, place = memo->firsts[column + 1] + longer;
+        walk->path[column] = next[column] = level;
+        descend(walk, column + 1, memo->rows + memo->starts[place], memo->counts[place], next, from, end, longer);
+    }
+}
+
+/* Visits schemes [from, to), that agree in the columns before `column`; the columns of the rows are on levels `at`.
+ * `prefix`: the number of the prefix of which these rows are the kept table, −1 if they are none. */
+static void descend(Walk *walk, int32_t column, const Row *rows, int64_t count, const uint8_t *at, int64_t from,
+                    int64_t to, int64_t prefix)
 {
     const int32_t columns = walk->lattice.columns;
     if (column == columns - 1) {
         if (walk->fits && !walk->fits(walk, count)) walk->stopped = from;
         else leaves(walk, rows, count, at[column], from, to);
+        return;
+    }
+    if (prefix >= 0) {
+        remember(walk, column, at, from, to, prefix);
         return;
     }
     Row *mine = walk->room.rows + (int64_t)column * walk->room.count;
@@ -360,20 +493,21 @@ static void descend(Walk *walk, int32_t column, const Row *rows, int64_t count, 
             count = above_count;
         }
         if (memcmp(here, next, (size_t)columns) != 0 && pays(&walk->lattice, here, next, column, end - from)) {
-            count = raise(walk, rows, count, here, next, mine);
+            count = raise(walk, rows, count, here, next, end - from == 1, mine);
             rows = mine;
             memcpy(here, next, (size_t)columns);
         }
         walk->path[column] = level;
-        descend(walk, column + 1, rows, count, here, from, end);
+        descend(walk, column + 1, rows, count, here, from, end, -1);
     }
 }
 
+/* With a memo, whose first table is that of no levels at all: the rows. */
 static int64_t run(Walk *walk, const Row *rows, int64_t from, int64_t to)
 {
     const uint8_t at[MOST_COLUMNS] = {0};
     walk->stopped = -1;
-    descend(walk, 0, rows, walk->room.count, at, from, to);
+    descend(walk, 0, rows, walk->room.count, at, from, to, walk->memo ? 0 : -1);
     return walk->stopped < 0 ? to : walk->stopped;
 }
 
@@ -382,6 +516,7 @@ enum { CLASSES, PERSONS, RECORDS, SQUARES, FIGURES };
 
 typedef struct {
     int32_t bands;            /* the last one takes all sizes that `band` has no entry for */
+    uint64_t limit;           /* with more persons in the first band, nodes are not counted */
     int64_t sizes, width;     /* entries of `band`; nodes of all columns on their lowest level */
     const uint8_t *band;
     const int64_t *offsets;   /* where the nodes of a column begin among all */
@@ -466,6 +601,7 @@ static void tally_classes(Walk *walk, const Made *made)
     const Lattice *lattice = &walk->lattice;
     uint64_t *figures = tally->figures + made->scheme * tally->bands * FIGURES;
     const int32_t skipped = count_bands(tally, made, figures);
+    if (figures[PERSONS] > tally->limit) return;
     memset(tally->counts, 0, (size_t)(tally->bands * tally->width) * sizeof *tally->counts);
     spread(walk, tally, made, skipped);
     for (int32_t column = 0; column < lattice->columns - 1; column++)
@@ -478,10 +614,10 @@ static void tally_classes(Walk *walk, const Made *made)
 }
 
 /* Counts the classes of schemes by bands of their size; `figures` holds zeros. */
-API void shoal_lattice_tally(const Lattice *lattice, const Row *rows, const Room *room, const uint8_t *schemes,
-                             int64_t count, Tally *tally)
+API void shoal_lattice_tally(const Lattice *lattice, const Row *rows, const Room *room, Memo *memo,
+                             const uint8_t *schemes, int64_t count, Tally *tally)
 {
-    Walk walk = {.lattice = *lattice, .room = *room, .schemes = schemes, .visit = tally_classes, .out = tally};
+    Walk walk = {.lattice = *lattice, .room = *room, .memo = memo, .schemes = schemes, .visit = tally_classes, .out = tally};
     run(&walk, rows, 0, count);
 }
 
@@ -549,10 +685,10 @@ static void list_classes(Walk *walk, const Made *made)
 }
 
 /* Lists the classes of schemes [from, to), as far as there is room; returns the scheme to go on with. */
-API int64_t shoal_lattice_list(const Lattice *lattice, const Row *rows, const Room *room, const uint8_t *schemes,
-                               int64_t from, int64_t to, Listing *listing)
+API int64_t shoal_lattice_list(const Lattice *lattice, const Row *rows, const Room *room, Memo *memo,
+                               const uint8_t *schemes, int64_t from, int64_t to, Listing *listing)
 {
-    Walk walk = {.lattice = *lattice, .room = *room, .schemes = schemes, .visit = list_classes, .fits = listing_fits,
+    Walk walk = {.lattice = *lattice, .room = *room, .memo = memo, .schemes = schemes, .visit = list_classes, .fits = listing_fits,
                  .out = listing};
     return run(&walk, rows, from, to);
 }

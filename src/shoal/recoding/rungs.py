@@ -1,0 +1,52 @@
+"""Rungs: one column on the levels of its hierarchy, in many schemes at once, of which only counts are known."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.recoding.nodes import Domain, Floats, Ints, Nodes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rungs:
+    """Nodes that occur in a table: ``numbers[l][i]`` is the number of node i of the l-th level in the hierarchy.
+
+    ``low``: the level that comes first. ``records[l, i]``: how many records have a node, 0 where there is none.
+    ``original``: how many have each code of the column. ``total``: how many records there are.
+    """
+
+    domain: Domain
+    low: int
+    numbers: Sequence[NDArray[np.intp]]
+    records: Ints
+    original: Ints
+    total: int
+
+    @classmethod
+    def of(cls, domain: Domain, low: int, numbers: Sequence[NDArray[np.intp]], original: Ints) -> "Rungs":
+        """Count the records of each node; ``original``: those of each code, without the ones that show nothing."""
+        hierarchy = domain.hierarchy
+        if hierarchy is None:
+            raise ValueError("rungs are those of a hierarchy")
+        records = np.zeros((len(numbers), len(numbers[0])), np.int64)
+        for place, held in enumerate(numbers):
+            counts = np.bincount(hierarchy.nodes(low + place), original, len(hierarchy.levels[low + place]))
+            records[place, : len(held)] = counts[held]
+        return cls(domain, low, numbers, records, original, int(original.sum()))
+
+    def spread(self, costs: Callable[[Nodes], Floats]) -> tuple[Floats, Floats]:
+        """Return what is known by node of a release: for each node on each level, and for a suppressed record."""
+        found, suppressed = np.zeros(self.records.shape), np.zeros(len(self.numbers))
+        hierarchy = self.domain.hierarchy
+        for place, numbers in enumerate(self.numbers):
+            level = self.low + place
+            assert hierarchy is not None  # noqa: S101 - as in ``of``
+            nodes, of_code = Nodes.on_level(self.domain, hierarchy, level)
+            of_number = np.zeros(len(hierarchy.levels[level]), np.intp)
+            of_number[hierarchy.nodes(level)] = of_code
+            held = costs(nodes)
+            found[place, : len(numbers)] = held[of_number[numbers]]
+            suppressed[place] = held[len(nodes) - 1]
+        return found, suppressed

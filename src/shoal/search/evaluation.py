@@ -1,0 +1,196 @@
+"""Evaluation: which classes of a scheme must be suppressed, and what that leaves, for many schemes at once."""
+
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.classes.classes import Classes
+from shoal.classes.histogram import Histogram
+from shoal.classes.members import Members
+from shoal.kernels.lattice import FIGURES, Listing, Tallies, Walk
+from shoal.models.evidence import Evidence
+from shoal.models.model import Model, SizesModel
+from shoal.search.objective import Counted, Ints
+
+LISTED = 1 << 22  # rows that are listed at most together
+_CLASSES, _PERSONS, _RECORDS, _SQUARES = range(len(FIGURES))
+
+
+class Evaluator(Protocol):
+    """Counts what is left of schemes."""
+
+    def counted(self, schemes: Ints) -> Counted:
+        """Count; schemes ascend."""
+        ...
+
+    def another(self) -> "Evaluator":
+        """Return one like this for another thread."""
+        ...
+
+
+@dataclass(eq=False)
+class BySize:
+    """Classes of fewer persons are suppressed, and nothing else counts; at most ``limit`` persons may be."""
+
+    walk: Walk
+    size: int
+    limit: int
+
+    def counted(self, schemes: Ints) -> Counted:
+        """Count the classes that are too small."""
+        (one,) = by_bands(self.walk, self.walk.tally(schemes, [self.size], self.limit))
+        return one
+
+    def another(self) -> "BySize":
+        """Return one with room of its own."""
+        return BySize(self.walk.another(), self.size, self.limit)
+
+
+def by_bands(walk: Walk, found: Tallies) -> list[Counted]:
+    """Return what is left if the classes of the first band are suppressed, of the first two, and so on."""
+    levels = walk.lattice.levels(found.schemes)
+    lost = np.cumsum(found.figures, axis=1).astype(np.int64)
+    whole = lost[:, -1]
+    nodes = np.cumsum(found.marginals, axis=1, dtype=np.uint32)
+    return [
+        Counted(
+            found.schemes,
+            levels,
+            lost[:, band, _PERSONS],
+            lost[:, band, _PERSONS],
+            lost[:, band, _RECORDS],
+            whole[:, _CLASSES] - lost[:, band, _CLASSES],
+            (whole[:, _SQUARES] - lost[:, band, _SQUARES]).astype(np.uint64),
+            nodes[:, band],
+        )
+        for band in range(found.marginals.shape[1])
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class Sensitive:
+    """A sensitive column, the models about it, and a walk that sees it."""
+
+    column: str
+    models: tuple[Model, ...]
+    walk: Walk
+
+
+@dataclass(eq=False)
+class ByValues:
+    """Classes are suppressed that are too small, or whose sensitive values fail a model.
+
+    ``tables``: what must hold of the table as a whole; the smallest of the other classes are suppressed until it does.
+    """
+
+    evidence: Evidence
+    size: int
+    walk: Walk
+    columns: tuple[Sensitive, ...]
+    tables: tuple[SizesModel, ...] = ()
+
+    def counted(self, schemes: Ints) -> Counted:
+        """List the classes that are large enough, ask the models, and count what passes."""
+        together = max(LISTED // max(len(self.walk.rows), 1), 1)
+        parts = [schemes[begin : begin + together] for begin in range(0, len(schemes), together)]
+        return Counted.joined([self._counted(part) for part in parts])
+
+    def another(self) -> "ByValues":
+        """Return one with room of its own."""
+        columns = tuple(replace(held, walk=held.walk.another()) for held in self.columns)
+        return replace(self, walk=self.walk.another(), columns=columns)
+
+    def _counted(self, schemes: Ints) -> Counted:
+        listed = [Listing.joined(list(held.walk.listings(schemes, self.size))) for held in self.columns]
+        first = listed[0] if listed else Listing.joined(list(self.walk.listings(schemes, self.size)))
+        kept = np.ones(len(first.sizes), bool)
+        for held, listing in zip(self.columns, listed, strict=True):
+            seen = self._seen(held.column, listing)
+            for model in held.models if len(kept) else ():
+                kept &= ~model.failing(seen)
+        for table in self.tables:
+            kept = without_smallest(table, first, kept)
+        return self._left(first, kept)
+
+    def _left(self, listing: Listing, kept: NDArray[np.bool_]) -> Counted:
+        """Count what is left of each scheme."""
+        number, levels = len(listing.schemes), self.walk.lattice.levels(listing.schemes)
+        sizes, records = listing.sizes.astype(np.int64), listing.records.astype(np.int64)
+        large, persons, left, squares = (
+            _summed(listing.of_class, part, number)
+            for part in (sizes, sizes * kept, records * kept, records * records * kept)
+        )
+        everybody, all_records = (int(self.walk.rows[part].sum()) for part in ("persons", "records"))
+        return Counted(
+            listing.schemes,
+            levels,
+            everybody - large,
+            everybody - persons,
+            all_records - left,
+            np.bincount(listing.of_class[kept], minlength=number),
+            squares.astype(np.uint64),
+            self._whole(levels) - self._spreader.spread(listing, kept),
+        )
+
+    @property
+    def _spreader(self) -> Walk:
+        """The walk that made the keys."""
+        return self.columns[0].walk if self.columns else self.walk
+
+    def _whole(self, levels: Ints) -> NDArray[np.uint32]:
+        """Return how many records have each node, all columns side by side."""
+        lattice = self.walk.lattice
+        whole = np.zeros((len(levels), lattice.width), np.uint32)
+        for column, counts in enumerate(self.walk.totals):
+            begin = lattice.offsets[column]
+            for level, records in enumerate(counts):
+                whole[levels[:, column] == level, begin : begin + len(records)] = records
+        return whole
+
+    def _seen(self, column: str, listing: Listing) -> Evidence:
+        """Return the listed classes, as if they were those of one table."""
+        base = self.evidence.classes
+        sizes, number = listing.sizes.astype(np.int64), len(listing.sizes)
+        before = base.histograms[column]
+        classes = np.repeat(np.arange(number, dtype=np.uint32), np.diff(listing.starts))
+        counts = listing.counts.astype(np.int64)
+        histogram = Histogram(before.column, classes, listing.codes, counts, listing.starts, before.reference)
+        made = Classes(
+            (),
+            (),
+            sizes,
+            np.ones(number, np.int64),
+            sizes,
+            Members(sizes),
+            {column: histogram},
+            base.missing,
+            base.grouped,
+        )
+        return Evidence(made, column, self.evidence.hierarchies, self.evidence.population)
+
+
+def without_smallest(table: SizesModel, listing: Listing, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Leave out the smallest of the kept classes of each scheme, as few as will do; all, if nothing helps."""
+    order = np.lexsort((listing.sizes, listing.of_class))
+    order = order[kept[order]]
+    scheme, sizes = listing.of_class[order], listing.sizes[order].astype(np.int64)
+    number = len(listing.schemes)
+    ends = np.searchsorted(scheme, np.arange(number), side="right")[scheme]
+
+    def from_here(numbers: Ints) -> Ints:
+        """Add up from each class to the largest of its scheme."""
+        summed = np.concatenate([[0], np.cumsum(numbers)])
+        return np.asarray(summed[ends] - summed[:-1])
+
+    enough = table.holds(ends - np.arange(len(order)), from_here(sizes), from_here(sizes * (sizes == 1)))
+    first = np.full(number, len(order))
+    np.minimum.at(first, scheme[enough], np.flatnonzero(enough))
+    spared = np.zeros(len(kept), bool)
+    spared[order[np.arange(len(order)) >= first[scheme]]] = True
+    return spared
+
+
+def _summed(groups: Ints, numbers: Ints, number: int) -> Ints:
+    return np.bincount(groups, weights=numbers, minlength=number).astype(np.int64)

@@ -1,0 +1,137 @@
+"""The goal of a search: what a scheme must fulfil, and by what it is judged."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from shoal.errors import ModelError
+from shoal.kernels.lattice import Walk
+from shoal.models.evidence import Evidence, Gatherer, View
+from shoal.models.model import Model, Monotone, Need, Scope, SizesModel
+from shoal.progress import Hook, silent
+from shoal.qualities.quality import FigureQuality, LevelQuality, Quality
+from shoal.search.evaluation import BySize, ByValues, Evaluator, Sensitive
+from shoal.search.objective import FigureObjective, LevelObjective, MeasuredObjective, Objective
+from shoal.search.optimum import Outcome, Search
+from shoal.search.plain import Plain
+from shoal.search.space import Space
+from shoal.table.missing import Missing
+
+
+@dataclass(frozen=True, eq=False)
+class Goal:
+    """``models``: what every scheme must fulfil. ``limit``: how many persons may be suppressed for it.
+
+    ``weights``: how much columns count for the quality, 1 if nothing is said. ``threads``: how many may work.
+    """
+
+    space: Space
+    gatherer: Gatherer
+    models: tuple[Model, ...]
+    quality: Quality
+    limit: int
+    weights: Mapping[str, float] = field(default_factory=dict)
+    threads: int = os.cpu_count() or 1
+
+    def __post_init__(self) -> None:
+        if self.gatherer.missing is Missing.WILDCARD:
+            raise ModelError(
+                "A search cannot be made where missing values match anything: such records form no classes.",
+                hint='Use missing = "own" or "never".',
+            )
+        for model in self.models:
+            model.complete()
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """The classes of the table as it is."""
+        table = self.space.table
+        return self.gatherer.evidence(View(self.space.quasi, table.sensitive))
+
+    @cached_property
+    def monotone(self) -> Monotone:
+        """What all models promise together."""
+        promised = [model.monotone(overlap=self.evidence.classes.overlap) for model in self.models]
+        whole = all(model.scope is Scope.CLASS for model in self.models)
+        return Monotone(
+            generalisation=all(one.generalisation for one in promised),
+            suppression=whole and all(one.suppression for one in promised),
+        )
+
+    @cached_property
+    def size(self) -> int:
+        """How many persons a class needs."""
+        standing = [model for model in self.models if self._views(model) is not None]
+        return max((model.least(self.evidence) for model in standing), default=1)
+
+    def _views(self, model: Model) -> list[View] | None:
+        """Return what a model wants to see, if that is the classes of a scheme and at most one sensitive column."""
+        if isinstance(model, SizesModel):
+            return []
+        if model.scope is not Scope.CLASS or {Need.SUBSETS, Need.REGISTER} & model.needs:
+            return None
+        if Need.POPULATION in model.needs and self.gatherer.population and self.gatherer.population.register:
+            return None
+        views = model.views(self.space.quasi, self.space.table.sensitive)
+        simple = all(view.quasi == self.space.quasi and len(view.sensitive) <= 1 for view in views)
+        return views if simple else None
+
+    @cached_property
+    def _walk(self) -> Walk | None:
+        return self.space.walk() if self._adds_up else None
+
+    @property
+    def _adds_up(self) -> bool:
+        """Whether classes of a coarser scheme are unions of those of a finer one."""
+        return self.gatherer.missing is Missing.OWN or not any(
+            self.space.table[name].missing for name in self.space.quasi
+        )
+
+    @cached_property
+    def _in_bulk(self) -> bool:
+        return isinstance(self.quality, LevelQuality | FigureQuality)
+
+    @cached_property
+    def objective(self) -> Objective:
+        """What schemes cost."""
+        space = self.space
+        if isinstance(self.evaluator, Plain):
+            return MeasuredObjective()
+        if isinstance(self.quality, LevelQuality):
+            weights = np.array([float(self.weights.get(name, 1)) for name in space.names])
+            return LevelObjective(self.quality, weights, space.rungs())
+        if isinstance(self.quality, FigureQuality):
+            return FigureObjective(self.quality, space.table.records, space.table.distinct(space.quasi).counts)
+        return MeasuredObjective()
+
+    @cached_property
+    def evaluator(self) -> Evaluator:
+        """Return who judges schemes: the fastest that can."""
+        walk = self._walk
+        views = [self._views(model) for model in self.models]
+        if walk is None or not self._in_bulk or any(view is None for view in views):
+            return Plain(self.space, self.gatherer, self.models, self.quality, self.limit)
+        if all(model.enough(self.evidence) is not None for model in self.models):
+            return BySize(walk, self.size, self.limit)
+        asked: dict[str, list[Model]] = {}
+        for model, wanted in zip(self.models, views, strict=True):
+            if model.enough(self.evidence) is None:
+                for view in wanted or ():  # none: about the table
+                    asked.setdefault(view.sensitive[0], []).append(model)
+        walks = {column: self.space.walk(column) for column in asked}
+        if any(held is None for held in walks.values()):
+            return Plain(self.space, self.gatherer, self.models, self.quality, self.limit)
+        columns = [Sensitive(column, tuple(asked[column]), held) for column, held in walks.items() if held is not None]
+        tables = [model for model in self.models if isinstance(model, SizesModel)]
+        return ByValues(self.evidence, self.size, walk, tuple(columns), tuple(tables))
+
+    def evaluators(self) -> Sequence[Evaluator]:
+        """Return one for each thread."""
+        return [self.evaluator, *(self.evaluator.another() for _ in range(self.threads - 1))]
+
+    def optimum(self, progress: Hook = silent) -> Outcome:
+        """Find the best scheme of all."""
+        return Search(self.space, self.evaluators(), self.objective, self.limit, self.monotone, progress).outcome()

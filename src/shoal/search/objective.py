@@ -1,0 +1,145 @@
+"""The objective of a search: what a scheme costs by a measure of quality, for many schemes at once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.qualities.quality import FigureQuality, Figures, LevelQuality, Pricing
+from shoal.recoding.nodes import Floats
+from shoal.recoding.rungs import Rungs
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counted:
+    """What is known about some schemes: ``levels[i, j]`` is the level of column j in scheme i.
+
+    ``small``: persons in classes that are too small, whatever else they are like. ``suppressed`` and ``lost``: persons
+    and records in all classes that fail. ``classes`` and ``squares``: of what is kept.
+    ``nodes[i, node]``: how many suppressed records have each node, all columns side by side. ``prices``: what schemes
+    cost, if that was measured already.
+    """
+
+    schemes: Ints
+    levels: Ints
+    small: Ints
+    suppressed: Ints
+    lost: Ints
+    classes: Ints
+    squares: NDArray[np.uint64]
+    nodes: NDArray[np.uint32]
+    prices: Floats | None = None
+
+    def some(self, places: NDArray[np.intp]) -> "Counted":
+        """Return some schemes only."""
+        held: dict[str, Any] = {name: None if part is None else part[places] for name, part in self._parts().items()}
+        return Counted(**held)
+
+    def _parts(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in Counted.__dataclass_fields__}
+
+    @classmethod
+    def joined(cls, parts: Sequence["Counted"]) -> "Counted":
+        """Put counts of different schemes together."""
+        if len(parts) == 1:
+            return parts[0]
+        held: dict[str, Any] = {}
+        for name, first in parts[0]._parts().items():  # noqa: SLF001 - its own
+            held[name] = None if first is None else np.concatenate([getattr(part, name) for part in parts])
+        return cls(**held)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Priced:
+    """What schemes cost. ``extra[i, j]``: how much of it column j costs more because records are suppressed."""
+
+    prices: Floats
+    extra: Floats | None
+
+
+@dataclass(frozen=True, eq=False)
+class LevelObjective:
+    """A measure of columns. What suppression adds to a column only grows on the way down to finer schemes."""
+
+    quality: LevelQuality
+    weights: Floats
+    rungs: Sequence[Rungs]
+
+    @cached_property
+    def _pricings(self) -> list[Pricing]:
+        return [self.quality.pricing(rungs) for rungs in self.rungs]
+
+    @cached_property
+    def base(self) -> list[Floats]:
+        """What each column costs on each of its levels if nothing is suppressed."""
+        return [
+            pricing(np.arange(len(rungs.records)), np.zeros(rungs.records.shape, np.int64))
+            for pricing, rungs in zip(self._pricings, self.rungs, strict=True)
+        ]
+
+    @cached_property
+    def steady(self) -> bool:
+        """Whether bounds can be had."""
+        return all(self.quality.steady(rungs) for rungs in self.rungs)
+
+    def floors(self, levels: Ints, extra: Floats | None = None) -> Floats:
+        """Return what schemes cost at least, if suppression adds at least so much to each column."""
+        prices = self._based(levels)
+        return self.quality.combined(prices if extra is None else prices + extra, self.weights)
+
+    def _based(self, levels: Ints) -> Floats:
+        return np.stack([base[levels[:, column]] for column, base in enumerate(self.base)], axis=-1)
+
+    def priced(self, counted: Counted) -> Priced:
+        """Return what schemes cost."""
+        prices, begin = np.empty(counted.levels.shape), 0
+        for column, (pricing, rungs) in enumerate(zip(self._pricings, self.rungs, strict=True)):
+            end = begin + rungs.records.shape[1]
+            prices[:, column] = pricing(counted.levels[:, column], counted.nodes[:, begin:end])
+            begin = end
+        return Priced(self.quality.combined(prices, self.weights), np.maximum(prices - self._based(counted.levels), 0))
+
+
+@dataclass(frozen=True, eq=False)
+class FigureObjective:
+    """A measure of classes; it gives no bounds."""
+
+    quality: FigureQuality
+    records: int
+    sizes: Ints
+    steady: bool = False
+
+    def floors(self, levels: Ints, extra: Floats | None = None) -> Floats:  # noqa: ARG002 - as the others
+        """Return that nothing is known."""
+        return np.full(len(levels), -np.inf)
+
+    def priced(self, counted: Counted) -> Priced:
+        """Return what schemes cost."""
+        kept = (self.records - counted.lost).astype(np.float64)
+        figures = Figures(self.records, self.sizes, kept, counted.classes.astype(float), counted.squares.astype(float))
+        return Priced(self.quality.of_figures(figures), None)
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredObjective:
+    """Prices that were measured already, scheme by scheme; they give no bounds."""
+
+    steady: bool = False
+
+    def floors(self, levels: Ints, extra: Floats | None = None) -> Floats:  # noqa: ARG002 - as the others
+        """Return that nothing is known."""
+        return np.full(len(levels), -np.inf)
+
+    def priced(self, counted: Counted) -> Priced:
+        """Return what was measured."""
+        if counted.prices is None:
+            raise ValueError("prices were not measured")
+        return Priced(counted.prices, None)
+
+
+Objective = LevelObjective | FigureObjective | MeasuredObjective

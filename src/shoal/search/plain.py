@@ -1,0 +1,197 @@
+"""Evaluation scheme by scheme: slow, for any model and any measure of quality."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.classes.classes import Classes
+from shoal.classes.grouped import Coarsening
+from shoal.classes.shown import showing
+from shoal.engines.protocol import DistinctRows
+from shoal.errors import ModelError
+from shoal.models.evidence import Evidence, Gatherer, View
+from shoal.models.model import Model, Need, Scope, SizesModel
+from shoal.qualities.quality import Quality
+from shoal.recoding.recoding import Recoding
+from shoal.search.objective import Counted, Ints
+from shoal.search.space import Space
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judged:
+    """What became of one scheme: ``suppressed[r]`` tells whether distinct row r must be, or all if nothing helps."""
+
+    suppressed: Mask
+    persons: int
+    classes: Classes
+    kept: Mask
+
+
+@dataclass(eq=False)
+class Plain:
+    """Forms the classes of each scheme, asks every model, and measures the recoding."""
+
+    space: Space
+    gatherer: Gatherer
+    models: tuple[Model, ...]
+    quality: Quality
+    limit: int
+
+    def __post_init__(self) -> None:
+        if self._base.overlap:
+            raise ModelError(
+                "Persons have several records with different quasi-identifiers: a search cannot deal with that yet.",
+                hint="Give each person one record, or make the columns that differ sensitive or insensitive.",
+            )
+
+    def another(self) -> "Plain":
+        """Return one for another thread."""
+        return Plain(self.space, self.gatherer, self.models, self.quality, self.limit)
+
+    @cached_property
+    def _base(self) -> Classes:
+        """The classes of the table, with every sensitive column that a model wants to see."""
+        table, quasi = self.space.table, self.space.quasi
+        seen = [view.sensitive for model in self.models for view in model.views(quasi, table.sensitive)]
+        wanted = dict.fromkeys(name for names in seen for name in names if name not in quasi)
+        return Classes.of(table, quasi, tuple(wanted), missing=self.gatherer.missing)
+
+    @cached_property
+    def _rows(self) -> DistinctRows:
+        return self.space.table.distinct(self.space.quasi)
+
+    def counted(self, schemes: Ints) -> Counted:
+        """Judge one scheme after another."""
+        width = sum(ladder.sizes[0] for ladder in self.space.ladders)
+        levels = np.stack(np.unravel_index(schemes, self.space.shape), axis=-1)
+        judged = [self.judged(scheme) for scheme in schemes.tolist()]
+        return Counted(
+            schemes,
+            levels,
+            small=np.zeros(len(schemes), np.int64),
+            suppressed=np.array([one.persons for one in judged], np.int64),
+            lost=np.array([self._rows.counts[one.suppressed].sum() for one in judged], np.int64),
+            classes=np.array([one.classes.copies[one.kept].sum() for one in judged], np.int64),
+            squares=np.zeros(len(schemes), np.uint64),
+            nodes=np.zeros((len(schemes), width), np.uint32),
+            prices=np.array([self._price(*both) for both in zip(schemes.tolist(), judged, strict=True)], np.float64),
+        )
+
+    def _price(self, scheme: int, judged: Judged) -> float:
+        if judged.persons > self.limit:
+            return np.inf
+        measured = self.quality.measure(self.recoding(scheme, judged.suppressed))
+        return np.inf if measured.total is None else measured.total.cost
+
+    def recoding(self, scheme: int, suppressed: Mask) -> Recoding:
+        """Return what a scheme makes of the table."""
+        hierarchies = {ladder.hierarchy.column: ladder.hierarchy for ladder in self.space.ladders}
+        return Recoding.of_scheme(self.space.table, hierarchies, self.space.scheme(scheme), suppressed, self._rows)
+
+    def judged(self, scheme: int) -> Judged:
+        """Suppress classes that fail, then see whether what is about the whole table holds."""
+        coarser = self._coarser(scheme)
+        classes = self._base.rolled(coarser)
+        kept = ~self._failing(coarser, classes)
+        for model in self.models:
+            if model.scope is Scope.TABLE and kept.any():
+                kept = self._mended(model, scheme, classes, kept)
+        return self._result(classes, kept)
+
+    def _coarser(self, scheme: int) -> dict[str, Coarsening]:
+        ladders = {ladder.hierarchy.column: ladder.hierarchy for ladder in self.space.ladders}
+        return {name: Coarsening.to_level(ladders[name], level) for name, level in self.space.scheme(scheme).items()}
+
+    def _failing(self, coarser: dict[str, Coarsening], classes: Classes) -> Mask:
+        failing = np.zeros(len(classes), bool)
+        for model in self.models:
+            if model.scope is Scope.TABLE:
+                continue
+            for view in model.views(self.space.quasi, self.space.table.sensitive):
+                if self._is_plain(view):
+                    failing |= model.failing(self._about(model, view, classes))
+                else:
+                    failing |= bool(model.failing(self._evidence(model, view, coarser)).any())
+        return failing
+
+    def _is_plain(self, view: View) -> bool:
+        """Tell whether a view is of the classes of the scheme, and not of others."""
+        return view.quasi == self.space.quasi and len(view.sensitive) <= 1
+
+    def _about(self, model: Model, view: View, classes: Classes) -> Evidence:
+        if Need.REGISTER in model.needs or (Need.POPULATION in model.needs and self._has_register):
+            raise ModelError(f"The model {model.name} cannot be searched for with a register of the population yet.")
+        return Evidence(classes, view.column, self.gatherer.hierarchies, self.gatherer.population)
+
+    def _evidence(self, model: Model, view: View, coarser: dict[str, Coarsening], kept: Mask | None = None) -> Evidence:
+        if self._is_plain(view):
+            base = self._base.rolled(coarser)
+        else:
+            seen = self.gatherer.evidence(view).classes
+            base = seen.rolled({name: how for name, how in coarser.items() if name in view.quasi})
+        return self._about(model, view, base if kept is None else base.only(kept))
+
+    @property
+    def _has_register(self) -> bool:
+        return self.gatherer.population is not None and self.gatherer.population.register is not None
+
+    def _by_size(self, scheme: int, classes: Classes) -> NDArray[np.intp]:
+        """Sort classes by size; those of one size as a walk comes to them."""
+        keys = dict(zip(classes.quasi, classes.keys, strict=True))
+        places = []
+        for name, ladder, level in zip(
+            self.space.names, self.space.ladders, np.unravel_index(scheme, self.space.shape), strict=True
+        ):
+            place = np.zeros(len(ladder.hierarchy.levels[ladder.low + int(level)]), np.intp)
+            place[ladder.numbers[int(level)]] = np.arange(len(ladder.numbers[int(level)]))
+            places.append(place[keys[name]])
+        return np.lexsort((*reversed(places), classes.sizes))
+
+    def _mended(self, model: Model, scheme: int, classes: Classes, kept: Mask) -> Mask:
+        """Leave out the smallest classes, as few as will do, if that helps; otherwise all."""
+        coarser = self._coarser(scheme)
+        if not self._fails(model, coarser, kept):
+            return kept
+        order = self._by_size(scheme, classes)
+        order = order[kept[order]]
+
+        def without(number: int) -> Mask:
+            chosen = np.zeros(len(kept), bool)
+            chosen[order[number:]] = True
+            return chosen
+
+        low, high = 0, len(order)  # it fails without the first ``low``, and holds without the first ``high``
+        while isinstance(model, SizesModel) and high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self._fails(model, coarser, without(middle)) else (low, middle)
+        return without(high)
+
+    def _fails(self, model: Model, coarser: dict[str, Coarsening], kept: Mask) -> bool:
+        views = model.views(self.space.quasi, self.space.table.sensitive)
+        return any(model.failing(self._evidence(model, view, coarser, kept)).any() for view in views)
+
+    def _result(self, classes: Classes, kept: Mask) -> Judged:
+        """Find the rows to suppress: all that look alike, if some of them must be."""
+        lost = np.zeros(len(self._rows), bool)
+        lost[self._of_shown[~kept[classes.of_row]]] = True
+        gone = lost[self._of_shown]
+        still = np.zeros(len(classes), bool)
+        still[classes.of_row[~gone]] = True
+        return Judged(lost | ~self._visible, classes.grouped.shown.members.within(gone), classes, still)
+
+    @cached_property
+    def _of_shown(self) -> NDArray[np.intp]:
+        """Which of the distinct rows under the quasi-identifiers each shown row is one of."""
+        keys = self._base.grouped.shown.keys
+        new = np.zeros(len(keys[0]), bool)
+        for key in keys:
+            new[1:] |= key[1:] != key[:-1]
+        return np.flatnonzero(self._visible)[np.cumsum(new)]
+
+    @cached_property
+    def _visible(self) -> Mask:
+        return showing(self._rows, [self.space.table[name] for name in self.space.quasi])

@@ -1,0 +1,127 @@
+"""The space of a search: all schemes of the quasi-identifiers of a table, and the rows to judge them by."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.classes.members import Members
+from shoal.classes.shown import counted_rows, showing
+from shoal.engines.protocol import DistinctRows
+from shoal.errors import PolicyError
+from shoal.hierarchy.hierarchy import Hierarchy
+from shoal.kernels.lattice import Lattice, Walk
+from shoal.recoding.nodes import Domain
+from shoal.recoding.rungs import Rungs
+from shoal.search.ladder import Ladder
+from shoal.table.table import Table
+
+Scheme = dict[str, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """Schemes, numbered. ``names``: the columns in the order in which a walk takes them, those with few levels first.
+
+    >>> import shoal
+    >>> from shoal.hierarchy.spec import bind_all
+    >>> table = shoal.read({"age": [31, 34, 71], "sex": ["f", "m", "m"]})
+    >>> ladders = bind_all({"age": {"kind": "interval", "widths": [10]}, "sex": {"kind": "suppression"}}, table)
+    >>> space = Space.of(table, ["age", "sex"], ladders)
+    >>> len(space), space.scheme(5), space.scheme(0)
+    (6, {'age': 2, 'sex': 1}, {'age': 0, 'sex': 0})
+    """
+
+    table: Table
+    quasi: tuple[str, ...]
+    names: tuple[str, ...]
+    ladders: tuple[Ladder, ...]
+
+    @classmethod
+    def of(
+        cls,
+        table: Table,
+        quasi: Sequence[str],
+        hierarchies: Mapping[str, Hierarchy],
+        bounds: Mapping[str, tuple[int, int]] | None = None,
+    ) -> "Space":
+        """Take all levels of the hierarchies, or those within bounds."""
+        bounds = bounds or {}
+        unknown = [name for name in bounds if name not in quasi]
+        if unknown:
+            raise PolicyError(f"Levels are given for column '{unknown[0]}', which is no quasi-identifier.")
+        ladders = {name: Ladder.of(hierarchies[name], bounds.get(name)) for name in quasi}
+        names = sorted(quasi, key=lambda name: -ladders[name].sizes[0])
+        return cls(table, tuple(quasi), tuple(names), tuple(ladders[name] for name in names))
+
+    def __len__(self) -> int:
+        return prod(self.shape)
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """How many levels each column has, in the order of the walk."""
+        return tuple(len(ladder.sizes) for ladder in self.ladders)
+
+    def scheme(self, number: int) -> Scheme:
+        """Return the level of each quasi-identifier in a scheme."""
+        places = np.unravel_index(number, self.shape)
+        levels = {
+            name: int(place) + ladder.low for name, place, ladder in zip(self.names, places, self.ladders, strict=True)
+        }
+        return {name: levels[name] for name in self.quasi}
+
+    def number(self, scheme: Mapping[str, int]) -> int:
+        """Return the number of a scheme."""
+        places = [scheme[name] - ladder.low for name, ladder in zip(self.names, self.ladders, strict=True)]
+        return int(np.ravel_multi_index(places, self.shape))
+
+    def lattice(self, values: int = 0) -> Lattice:
+        """Return the lattice that a walk takes; ``values``: how many sensitive values it looks at."""
+        steps, sizes = ([getattr(ladder, part) for ladder in self.ladders] for part in ("steps", "sizes"))
+        return Lattice(tuple(steps), tuple(sizes), values)
+
+    @cached_property
+    def _rows(self) -> tuple[DistinctRows, Members, int]:
+        return counted_rows(self.table, self.names)
+
+    def _shown(self, rows: DistinctRows) -> NDArray[np.bool_]:
+        return showing(rows, [self.table[name] for name in self.names])
+
+    def walk(self, sensitive: str | None = None) -> Walk | None:
+        """Return a walk over the rows of the table, with one sensitive column or none.
+
+        None if somebody may be in several classes, or in one with several values: then persons do not add up.
+        """
+        seen = (*self.names, sensitive) if sensitive is not None else self.names
+        lattice = self.lattice(self.table[sensitive].size if sensitive is not None else 0)
+        rows, members, _ = self._rows if sensitive is None else counted_rows(self.table, seen)
+        if members.persons is not None or not lattice.fits or int(rows.counts.sum()) >= 1 << 32:
+            return None
+        codes = [ladder.places[held] for ladder, held in zip(self.ladders, rows.codes, strict=False)]
+        values = rows.codes[-1] if sensitive is not None else None
+        held = lattice.rows(codes, members.counts, rows.counts, values, self._shown(rows))
+        lowest = [
+            np.bincount(ladder.places, counts, ladder.sizes[0])
+            for ladder, counts in zip(self.ladders, self._originals, strict=True)
+        ]
+        return Walk(lattice, held, keeping=True, totals=lattice.raised(lowest))
+
+    @cached_property
+    def _originals(self) -> list[NDArray[np.int64]]:
+        """How many records that show something have each code."""
+        rows, _, _ = self._rows
+        counts = np.where(self._shown(rows), rows.counts, 0).astype(np.float64)
+        return [
+            np.bincount(codes, counts, self.table[name].size).astype(np.int64)
+            for name, codes in zip(self.names, rows.codes, strict=True)
+        ]
+
+    def rungs(self) -> list[Rungs]:
+        """Return the rungs of each column."""
+        return [
+            Rungs.of(Domain.of(self.table[name], ladder.hierarchy), ladder.low, ladder.numbers, original)
+            for name, ladder, original in zip(self.names, self.ladders, self._originals, strict=True)
+        ]
