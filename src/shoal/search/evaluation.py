@@ -1,5 +1,6 @@
 """Evaluation: which classes of a scheme must be suppressed, and what that leaves, for many schemes at once."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -25,8 +26,12 @@ class Evaluator(Protocol):
         """Count; schemes ascend."""
         ...
 
-    def another(self) -> "Evaluator":
-        """Return one like this for another thread."""
+    def by_sizes(self, schemes: Ints, sizes: Sequence[int]) -> list[Counted]:
+        """Count for each of some sizes, which ascend, as if classes had to be that large."""
+        ...
+
+    def another(self, *, keeping: bool = True) -> "Evaluator":
+        """Return one like this for another thread; ``keeping``: whether it is asked for few schemes many times."""
         ...
 
 
@@ -43,9 +48,15 @@ class BySize:
         (one,) = by_bands(self.walk, self.walk.tally(schemes, [self.size], self.limit))
         return one
 
-    def another(self) -> "BySize":
+    def by_sizes(self, schemes: Ints, sizes: Sequence[int]) -> list[Counted]:
+        """Count the classes that are too small, for each size."""
+        bounds = sorted({max(size, self.size) for size in sizes})
+        found = dict(zip(bounds, by_bands(self.walk, self.walk.tally(schemes, bounds)), strict=True))
+        return [found[max(size, self.size)] for size in sizes]
+
+    def another(self, *, keeping: bool = True) -> "BySize":
         """Return one with room of its own."""
-        return BySize(self.walk.another(), self.size, self.limit)
+        return BySize(self.walk.another(keeping=keeping), self.size, self.limit)
 
 
 def by_bands(walk: Walk, found: Tallies) -> list[Counted]:
@@ -97,22 +108,40 @@ class ByValues:
         parts = [schemes[begin : begin + together] for begin in range(0, len(schemes), together)]
         return Counted.joined([self._counted(part) for part in parts])
 
-    def another(self) -> "ByValues":
+    def another(self, *, keeping: bool = True) -> "ByValues":
         """Return one with room of its own."""
-        columns = tuple(replace(held, walk=held.walk.another()) for held in self.columns)
-        return replace(self, walk=self.walk.another(), columns=columns)
+        columns = tuple(replace(held, walk=held.walk.another(keeping=keeping)) for held in self.columns)
+        return replace(self, walk=self.walk.another(keeping=keeping), columns=columns)
+
+    def by_sizes(self, schemes: Ints, sizes: Sequence[int]) -> list[Counted]:
+        """Ask the models once, and count for each size."""
+        together = max(LISTED // max(len(self.walk.rows), 1), 1)
+        parts = [self._by_sizes(schemes[begin : begin + together], sizes) for begin in range(0, len(schemes), together)]
+        return [Counted.joined(list(held)) for held in zip(*parts, strict=True)]
+
+    def _by_sizes(self, schemes: Ints, sizes: Sequence[int]) -> list[Counted]:
+        first, kept = self._passing(schemes, max(self.size, min(sizes)))
+        return [self._left(first, self._whole_table(first, kept & (first.sizes >= size))) for size in sizes]
 
     def _counted(self, schemes: Ints) -> Counted:
-        listed = [Listing.joined(list(held.walk.listings(schemes, self.size))) for held in self.columns]
-        first = listed[0] if listed else Listing.joined(list(self.walk.listings(schemes, self.size)))
+        first, kept = self._passing(schemes, self.size)
+        return self._left(first, self._whole_table(first, kept))
+
+    def _whole_table(self, listing: Listing, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        for table in self.tables:
+            kept = without_smallest(table, listing, kept)
+        return kept
+
+    def _passing(self, schemes: Ints, size: int) -> tuple[Listing, NDArray[np.bool_]]:
+        """List the classes that are large enough, and tell which ones pass all models about their values."""
+        listed = [Listing.joined(list(held.walk.listings(schemes, size))) for held in self.columns]
+        first = listed[0] if listed else Listing.joined(list(self.walk.listings(schemes, size)))
         kept = np.ones(len(first.sizes), bool)
         for held, listing in zip(self.columns, listed, strict=True):
             seen = self._seen(held.column, listing)
             for model in held.models if len(kept) else ():
                 kept &= ~model.failing(seen)
-        for table in self.tables:
-            kept = without_smallest(table, first, kept)
-        return self._left(first, kept)
+        return first, kept
 
     def _left(self, listing: Listing, kept: NDArray[np.bool_]) -> Counted:
         """Count what is left of each scheme."""

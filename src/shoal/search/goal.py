@@ -128,9 +128,9 @@ class Goal:
         tables = [model for model in self.models if isinstance(model, SizesModel)]
         return ByValues(self.evidence, self.size, walk, tuple(columns), tuple(tables))
 
-    def evaluators(self) -> Sequence[Evaluator]:
-        """Return one for each thread."""
-        return [self.evaluator, *(self.evaluator.another() for _ in range(self.threads - 1))]
+    def evaluators(self, *, keeping: bool = True) -> Sequence[Evaluator]:
+        """Return one for each thread; ``keeping``: whether they are asked for few schemes many times."""
+        return [self.evaluator.another(keeping=keeping) for _ in range(self.threads)]
 
     def optimum(self, progress: Hook = silent) -> Outcome:
         """Find the best scheme of all."""

@@ -1,6 +1,7 @@
 """Evaluation scheme by scheme: slow, for any model and any measure of quality."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -12,6 +13,7 @@ from shoal.classes.shown import showing
 from shoal.engines.protocol import DistinctRows
 from shoal.errors import ModelError
 from shoal.models.evidence import Evidence, Gatherer, View
+from shoal.models.k_anonymity import KAnonymity
 from shoal.models.model import Model, Need, Scope, SizesModel
 from shoal.qualities.quality import Quality
 from shoal.recoding.recoding import Recoding
@@ -48,7 +50,12 @@ class Plain:
                 hint="Give each person one record, or make the columns that differ sensitive or insensitive.",
             )
 
-    def another(self) -> "Plain":
+    def by_sizes(self, schemes: Ints, sizes: Sequence[int]) -> list[Counted]:
+        """Judge every scheme for each size."""
+        asked = [replace(self, models=(*self.models, KAnonymity(k=size))) for size in sizes]
+        return [one.counted(schemes) for one in asked]
+
+    def another(self, *, keeping: bool = True) -> "Plain":  # noqa: ARG002 - it keeps nothing
         """Return one for another thread."""
         return Plain(self.space, self.gatherer, self.models, self.quality, self.limit)
 
@@ -190,7 +197,7 @@ class Plain:
         new = np.zeros(len(keys[0]), bool)
         for key in keys:
             new[1:] |= key[1:] != key[:-1]
-        return np.flatnonzero(self._visible)[np.cumsum(new)]
+        return np.asarray(np.flatnonzero(self._visible)[np.cumsum(new)])
 
     @cached_property
     def _visible(self) -> Mask:

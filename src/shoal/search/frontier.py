@@ -1,0 +1,121 @@
+"""The frontier between risk and quality: for every k and every limit of suppression, the best scheme.
+
+Every scheme of the lattice is looked at, once for all k: a class that is too small for one k is too small for all
+larger ones, so classes are sorted into bands by their size.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import floor
+from queue import SimpleQueue
+from threading import Lock
+
+import numpy as np
+
+from shoal.errors import ModelError
+from shoal.kernels.threads import in_threads
+from shoal.progress import Hook, Progress, silent
+from shoal.search.evaluation import Evaluator
+from shoal.search.goal import Goal
+from shoal.search.objective import Ints
+from shoal.search.optimum import Best, Contest
+from shoal.search.space import Scheme
+
+SIZES = (2, 3, 5, 10, 11, 20, 50, 100)
+LIMITS = (0.0, 0.02, 0.05, 1.0)
+MOST_SCHEMES = 4_000_000
+_TOGETHER, _ROOM = 512, 1 << 24  # schemes that are counted together, and how many numbers they may take
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """The best that can be had if at least ``k`` persons must look alike, and a share ``limit`` may be suppressed.
+
+    ``scheme``: None if nothing will do.
+    """
+
+    k: int
+    limit: float
+    scheme: Scheme | None
+    price: float | None
+    suppressed: int | None
+    classes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Frontier:
+    """Points by k, then by limit. ``schemes``: how many there are, all of which were looked at."""
+
+    quality: str
+    points: tuple[Point, ...]
+    schemes: int
+
+    def at(self, k: int, limit: float) -> Point:
+        """Return one point."""
+        found = [point for point in self.points if (point.k, point.limit) == (k, limit)]
+        if not found:
+            raise ModelError(f"The frontier has no point for k = {k} and a limit of {limit:g}.")
+        return found[0]
+
+
+def frontier(
+    goal: Goal, sizes: Sequence[int] = SIZES, limits: Sequence[float] = LIMITS, progress: Hook = silent
+) -> Frontier:
+    """Find the best scheme for each k and limit; what else the goal asks for must hold everywhere.
+
+    >>> import shoal
+    >>> from shoal.hierarchy.spec import bind_all
+    >>> from shoal.models.evidence import Gatherer
+    >>> from shoal.qualities.loss import Loss
+    >>> from shoal.search.space import Space
+    >>> table = shoal.read({"age": [31, 34, 38, 71]})
+    >>> space = Space.of(table, ["age"], bind_all({"age": {"kind": "interval", "widths": [10]}}, table))
+    >>> found = frontier(Goal(space, Gatherer(table), (), Loss(), 0), [2, 3], [0.0, 0.5])
+    >>> [(point.k, point.limit, point.scheme, point.suppressed) for point in found.points]
+    [(2, 0.0, {'age': 2}, 0), (2, 0.5, {'age': 1}, 1), (3, 0.0, {'age': 2}, 0), (3, 0.5, {'age': 1}, 1)]
+    """
+    space, everybody = goal.space, goal.evidence.classes.persons
+    if len(space) > MOST_SCHEMES:
+        raise ModelError(
+            f"There are {len(space):,} schemes, too many to look at all of them.",
+            hint="Bound the levels of some columns, or search for one optimum.",
+        )
+    ks, shares = sorted(set(sizes)), sorted(set(limits))
+    contests = {(k, limit): Contest(space) for k in ks for limit in shares}
+    free: SimpleQueue[Evaluator] = SimpleQueue()
+    for evaluator in goal.evaluators(keeping=False):
+        free.put(evaluator)
+    lock, objective = Lock(), goal.objective
+    parts = _parts(goal, len(ks))
+
+    def look(part: int) -> None:
+        evaluator = free.get()
+        try:
+            found = [(held, objective.priced(held).prices) for held in evaluator.by_sizes(parts[part], ks)]
+        finally:
+            free.put(evaluator)
+        with lock:
+            for k, (counted, prices) in zip(ks, found, strict=True):
+                for limit in shares:
+                    fits = np.flatnonzero(counted.suppressed <= floor(limit * everybody))
+                    contests[k, limit].enter(counted.some(fits), prices[fits])
+
+    def told(done: int, total: int) -> None:
+        progress(Progress("looking at every scheme", done * len(space) // total, len(space)))
+
+    in_threads(look, range(len(parts)), goal.threads, told)
+    points = [_point(goal, k, limit, contest.best()) for (k, limit), contest in contests.items()]
+    return Frontier(goal.quality.name, tuple(points), len(space))
+
+
+def _parts(goal: Goal, sizes: int) -> list[Ints]:
+    """Cut the schemes into parts that take no more room than they may."""
+    width = sum(ladder.sizes[0] for ladder in goal.space.ladders)
+    together = max(min(_TOGETHER, _ROOM // (width * sizes)), 1)
+    return [np.arange(begin, min(begin + together, len(goal.space))) for begin in range(0, len(goal.space), together)]
+
+
+def _point(goal: Goal, k: int, limit: float, best: Best | None) -> Point:
+    if best is None:
+        return Point(k, limit, None, None, None, None)
+    return Point(k, limit, goal.space.scheme(best.scheme), best.price, best.suppressed, best.classes)
