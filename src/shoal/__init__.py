@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from shoal import demo, errors
+    from shoal.anonymization import anonymize, frontier
     from shoal.assessment import Assessment, assess
     from shoal.comparison import Comparison, compare
     from shoal.errors import ShoalError
     from shoal.peering import peers
     from shoal.plain import measures
     from shoal.policy import Policy
+    from shoal.release.release import Release
     from shoal.table.reading import read
     from shoal.table.table import Table
     from shoal.table.writing import write
@@ -23,10 +25,13 @@ _HOMES = {
     "Assessment": "shoal.assessment",
     "Comparison": "shoal.comparison",
     "Policy": "shoal.policy",
+    "Release": "shoal.release.release",
     "ShoalError": "shoal.errors",
     "Table": "shoal.table.table",
+    "anonymize": "shoal.anonymization",
     "assess": "shoal.assessment",
     "compare": "shoal.comparison",
+    "frontier": "shoal.anonymization",
     "measures": "shoal.plain",
     "peers": "shoal.peering",
     "read": "shoal.table.reading",
@@ -38,13 +43,16 @@ __all__ = [
     "Assessment",
     "Comparison",
     "Policy",
+    "Release",
     "ShoalError",
     "Table",
     "__version__",
+    "anonymize",
     "assess",
     "compare",
     "demo",
     "errors",
+    "frontier",
     "measures",
     "peers",
     "read",

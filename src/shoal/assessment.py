@@ -206,15 +206,7 @@ class _Assessor:
 
     @cached_property
     def population(self) -> Population | None:
-        said = self.policy.population
-        if said is None:
-            return None
-        persons = self.evidence.classes.persons
-        if said.file is not None:
-            return Population.of(read(self.policy.beside(said.file)), self.table.subject)
-        if said.size is not None:
-            return Population(said.size)
-        return Population.sampled(persons, exact(said.fraction))
+        return self.policy.people(self.table, self.evidence.classes.persons)
 
     @cached_property
     def plain(self) -> Gatherer:
@@ -276,16 +268,8 @@ class _Assessor:
         several = table.subject is not None and len((held := table.profiles(table.quasi)).members) > len(held)
         return event_risks(table) if several and self.missing is Missing.OWN else ()
 
-    def _requirements(self) -> Iterable[tuple[str, str, Model]]:
-        for asked in self.policy.require:
-            if isinstance(asked, PresetRequirement):
-                preset = PRESETS[asked.preset]
-                yield from ((preset.name, one.says, one.requirement()) for one in preset.criteria)
-            else:
-                yield "policy", _first_line(asked), asked
-
     def _judged(self) -> Iterable[Judged]:
-        for source, says, model in self._requirements():
+        for source, says, model in self.policy.requirements():
             if source != "policy" and self._unmeasured(model):
                 nothing = Verdict(model.name, None, model.parameters, {}, model.demand(), False, 0, 0)
                 yield Judged(source, f"{says} (not measured: no column is sensitive)", nothing, measured=False)
@@ -355,10 +339,6 @@ _RULES = {
     Missing.NEVER: "A missing value matches nothing: such records stand alone (never).",
     Missing.WILDCARD: "A missing value matches anything (wildcard); only k and identity risk can be measured so.",
 }
-
-
-def _first_line(model: Model) -> str:
-    return (type(model).__mro__[1].__doc__ or "").strip().splitlines()[0].rstrip(".")
 
 
 def _bands(classes: Classes) -> tuple[Band, ...]:

@@ -7,6 +7,7 @@
     ├── ModelError       a model cannot be measured, or lacks something
     ├── RecodingError    a release cannot be held against its original, or a quality cannot be measured
     ├── PolicyError      a policy cannot be understood, or does not fit the table
+    ├── ReleaseError     a goal cannot be reached, or a release is not what it should be
     ├── WriteError       something cannot be written, or must not be overwritten
     └── Cancelled        the user stopped a long run
 
@@ -71,6 +72,10 @@ class RecodingError(ShoalError):
 
 class PolicyError(ShoalError):
     """A policy cannot be understood, or does not fit the table."""
+
+
+class ReleaseError(ShoalError):
+    """A goal cannot be reached, or a release is not what it should be."""
 
 
 class WriteError(ShoalError):

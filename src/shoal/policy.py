@@ -13,7 +13,7 @@ k = 11
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import replace
 from functools import reduce
@@ -24,10 +24,12 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Discriminator, Field, PrivateAttr, Tag, create_model, field_validator, model_validator
 from pydantic_core import PydanticUndefined
 
+from shoal import population as people
 from shoal.errors import ColumnError, PolicyError, ReadError, did_you_mean, listed
 from shoal.hierarchy.automatic import Automatic
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.hierarchy.spec import KINDS, Spec, bind
+from shoal.models.exact import exact
 from shoal.models.model import MODELS, Model
 from shoal.presets.preset import PRESETS
 from shoal.progress import Hook
@@ -129,12 +131,22 @@ AnyRequirement: Any = Annotated[
 ]
 
 
+def _first_line(model: Model) -> str:
+    return (type(model).__mro__[1].__doc__ or "").strip().splitlines()[0].rstrip(".")
+
+
 class Search(Checked):
     """What the search for a release may do, and what it tries to keep."""
 
     suppression: Share = Field(default=0.02, description="the share of persons that may be left out")
     quality: str = Field(
         default="loss", description="the measure of quality that is to be best", json_schema_extra=_known_qualities
+    )
+    weights: dict[str, Annotated[float, Field(gt=0)]] = Field(
+        default_factory=dict, description="how much a quasi-identifier counts for the quality; 1 if nothing is said"
+    )
+    levels: dict[str, tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]]] = Field(
+        default_factory=dict, description="the lowest and the highest level that a quasi-identifier may be on"
     )
 
     @field_validator("quality")
@@ -279,6 +291,26 @@ class Policy(Checked):
         policy = self.model_copy(update={"require": [*self.require, *more]})
         policy._folder = self._folder  # noqa: SLF001 - its own
         return policy
+
+    def people(self, table: Table, persons: int) -> people.Population | None:
+        """Return the population that a table of so many persons is a sample of, if something is said about it."""
+        said = self.population
+        if said is None:
+            return None
+        if said.file is not None:
+            return people.Population.of(read(self.beside(said.file)), table.subject)
+        if said.size is not None:
+            return people.Population(said.size)
+        return people.Population.sampled(persons, exact(said.fraction))
+
+    def requirements(self) -> Iterator[tuple[str, str, Model]]:
+        """Yield every requirement: who asks for it ("policy", or a preset), what it says, and the model."""
+        for asked in self.require:
+            if isinstance(asked, PresetRequirement):
+                preset = PRESETS[asked.preset]
+                yield from ((preset.name, one.says, one.requirement()) for one in preset.criteria)
+            else:
+                yield "policy", _first_line(asked), asked
 
     def beside(self, file: str) -> Path:
         """Return the path of a file that the policy names."""

@@ -49,7 +49,7 @@ class Classes:
     grouped: Grouped
 
     @classmethod
-    def of(
+    def of(  # noqa: PLR0913 - keyword-only options
         cls,
         table: Table,
         quasi: Sequence[str] | None = None,
@@ -57,15 +57,20 @@ class Classes:
         *,
         missing: Missing | str = Missing.OWN,
         combined: bool = False,
+        reference: Mapping[str, Counts] | None = None,
     ) -> "Classes":
         """Group a table by its quasi-identifiers; columns that are not named are taken from its roles.
 
         ``combined``: take the sensitive columns together as one, whose values are the combinations of theirs.
+        ``reference``: how many persons have each sensitive value in the table that this one was made from.
         """
         quasi = table.quasi if quasi is None else tuple(quasi)
         sensitive = table.sensitive if sensitive is None else tuple(sensitive)
         _check(table, quasi, sensitive)
-        return _ruled(Grouped.of(Shown.of(table, quasi, sensitive, combined=combined)), Missing(missing))
+        shown = Shown.of(table, quasi, sensitive, combined=combined)
+        known = {name: counts for name, counts in (reference or {}).items() if name in shown.reference}
+        shown = replace(shown, reference={**shown.reference, **known})
+        return _ruled(Grouped.of(shown), Missing(missing))
 
     def __len__(self) -> int:
         return len(self.sizes)

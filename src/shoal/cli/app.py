@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal import __version__
-from shoal.cli import assess, compare, demo, init, peers, presets, schema
+from shoal.cli import anonymize, assess, compare, demo, init, peers, presets, schema
 from shoal.errors import Cancelled
 
 app = typer.Typer(
@@ -54,6 +54,7 @@ for _name, _command in (
     ("init", init.init),
     ("assess", assess.assess),
     ("peers", peers.peers),
+    ("anonymize", anonymize.anonymize),
     ("compare", compare.compare),
     ("presets", presets.presets),
     ("schema", schema.schema),

@@ -30,6 +30,8 @@ def _equal_sets(starts: NDArray[np.int64], members: Ids) -> Groups:
     two different sets share a hash, another hash is tried: the answer is exact.
     """
     lengths = np.diff(starts)
+    if not lengths.all():
+        raise ValueError("a person of the subject column has no record")
     for salt in count(1):
         groups = group(_signatures(starts, members, salt))
         twin = groups.first[groups.ids]

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from shoal.classes.classes import Classes
 from shoal.classes.histogram import Histogram
+from shoal.classes.members import Counts
 from shoal.errors import ModelError
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.population import Matched, Population
@@ -96,6 +97,7 @@ class Gatherer:
     missing: Missing = Missing.OWN
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
     population: Population | None = None
+    reference: Mapping[str, Counts] = field(default_factory=dict)  # of the table that this one was made from
     _known: dict[View, Classes] = field(default_factory=dict)
 
     def evidence(self, view: View) -> Evidence:
@@ -104,7 +106,12 @@ class Gatherer:
             if _shows(seen, view):
                 return self._about(classes, view)
         self._known[view] = Classes.of(
-            self.table, view.quasi, view.sensitive, missing=self.missing, combined=view.combined
+            self.table,
+            view.quasi,
+            view.sensitive,
+            missing=self.missing,
+            combined=view.combined,
+            reference=self.reference,
         )
         return self._about(self._known[view], view)
 

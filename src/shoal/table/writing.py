@@ -3,9 +3,10 @@
 import os
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from shoal.errors import WriteError, listed
 from shoal.progress import Hook, silent
@@ -24,11 +25,13 @@ def write(  # noqa: PLR0913 - keyword-only options
     separator: str | None = None,
     excel_safe: bool = False,
     progress: Hook | None = None,
+    check_written: Callable[[Path, Mapping[str, Any]], None] | None = None,
 ) -> Path:
     """Write a table to a file whose suffix says the format, and return the path.
 
     What the format cannot hold is refused before anything is written. ``force``: replace an existing file.
-    ``excel_safe``: in CSV, put an apostrophe before text that a spreadsheet would run as a formula.
+    ``excel_safe``: in CSV, put an apostrophe before text that a spreadsheet would run as a formula. ``check_written``:
+    looks at the file before it appears, and is told how to read it; what it raises leaves everything as it was.
     """
     if not isinstance(table, Table):
         raise WriteError("Only tables can be written.", hint="Read the frame first: shoal.read(frame).")
@@ -42,6 +45,9 @@ def write(  # noqa: PLR0913 - keyword-only options
     _check_separator(separator)
     with replacing(target, force=force) as beside:
         chosen.write(table, beside, Written(separator, excel_safe), progress or silent)
+        if check_written is not None:
+            said = {"separator": separator or ",", "encoding": "utf-8", "header": True} if chosen.name == "csv" else {}
+            check_written(beside, {"format": chosen.name, **said})
     return target
 
 

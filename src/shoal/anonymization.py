@@ -1,0 +1,274 @@
+"""Anonymization: from a table and a policy to a release that was verified."""
+
+import os
+from collections.abc import Mapping
+from importlib.metadata import version
+from math import floor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shoal.errors import PolicyError, ReleaseError
+from shoal.hierarchy.hierarchy import Hierarchy
+from shoal.models.evidence import Gatherer
+from shoal.models.model import Model, Need
+from shoal.policy import Policy
+from shoal.progress import Hook, Progress, silent
+from shoal.qualities.quality import QUALITIES, Measured
+from shoal.recoding.recoding import Recoding
+from shoal.release.manifest import fingerprint
+from shoal.release.mapping import ValueMap
+from shoal.release.release import Release, verified_in_a_file
+from shoal.release.transformed import Transformed, on_levels, transformed
+from shoal.release.verification import Original, Verified
+from shoal.search.frontier import LIMITS, SIZES, Frontier
+from shoal.search.frontier import frontier as find_frontier
+from shoal.search.goal import Goal
+from shoal.search.optimum import Best, Outcome
+from shoal.search.plain import Plain
+from shoal.search.space import Space
+from shoal.table.reading import read
+from shoal.table.role import Role
+from shoal.table.table import Table
+
+_MEASURES = ("loss", "nue", "precision", "discernibility", "average-class-size", "suppressed-records")
+
+
+def anonymize(
+    data: Any,
+    policy: Policy | str | Path,
+    *,
+    progress: Hook | None = None,
+    threads: int | None = None,
+) -> Release:
+    """Find the best release of a table that meets a policy, make it, and verify it.
+
+    ``data``: a table, a frame or a file. The scheme is the best of all by the measure that the policy names; at most
+    the share of persons that it allows is left out.
+
+    >>> import shoal
+    >>> policy = shoal.Policy.parse('''
+    ... version = 1
+    ... columns.age = { role = "quasi", hierarchy = { kind = "interval", widths = [10] } }
+    ... columns.dx = { role = "sensitive" }
+    ... require = [{ model = "k-anonymity", k = 2 }]
+    ... search = { suppression = 0 }
+    ... ''')
+    >>> release = shoal.anonymize({"age": [31, 34, 71, 78], "dx": ["flu", "ms", "flu", "gout"]}, policy)
+    >>> release.scheme, release.suppressed, release.verified
+    ({'age': 1}, 0, True)
+    >>> release.to_frame("pyarrow").to_pydict()
+    {'age': ['30-39', '30-39', '70-79', '70-79'], 'dx': ['flu', 'ms', 'flu', 'gout']}
+    """
+    run = _Run.of(data, policy, progress or silent, threads)
+    return run.release()
+
+
+def frontier(  # noqa: PLR0913 - keyword-only options
+    data: Any,
+    policy: Policy | str | Path,
+    *,
+    sizes: tuple[int, ...] = SIZES,
+    limits: tuple[float, ...] = LIMITS,
+    progress: Hook | None = None,
+    threads: int | None = None,
+) -> Frontier:
+    """Find the best scheme for every k and every limit of suppression; the policy's other requirements hold for all.
+
+    >>> import shoal
+    >>> policy = shoal.Policy.parse('''
+    ... version = 1
+    ... columns.age = { role = "quasi", hierarchy = { kind = "interval", widths = [10] } }
+    ... ''')
+    >>> found = shoal.frontier({"age": [31, 34, 71, 78]}, policy, sizes=(2, 3), limits=(0.0,))
+    >>> [(point.k, point.scheme) for point in found.points]
+    [(2, {'age': 1}), (3, {'age': 2})]
+    """
+    run = _Run.of(data, policy, progress or silent, threads)
+    return find_frontier(run.goal(run.others()), sizes, limits, run.progress)
+
+
+class _Run:
+    """One run: a table with roles, what is asked of it, and how it is searched."""
+
+    def __init__(self, table: Table, policy: Policy, progress: Hook, threads: int) -> None:
+        self.table = table
+        self.policy = policy
+        self.progress = progress
+        self.threads = threads
+        self.hierarchies: dict[str, Hierarchy] = policy.hierarchies(table)
+        self.asked = tuple(policy.requirements())
+        self.space = Space.of(table, table.quasi, self.hierarchies, policy.search.levels)
+        persons = len(np.unique(table.codes(table.subject))) if table.subject is not None else table.records
+        self.gatherer = Gatherer(table, policy.data.missing, self.hierarchies, policy.people(table, persons))
+        self.limit = floor(policy.search.suppression * persons)
+        self.persons = persons
+
+    @classmethod
+    def of(cls, data: Any, policy: Policy | str | Path, progress: Hook, threads: int | None) -> "_Run":
+        """Read the data the way the policy says, and give the columns their roles."""
+        chosen = Policy.given(policy)
+        table = data if isinstance(data, Table) else read(data, **chosen.data.read.model_dump(exclude_unset=True))
+        table = chosen.apply(table)
+        if not table.quasi:
+            raise PolicyError(
+                "The policy names no quasi-identifier, so there is nothing to transform.",
+                hint='Give columns that others may know the role "quasi".',
+            )
+        if not table.records:
+            raise PolicyError("The table has no records.")
+        unknown = [name for name in chosen.search.weights if name not in table.quasi]
+        if unknown:
+            raise PolicyError(f"A weight is given to column '{unknown[0]}', which is no quasi-identifier.")
+        return cls(table, chosen, progress, threads or os.cpu_count() or 1)
+
+    def others(self) -> tuple[Model, ...]:
+        """Return what is required besides k-anonymity."""
+        return tuple(model for _, _, model in self.asked if model.name != "k-anonymity")
+
+    def goal(self, models: tuple[Model, ...], limit: int | None = None) -> Goal:
+        """Return what is sought."""
+        for model in models:
+            if Need.SENSITIVE in model.needs and not self.table.sensitive and getattr(model, "column", None) is None:
+                raise PolicyError(
+                    f"The requirement {model.name} is about sensitive values, and no column is sensitive.",
+                    hint='Give such a column the role "sensitive".',
+                )
+        quality = QUALITIES[self.policy.search.quality]()
+        held = self.limit if limit is None else limit
+        return Goal(self.space, self.gatherer, models, quality, held, self.policy.search.weights, self.threads)
+
+    def release(self) -> Release:
+        """Search, transform, measure, verify."""
+        if not self.asked:
+            raise PolicyError(
+                "The policy requires nothing, so anything would do.",
+                hint='Give a requirement: [[require]] model = "k-anonymity", k = 11; or a preset.',
+            )
+        goal = self.goal(tuple(model for _, _, model in self.asked))
+        outcome = goal.optimum(self.progress)
+        if outcome.best is None:
+            raise self._impossible()
+        return self._made(goal, outcome, outcome.best)
+
+    def _impossible(self) -> ReleaseError:
+        """Say what can be had instead."""
+        allowed = f"{self.policy.search.suppression:.4g} of the persons ({self.limit:,})"
+        found = self.goal(tuple(model for _, _, model in self.asked), self.persons).optimum(self.progress).best
+        if found is None or found.suppressed == self.persons:
+            return ReleaseError(
+                f"No scheme meets the requirements, even if all {self.persons:,} persons could be left out but one.",
+                hint="Ask for less, or give columns coarser hierarchies.",
+            )
+        share = found.suppressed / self.persons
+        return ReleaseError(
+            f"No scheme meets the requirements if at most {allowed} may be left out.",
+            hint=f"With {found.suppressed:,} persons left out ({share:.2%}) the best scheme does: allow "
+            f"suppression = {np.ceil(share * 1000) / 1000:g}, ask for less, or give columns coarser hierarchies.",
+        )
+
+    def _made(self, goal: Goal, outcome: Outcome, best: Best) -> Release:
+        self.progress(Progress("making the release", 0))
+        scheme = self.space.scheme(best.scheme)
+        plain = Plain(self.space, self.gatherer, goal.models, goal.quality, goal.limit)
+        judged = plain.judged(best.scheme)
+        rows = self.table.distinct(self.table.quasi)
+        shown = on_levels(rows, self.table, self.hierarchies, scheme)
+        made = transformed(self.table, rows, shown, judged.suppressed)
+        original = self._original(made)
+        self.progress(Progress("verifying the release", 0))
+        found = verified_in_a_file(made.table, original, self.asked)
+        quality = self._quality(plain.recoding(best.scheme, judged.suppressed))
+        lost = int(rows.counts[judged.suppressed].sum())
+        facts = self._facts(scheme, judged.persons, lost, int(judged.classes.copies[judged.kept].sum()), quality, found)
+        return Release(
+            table=made.table,
+            scheme=scheme,
+            suppressed=judged.persons,
+            suppressed_records=lost,
+            classes=facts["classes"],
+            quality=quality,
+            requirements=found,
+            internal={**facts, **self._secrets(original, outcome, best, made)},
+            public=facts,
+            mapping=ValueMap.of(self.table, self.hierarchies, scheme, made.table.names),
+            notes=tuple(self._notes(made)),
+            original=original,
+            asked=self.asked,
+        )
+
+    def _original(self, made: Transformed) -> Original:
+        sensitive = {name: self.table[name] for name in self.table.sensitive}
+        reference = {name: self.table.persons(name) for name in sensitive}
+        hierarchies = {name: held for name, held in self.hierarchies.items() if name in sensitive}
+        subject = None
+        if self.table.subject is not None:
+            subject = (self.table[self.table.subject], self.table.codes(self.table.subject)[made.records])
+        missing, population = self.policy.data.missing, self.gatherer.population
+        return Original(sensitive, reference, hierarchies, population, missing, subject)
+
+    def _quality(self, recoding: Recoding) -> dict[str, Measured]:
+        names = dict.fromkeys([self.policy.search.quality, *_MEASURES])
+        return {name: QUALITIES[name]().measure(recoding) for name in names}
+
+    def _facts(  # noqa: PLR0913, PLR0917 - what a manifest says
+        self,
+        scheme: Mapping[str, int],
+        suppressed: int,
+        lost: int,
+        classes: int,
+        quality: Mapping[str, Measured],
+        found: tuple[Verified, ...],
+    ) -> dict[str, Any]:
+        """Return what may go out with the release."""
+        return {
+            "shoal": version("shoal"),
+            "records": self.table.records - lost,
+            "suppressed": suppressed,
+            "suppressed_records": lost,
+            "classes": classes,
+            "scheme": dict(scheme),
+            "heights": {name: self.hierarchies[name].height for name in scheme},
+            "columns": {name: str(role) for name, role in self.table.roles.items() if role not in _NEVER_NAMED},
+            "requirements": [
+                {
+                    "source": one.source,
+                    "model": one.verdict.model,
+                    "column": one.verdict.column,
+                    "parameters": one.verdict.parameters,
+                    "value": one.verdict.value,
+                    "satisfied": one.verdict.satisfied,
+                }
+                for one in found
+            ],
+            "quality": {
+                name: {"value": measured.total.value, "cost": measured.total.cost}
+                for name, measured in quality.items()
+                if measured.total is not None
+            },
+            "truthful": "Values were made coarser and records left out; no value was changed into another.",
+            "verified": True,
+        }
+
+    def _secrets(self, original: Original, outcome: Outcome, best: Best, made: Transformed) -> dict[str, Any]:
+        """Return what stays with the owner: enough to make the release again, and to judge it again."""
+        return {
+            "policy": self.policy.model_dump(mode="json", exclude_defaults=True),
+            "input": {"records": self.table.records, "persons": self.persons, "fingerprint": fingerprint(self.table)},
+            "reference": {
+                name: dict(zip(map(str, column.labels().to_pylist()), original.reference[name].tolist(), strict=True))
+                for name, column in original.sensitive.items()
+            },
+            "search": {"price": best.price, "evaluated": outcome.evaluated, "schemes": outcome.schemes},
+            "left_out": dict(made.left_out),
+        }
+
+    def _notes(self, made: Transformed) -> list[str]:
+        notes = [f"Column '{name}' does not go out: {why}." for name, why in made.left_out.items()]
+        if self.table.subject is None:
+            notes.append("No column says whose row it is: every record is taken for a person.")
+        return notes
+
+
+_NEVER_NAMED = (Role.DIRECT, Role.SUBJECT, Role.HOUSEHOLD)

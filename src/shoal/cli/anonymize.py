@@ -1,0 +1,121 @@
+"""``shoal anonymize``: from a table and a policy to a verified release."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.cli import source as given
+from shoal.cli.output import console, document, grid, plain, progress_bar, remark
+from shoal.errors import WriteError, counted
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from shoal.release.release import Release
+    from shoal.search.frontier import Frontier
+
+
+@given.reading
+def anonymize(  # noqa: PLR0913, PLR0917 - options of a command
+    data: given.Source,
+    options: dict[str, Any],
+    policy: Annotated[Path, typer.Option("--policy", "-p", help="The policy file: roles, hierarchies, requirements.")],
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Where the release is written.")] = None,
+    frontier: Annotated[
+        bool, typer.Option("--frontier", help="Show the best scheme for every k and limit instead of a release.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Make and verify the release, but write nothing.")] = False,
+    force: given.Force = False,
+    json: given.Json = False,
+) -> None:
+    """Find the best release that meets a policy, verify it, and write it with its manifests.
+
+    Exit code 0: done, and every requirement holds in the written file. 2: it could not be done; nothing was written.
+    """
+    import shoal
+
+    if output is None and not (frontier or dry_run):
+        raise WriteError("Nothing is said about where the release goes.", hint="Give -o OUT, --dry-run or --frontier.")
+    chosen = shoal.Policy.load(policy)
+    table = given.load(data, options, chosen)
+    with progress_bar() as hook:
+        if frontier:
+            points = shoal.frontier(table, chosen, progress=hook)
+        else:
+            release = shoal.anonymize(table, chosen, progress=hook)
+    if frontier:
+        if json:
+            document("anonymize", frontier_result(points))
+        else:
+            show_frontier(points, console())
+        return
+    written = release.save(output, force=force) if output is not None and not dry_run else ()
+    if json:
+        document("anonymize", {**result(release), "files": [str(path) for path in written]})
+        return
+    show(release, console())
+    for note in release.notes:
+        remark(f"Note: {note}")
+    for path in written:
+        remark(f"Written: {path}")
+
+
+def result(release: "Release") -> dict[str, Any]:
+    """Return the release as plain data."""
+    from shoal.release.manifest import plain as as_data
+
+    return {
+        **as_data(release.public),
+        "quality": {name: held.total.value for name, held in release.quality.items() if held.total is not None},
+        "cost": {name: held.total.cost for name, held in release.quality.items() if held.total is not None},
+        "verified": release.verified,
+        "notes": list(release.notes),
+    }
+
+
+def show(release: "Release", out: "Console") -> None:
+    """Print what was done and what it attains."""
+    released, lost = counted(release.table.records, "record"), counted(release.suppressed_records, "record")
+    out.print(f"[bold]{released} released[/bold], {lost} left out.")
+    sheet = grid("", "level", "of")
+    for name, level in release.scheme.items():
+        sheet.add_row(plain(name), str(level), str(release.public["heights"][name]))
+    out.print()
+    out.print(sheet)
+    sheet = grid("requirement", "asked", "attained", "")
+    for one in release.requirements:
+        verdict = one.verdict
+        value = ", ".join(f"{name} = {_short(held)}" for name, held in verdict.value.items())
+        column = f" ({verdict.column})" if verdict.column else ""
+        sheet.add_row(plain(verdict.model + column), verdict.asked, value, "met" if verdict.satisfied else "not met")
+    out.print()
+    out.print(sheet)
+    sheet = grid("quality", "value", "cost")
+    for name, held in release.quality.items():
+        if held.total is not None:
+            sheet.add_row(name, _short(held.total.value), f"{held.total.cost:.4f}")
+    out.print()
+    out.print(sheet)
+
+
+def _short(value: Any) -> str:
+    return f"{float(value):.6g}"
+
+
+def frontier_result(found: "Frontier") -> dict[str, Any]:
+    """Return the frontier as plain data."""
+    from dataclasses import asdict
+
+    return {"quality": found.quality, "schemes": found.schemes, "frontier": [asdict(point) for point in found.points]}
+
+
+def show_frontier(found: "Frontier", out: "Console") -> None:
+    """Print the price of every k and limit."""
+    limits = list(dict.fromkeys(point.limit for point in found.points))
+    out.print(f"The lowest {found.quality} that can be had, of {counted(found.schemes, 'scheme')}:\n")
+    sheet = grid("k", *(f"{limit:.4g} left out" for limit in limits))
+    for k in dict.fromkeys(point.k for point in found.points):
+        prices = [found.at(k, limit).price for limit in limits]
+        sheet.add_row(str(k), *("–" if price is None else f"{price:.4f}" for price in prices))
+    out.print(sheet)

@@ -1,0 +1,1 @@
+"""Release: the table that goes out, with the evidence for it."""

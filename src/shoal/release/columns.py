@@ -1,0 +1,49 @@
+"""Columns of a release: what is left of a column, and nothing else.
+
+A dictionary may hold values that no record has any more; they must not leave with the release.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.kernels.translation import Codes, narrowest
+from shoal.table.column import SUPPRESSED, Column
+from shoal.table.kind import Kind
+
+
+def compacted(column: Column, codes: Codes) -> tuple[Column, Codes]:
+    """Leave out values that do not occur.
+
+    >>> import numpy as np
+    >>> column = Column("dx", Kind.TEXT, pa.array(["flu", "gout", "ms"]), missing=True)
+    >>> held, codes = compacted(column, np.array([2, 0, 2], np.uint8))
+    >>> held.values.to_pylist(), held.missing, codes.tolist()
+    (['flu', 'ms'], False, [1, 0, 1])
+    """
+    there = np.zeros(column.size, bool)
+    there[codes] = True
+    number = np.cumsum(there) - 1
+    values = column.values.filter(pa.array(there[: len(column.values)]))
+    missing = column.missing and bool(there[column.missing_code])
+    suppressed = column.suppressed and bool(there[column.suppressed_code])
+    made = Column(column.name, column.kind, values, missing, suppressed)
+    return made, number.astype(narrowest(max(made.size, 1)))[codes]
+
+
+def labelled(name: str, labels: Sequence[str | None]) -> tuple[Column, NDArray[np.intp]]:
+    """Make a column of labels; return also the code of each label. ``None`` is missing, ``*`` suppressed.
+
+    >>> column, codes = labelled("age", ["30-39", "*", "20-29", None])
+    >>> column.values.to_pylist(), codes.tolist()
+    (['20-29', '30-39'], [1, 3, 0, 2])
+    """
+    texts = sorted({label for label in labels if label not in {None, SUPPRESSED}} - {None})
+    missing, suppressed = None in labels, SUPPRESSED in labels
+    place: dict[str | None, int] = {text: number for number, text in enumerate(texts)}
+    place[None] = len(texts)
+    place[SUPPRESSED] = len(texts) + missing
+    column = Column(name, Kind.TEXT, pa.array(texts, pa.string()), missing, suppressed)
+    return column, np.array([place[label] for label in labels], np.intp)

@@ -1,0 +1,68 @@
+"""The mapping of a release: what every value became, so that the same can be done to new data."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shoal.errors import ReleaseError, counted
+from shoal.hierarchy.hierarchy import Hierarchy
+from shoal.kernels.translation import narrowest
+from shoal.release.columns import compacted, labelled
+from shoal.table.raw import Encoded
+from shoal.table.reading import read
+from shoal.table.table import Table
+
+
+@dataclass(frozen=True, slots=True)
+class ValueMap:
+    """``columns[name][value]``: what a value of a column became, both as they are written; None is missing.
+
+    ``kept``: the columns that go out, in their order. What is mapped is not safe by that alone: whether new data are is
+    to be assessed anew.
+
+    >>> import shoal
+    >>> became = ValueMap({"age": {"31": "30-39", "34": "30-39"}}, ("age", "dx"))
+    >>> became.apply({"age": [34, 31], "name": ["A", "B"], "dx": ["flu", "ms"]}).to_frame("pyarrow").to_pydict()
+    {'age': ['30-39', '30-39'], 'dx': ['flu', 'ms']}
+    """
+
+    columns: Mapping[str, Mapping[str | None, str | None]]
+    kept: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls, table: Table, hierarchies: Mapping[str, Hierarchy], scheme: Mapping[str, int], kept: tuple[str, ...]
+    ) -> "ValueMap":
+        """Take what a scheme makes of every value of a table."""
+        columns = {}
+        for name, level in scheme.items():
+            values, became = table[name].labels().to_pylist(), hierarchies[name].labels(level).to_pylist()
+            columns[name] = dict(zip(values, became, strict=True))
+        return cls(columns, kept)
+
+    def apply(self, data: Any) -> Table:
+        """Do the same to new data; values that the mapping does not cover are refused."""
+        table = read(data)
+        lacking = [name for name in self.kept if name not in table]
+        if lacking:
+            raise ReleaseError(f"The data have no column '{lacking[0]}', which the release has.")
+        held = [self._mapped(table, name) for name in self.kept]
+        return Table.of(held, table.records, table.source)
+
+    def _mapped(self, table: Table, name: str) -> Encoded:
+        column, codes = table[name], table.codes(name)
+        if name not in self.columns:
+            return Encoded(*compacted(column, codes))
+        known = self.columns[name]
+        labels = column.labels().to_pylist()
+        unknown = np.array([label not in known for label in labels], bool)
+        records = int(np.count_nonzero(unknown[codes]))
+        if records:
+            raise ReleaseError(
+                f"Column '{name}' has values in {counted(records, 'record')} that the mapping does not cover.",
+                hint="Make a new release, or leave these records out.",
+            )
+        made, place = labelled(name, [known.get(label) for label in labels])
+        return Encoded(*compacted(made, place.astype(narrowest(max(made.size, 1)))[codes]))

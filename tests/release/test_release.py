@@ -1,0 +1,262 @@
+"""What leaves with a release, and what must not."""
+
+import hashlib
+import json
+import signal
+import subprocess
+import sys
+import textwrap
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import shoal
+from shoal.errors import PolicyError, ReleaseError, WriteError
+from shoal.release import verification
+
+POLICY = """
+version = 1
+[columns]
+name = "direct"
+age = { role = "quasi", hierarchy = { kind = "interval", widths = [10, 20] } }
+sex = { role = "quasi", hierarchy = { kind = "suppression" } }
+dx = { role = "sensitive" }
+note = "insensitive"
+[[require]]
+model = "k-anonymity"
+k = 2
+[search]
+suppression = 0.2
+"""
+
+
+def patients(records=60, seed=3):
+    seeded = np.random.default_rng(seed)
+    return {
+        "row": list(range(records)),
+        "name": [f"Person {number}" for number in range(records)],
+        "age": seeded.integers(20, 80, records).tolist(),
+        "sex": ["fm"[one] for one in seeded.integers(0, 2, records)],
+        "dx": [("flu", "gout", "ms")[one] for one in seeded.integers(0, 3, records)],
+        "note": [f"n{one}" for one in seeded.integers(0, 4, records)],
+    }
+
+
+@pytest.fixture
+def policy():
+    return shoal.Policy.parse(POLICY)
+
+
+def test_only_promised_columns_leave(policy):
+    release = shoal.anonymize(patients(), policy)
+    assert release.table.names == ("age", "sex", "dx", "note")
+    assert any("'row' does not go out" in note for note in release.notes)
+    assert any("'name' does not go out" in note for note in release.notes)
+
+
+def test_rows_are_sorted_by_what_they_show(policy):
+    """The order of the input tells who is who."""
+    data = patients()
+    rows = shoal.anonymize(data, policy).to_frame("pyarrow").to_pylist()
+    shown = [tuple(str(row[name]) for name in ("age", "sex", "dx", "note")) for row in rows]
+    assert shown == sorted(shown)
+    turned = {name: values[::-1] for name, values in data.items()}
+    assert shoal.anonymize(turned, policy).to_frame("pyarrow").equals(shoal.anonymize(data, policy).to_frame("pyarrow"))
+
+
+def test_values_of_suppressed_records_leave_with_no_dictionary(tmp_path):
+    """A category that only a suppressed record has must not be found in the file."""
+    import polars as pl
+
+    data = pl.DataFrame({"age": [30, 30, 31, 31, 99], "dx": ["flu", "flu", "ms", "flu", "CANARY"]}).with_columns(
+        pl.col("dx").cast(pl.Enum(["CANARY", "flu", "ms"]))
+    )
+    policy = shoal.Policy.parse(
+        """
+        version = 1
+        columns.age = { role = "quasi", hierarchy = { kind = "interval", widths = [10] } }
+        columns.dx = "sensitive"
+        require = [{ model = "k-anonymity", k = 2 }]
+        search = { suppression = 0.2 }
+        """
+    )
+    release = shoal.anonymize(data, policy)
+    assert release.suppressed == 1
+    assert "CANARY" not in release.table["dx"].labels().to_pylist()
+    for name in ("out.parquet", "out.feather", "out.csv"):
+        release.save(tmp_path / name)
+        assert b"CANARY" not in (tmp_path / name).read_bytes()
+        assert "CANARY" not in (tmp_path / f"{name}.manifest.json").read_text()
+
+
+def test_the_public_manifest_tells_no_secret(policy, tmp_path):
+    release = shoal.anonymize(patients(), policy)
+    target, public, internal, _ = release.save(tmp_path / "out.csv")
+    told = json.loads(public.read_text())
+    assert {"fingerprint", "reference", "input", "policy"} & set(told) == set()
+    assert "Person" not in public.read_text()
+    assert "name" not in told["columns"]
+    assert json.loads(internal.read_text())["input"]["fingerprint"]
+    assert json.loads(internal.read_text())["reference"]["dx"]
+    assert told["file_sha256"] == hashlib.sha256(target.read_bytes()).hexdigest()
+
+
+def test_the_same_input_gives_the_same_bytes(policy, tmp_path):
+    first = [path.read_bytes() for path in shoal.anonymize(patients(), policy).save(tmp_path / "a.csv")]
+    again = [path.read_bytes() for path in shoal.anonymize(patients(), policy, threads=1).save(tmp_path / "b.csv")]
+    assert first == again
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.tsv", "out.parquet", "out.feather", "out.jsonl", "out.xlsx"])
+def test_a_release_is_judged_from_its_file(policy, tmp_path, name):
+    """Whoever assesses the file finds what the release says."""
+    release = shoal.anonymize(patients(), policy)
+    release.save(tmp_path / name)
+    text = ["age", "sex"] if name.endswith(("csv", "tsv")) else []
+    found = shoal.assess(shoal.read(tmp_path / name, text=text, suppressed="*"), quasi=["age", "sex"], sensitive="dx")
+    assert found.k == release.requirements[0].verdict.value["k"] >= 2
+    assert found.records == release.table.records
+    assert found.classes == release.classes
+
+
+def test_a_file_that_is_not_what_was_promised_is_not_handed_out(policy, tmp_path, monkeypatch):
+    """If writing goes wrong, the old file stays."""
+    release = shoal.anonymize(patients(), policy)
+    (tmp_path / "out.csv").write_text("old")
+    reading = verification.read
+
+    def tampered(path, **options):
+        found = reading(path, **options)
+        return shoal.read({name: found.to_frame("pyarrow").column(name).to_pylist()[1:] for name in found.names})
+
+    monkeypatch.setattr(verification, "read", tampered)
+    with pytest.raises(ReleaseError, match="should have"):
+        release.save(tmp_path / "out.csv", force=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["out.csv"]
+    assert (tmp_path / "out.csv").read_text() == "old"
+
+
+def test_a_release_that_fails_is_not_handed_out(policy, tmp_path, monkeypatch):
+    """The verification does not believe the search."""
+    release = shoal.anonymize(patients(), policy)
+    reading = verification.read
+
+    def another(path, **options):
+        rows = reading(path, **options).to_frame("pyarrow").to_pydict()
+        rows["age"][0] = "somebody"
+        return shoal.read(rows)
+
+    monkeypatch.setattr(verification, "read", another)
+    with pytest.raises(ReleaseError, match="does not meet 1 requirement"):
+        release.save(tmp_path / "out.csv")
+    assert not list(tmp_path.iterdir())
+
+
+def test_nothing_is_overwritten_unasked(policy, tmp_path):
+    release = shoal.anonymize(patients(), policy)
+    (tmp_path / "out.csv.manifest.json").write_text("old")
+    with pytest.raises(WriteError, match="already there"):
+        release.save(tmp_path / "out.csv")
+    assert [path.name for path in tmp_path.iterdir()] == ["out.csv.manifest.json"]
+
+
+def test_a_kill_leaves_the_old_release(policy, tmp_path):
+    """kill -9 in the middle of writing: the old file is intact, and no other file looks like a release."""
+    target = tmp_path / "out.csv"
+    target.write_text("old")
+    script = f"""
+        import os, signal
+        import shoal
+        from shoal.table.formats import csv
+        from tests.release.test_release import POLICY, patients
+        release = shoal.anonymize(patients(), shoal.Policy.parse(POLICY))
+        from shoal.release import release as module
+        module.check = lambda found: os.kill(os.getpid(), signal.SIGKILL)
+        release.save({str(target)!r}, force=True)
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=False, cwd=Path(__file__).parents[2])
+    assert done.returncode == -signal.SIGKILL
+    assert target.read_text() == "old"
+    others = [path.name for path in tmp_path.iterdir() if path != target]
+    assert others
+    assert all(name.startswith(".") and name.endswith(".partial") for name in others)
+
+
+def test_the_mapping_does_the_same_to_new_data(policy):
+    release = shoal.anonymize(patients(), policy)
+    again = release.mapping.apply(patients())
+    assert again.names == release.table.names
+    shown = {tuple(row.values()) for row in release.to_frame("pyarrow").to_pylist()}
+    assert shown <= {tuple(row.values()) for row in again.to_frame("pyarrow").to_pylist()}
+
+
+def test_the_mapping_refuses_values_that_it_does_not_cover(policy):
+    release = shoal.anonymize(patients(), policy)
+    new = {**patients(), "age": [119] * 60}
+    with pytest.raises(ReleaseError, match="60 records that the mapping does not cover") as raised:
+        release.mapping.apply(new)
+    assert "119" not in str(raised.value)
+
+
+def test_an_impossible_goal_names_what_can_be_had():
+    strict = POLICY.replace("k = 2", "k = 50").replace("suppression = 0.2", "suppression = 0")
+    impossible = strict.replace("k = 50", "k = 61")
+    with pytest.raises(ReleaseError, match="No scheme meets"):
+        shoal.anonymize(patients(), shoal.Policy.parse(impossible))
+
+
+def test_a_limit_that_is_too_low_names_one_that_is_not():
+    """Half of the people are of one kind, and t-closeness cannot hold for the others."""
+    policy = shoal.Policy.parse(
+        """
+        version = 1
+        columns.age = { role = "quasi", hierarchy = { kind = "suppression" } }
+        require = [{ model = "k-anonymity", k = 3 }]
+        search = { suppression = 0.1, levels = { age = [0, 0] } }
+        """
+    )
+    with pytest.raises(ReleaseError, match="suppression = 0.4"):
+        shoal.anonymize({"age": [30, 30, 30, 40, 50]}, policy)
+
+
+def test_a_policy_that_asks_for_nothing_is_refused():
+    policy = shoal.Policy.parse('version = 1\ncolumns.age = "quasi"')
+    with pytest.raises(PolicyError, match="requires nothing"):
+        shoal.anonymize({"age": [1, 2]}, policy)
+
+
+def test_persons_are_counted_not_records(policy):
+    """One person with many alike records is no crowd, though the file does not say whose they are."""
+    said = POLICY.replace("version = 1", 'version = 1\n[data]\nsubject = "name"').replace('name = "direct"\n', "")
+    data = {
+        "name": ["A"] * 5 + ["B", "C", "D"],
+        "age": [31] * 5 + [71, 72, 73],
+        "sex": ["f"] * 8,
+        "dx": ["flu"] * 8,
+        "note": ["n"] * 8,
+    }
+    said = said.replace("suppression = 0.2", "suppression = 0.3\nlevels = { age = [1, 1] }")
+    release = shoal.anonymize(data, shoal.Policy.parse(said))
+    assert release.suppressed == 1
+    assert release.suppressed_records == 5
+    assert "name" not in release.table.names
+
+
+@given(seed=st.integers(0, 500), k=st.integers(2, 4), limit=st.sampled_from([0.0, 0.1, 0.5]))
+@settings(max_examples=25)
+def test_every_release_holds_what_it_promises(seed, k, limit):
+    policy = shoal.Policy.parse(
+        POLICY.replace("k = 2", f"k = {k}").replace("suppression = 0.2", f"suppression = {limit}")
+    )
+    data = patients(40, seed)
+    release = shoal.anonymize(data, policy)
+    assert release.suppressed <= limit * 40
+    assert release.table.records == 40 - release.suppressed_records
+    assert shoal.assess(release.table, quasi=["age", "sex"]).k >= k
+    held = release.table.to_arrow().to_pydict()
+    came, went = (Counter(zip(one["dx"], one["note"], strict=True)) for one in (data, held))
+    assert went <= came
