@@ -206,6 +206,8 @@ class _Run:
         if self.table.subject is not None:
             subject = (self.table[self.table.subject], self.table.codes(self.table.subject)[made.records])
         missing, population = self.policy.data.missing, self.gatherer.population
+        if population is not None and population.register is not None:
+            population = None  # a register knows values as they were, not as they are released
         return Original(sensitive, reference, hierarchies, population, missing, subject)
 
     def _quality(self, recoding: Recoding) -> dict[str, Measured]:

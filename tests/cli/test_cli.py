@@ -36,7 +36,8 @@ def test_the_demo_runs_through(demo):
     assert (done.returncode, done.stderr) == (0, "")
     assert "who can be found?" in done.stdout
     assert sorted(file.name for file in (folder / "here").iterdir()) == [
-        *("admissions.csv", "patients.csv", "people.svg", "policy.toml", "register.csv")
+        *("admissions.csv", "patients.csv", "people.svg", "policy.toml", "register.csv", "release.csv"),
+        *("release.csv.internal.json", "release.csv.manifest.json", "release.csv.mapping.json"),
     ]
     policy = Policy.load(folder / "here/policy.toml")
     table = policy.apply(shoal.read(folder / "here/patients.csv"))
@@ -191,3 +192,56 @@ def test_version_and_help(tmp_path):
         done = run(*command, "--help", cwd=tmp_path)
         assert done.returncode == 0
         assert "Usage:" in done.stdout
+
+
+def test_anonymize_writes_a_release_that_can_be_assessed(demo, tmp_path):
+    folder = demo[0] / "here"
+    done = run(
+        *(
+            "anonymize",
+            folder / "patients.csv",
+            "--policy",
+            folder / "policy.toml",
+            "-o",
+            tmp_path / "out.csv",
+            "--json",
+        ),
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)["result"]
+    assert found["verified"] is True
+    assert set(found) >= {"scheme", "suppressed", "classes", "quality"}
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        *("out.csv", "out.csv.internal.json", "out.csv.manifest.json", "out.csv.mapping.json")
+    ]
+    quasi = ",".join(found["scheme"])
+    again = run("assess", "out.csv", "--quasi", quasi, "--suppressed", "*", "-k", 11, "--json", cwd=tmp_path)
+    assert again.returncode == 0
+    assert json.loads(again.stdout)["result"]["k"] == found["requirements"][0]["value"]["k"]
+
+
+def test_anonymize_shows_the_frontier_and_a_dry_run_without_writing(demo, tmp_path):
+    folder = demo[0] / "here"
+    given = ("anonymize", folder / "patients.csv", "--policy", folder / "policy.toml")
+    done = run(*given, "--frontier", cwd=tmp_path)
+    assert (done.returncode, "0.02 left out" in done.stdout) == (0, True)
+    done = run(*given, "--frontier", "--json", cwd=tmp_path)
+    assert {point["k"] for point in json.loads(done.stdout)["result"]["frontier"]} == {2, 3, 5, 10, 11, 20, 50, 100}
+    done = run(*given, "--dry-run", cwd=tmp_path)
+    assert (done.returncode, "met" in done.stdout, "Written" in done.stderr) == (0, True, False)
+    assert not list(tmp_path.iterdir())
+
+
+def test_anonymize_says_where_to_write_and_what_is_impossible(demo, tmp_path):
+    folder = demo[0] / "here"
+    given = ("anonymize", folder / "patients.csv", "--policy")
+    done = run(*given, folder / "policy.toml", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "-o OUT" in done.stderr
+    said = (folder / "policy.toml").read_text().replace("k = 11", "k = 301")
+    (tmp_path / "policy.toml").write_text(said.replace('[population]\nfile = "register.csv"', ""))
+    done = run(*given, "policy.toml", "-o", "out.csv", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "No scheme meets the requirements" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["policy.toml"]

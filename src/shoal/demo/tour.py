@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal import charts
+from shoal.anonymization import anonymize
 from shoal.assessment import Assessment, assess
 from shoal.demo import hospital
 from shoal.errors import WriteError
@@ -19,6 +20,7 @@ from shoal.peering import peers
 from shoal.policy import Policy
 from shoal.qualities.nue import NonUniformEntropy
 from shoal.recoding.recoding import Recoding
+from shoal.release.release import Release
 from shoal.table.reading import read
 from shoal.table.role import Role
 from shoal.table.table import Table
@@ -48,6 +50,7 @@ def tour(folder: Path, console: "Console", *, patients: int, seed: int, force: b
     _show_assessment(assess(table, policy), console)
     _show_peers(peers(table, policy), folder, console, force=force)
     _show_cost(table, policy.hierarchies(table), console)
+    _show_release(anonymize(table, policy), folder, console, force=force)
     _show_end(folder, console)
 
 
@@ -193,12 +196,28 @@ def _show_cost(table: Table, hierarchies: dict[str, Hierarchy], console: "Consol
     console.print("  [dim]shoal compare measures this in twenty ways, on any release, whoever made it.[/dim]")
 
 
+def _show_release(release: Release, folder: Path, console: "Console", *, force: bool) -> None:
+    _heading(console, 8, "The best release of all that meet the policy is made, and verified from its file")
+    schemes = release.internal["search"]["schemes"]
+    console.print(f"  Of {schemes:,} ways to make columns coarser, this one loses least:")
+    for name, level in release.scheme.items():
+        console.print(f"    {name:<15} level {level} of {release.public['heights'][name]}")
+    for one in release.requirements:
+        value = ", ".join(f"{name} = {held}" for name, held in one.verdict.value.items())
+        console.print(f"  The file attains {one.verdict.model} with [bold]{value}[/bold]: it was read again to see.")
+    console.print(f"  {release.table.records:,} patients are in it, {release.suppressed:,} had to be left out.")
+    for path in release.save(folder / "release.csv", force=force):
+        console.print(f"  {path}")
+
+
 def _show_end(folder: Path, console: "Console") -> None:
-    _heading(console, 8, "Your turn")
+    _heading(console, 9, "Your turn")
     console.print(f"  shoal assess {folder / 'patients.csv'} --policy {folder / 'policy.toml'}")
     console.print("  [dim]shows all of this on one screen, for your own files as well[/dim]")
     console.print(f"  shoal peers {folder / 'patients.csv'} --policy {folder / 'policy.toml'} --person 0")
     console.print("  [dim]tells which facts give a patient away[/dim]")
+    console.print(f"  shoal anonymize {folder / 'patients.csv'} --policy {folder / 'policy.toml'} --frontier")
+    console.print("  [dim]shows what every k costs; with -o FILE the best release is made[/dim]")
     console.print(f"  shoal init {folder / 'admissions.csv'} -o my-policy.toml")
     console.print("  [dim]writes a policy for a file of yours, with a comment at every step[/dim]\n")
 

@@ -16,7 +16,11 @@ from shoal.table.raw import Encoded
 from shoal.table.role import Role
 from shoal.table.table import Source, Table
 
-_LEFT_OUT = (Role.DIRECT, Role.SUBJECT, Role.HOUSEHOLD)
+_LEFT_OUT = {
+    Role.DIRECT: "it identifies persons directly",
+    Role.SUBJECT: "it says whose record it is",
+    Role.HOUSEHOLD: "it says who lives together",
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,6 +89,4 @@ def _by_role(roles: Mapping[str, Role]) -> dict[str, list[str]]:
 
 def _why_not(table: Table, name: str) -> str | None:
     role = table.roles.get(name)
-    if role is None:
-        return "the policy gives it no role"
-    return f"it is the {role}" if role in _LEFT_OUT else None
+    return "the policy gives it no role" if role is None else _LEFT_OUT.get(role)

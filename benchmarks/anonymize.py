@@ -1,0 +1,159 @@
+"""Search, frontier and release on Adult and on an Adult-like table of a million rows, in CPU seconds.
+
+    python benchmarks/anonymize.py FOLDER [--rows 1000000] [--repeat 7]
+
+FOLDER: adult.csv and its hierarchies, as ARX ships them. A search begins with the encoded table: everything after that
+is made anew in each repetition. The lowest of some repetitions is printed beside the median, for machines are noisy.
+"""
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+import shoal
+from shoal.engines.memory import MemoryEngine
+from shoal.hierarchy.explicit import Explicit
+from shoal.hierarchy.spec import bind
+from shoal.models.evidence import Gatherer
+from shoal.models.model import MODELS
+from shoal.qualities.quality import QUALITIES
+from shoal.search.frontier import frontier
+from shoal.search.goal import Goal
+from shoal.search.space import Space
+from shoal.table.table import Table
+
+NAMES = "sex age race marital-status education native-country workclass occupation salary-class".split()
+FILE = "adult_hierarchy_{}.csv"
+
+
+def ladders(table, folder):
+    return {
+        name: bind(Explicit(file=str(folder / FILE.format(name)), check_labels=False), table, name) for name in NAMES
+    }
+
+
+def enlarged(table, rows):
+    """Return a table like Adult: random records in which each cell is, with p = 0.25, that of another record."""
+    rng = np.random.default_rng(20240901)
+    base, codes = rng.integers(0, table.records, rows), {}
+    for name in table.names:
+        other = rng.random(rows) < 0.25
+        chosen = base.copy()
+        chosen[other] = rng.integers(0, table.records, int(other.sum()))
+        codes[name] = table.codes(name)[chosen]
+    return Table(table.columns, MemoryEngine(codes, {column.name: column.size for column in table.columns}, rows))
+
+
+def goal(table, hierarchies, models, quality, limit, *, sensitive=(), threads=1):
+    quasi = [name for name in NAMES if name not in sensitive]
+    table = table.assign(quasi=quasi, sensitive=list(sensitive))
+    space = Space.of(table, quasi, hierarchies)
+    gatherer = Gatherer(table, hierarchies=hierarchies)
+    kind = QUALITIES[quality]()
+    return Goal(space, gatherer, tuple(models), kind, int(limit * table.records), threads=threads)
+
+
+def timed(work, repeat):
+    cpu, wall = [], []
+    for _ in range(repeat):
+        begun, clock = time.process_time(), time.perf_counter()
+        found = work()
+        cpu.append(time.process_time() - begun)
+        wall.append(time.perf_counter() - clock)
+    figures = {"cpu_min": round(min(cpu), 4), "cpu_median": round(median(cpu), 4), "wall_min": round(min(wall), 4)}
+    return figures, found
+
+
+def searches(table, hierarchies, repeat):
+    found = {}
+    for quality in ("loss", "nue"):
+        for limit in (0.0, 0.02, 1.0):
+            figures, outcome = timed(
+                lambda q=quality, s=limit: goal(table, hierarchies, [MODELS["k-anonymity"](k=5)], q, s).optimum(),
+                repeat,
+            )
+            found[f"{quality} {limit:g}"] = {**figures, "evaluated": outcome.evaluated}
+    return found
+
+
+def complete(table, hierarchies, models, sensitive, threads, repeat):
+    """Look at every scheme: k = 5, loss."""
+    figures, _ = timed(
+        lambda: frontier(
+            goal(table, hierarchies, models, "loss", 1.0, sensitive=sensitive, threads=threads), [5], [1.0]
+        ),
+        repeat,
+    )
+    return figures
+
+
+def released(folder):
+    """From the start of a process to the written and verified release."""
+    lines = [
+        f'{name} = {{ role = "quasi", hierarchy = {{ kind = "explicit", file = "{folder / FILE.format(name)}", separator = ";", check_labels = false }} }}'
+        for name in NAMES
+    ]
+    text = "\n".join(["version = 1", "[columns]", *lines, '[[require]]\nmodel = "k-anonymity"\nk = 5'])
+    with tempfile.TemporaryDirectory() as place:
+        policy = Path(place) / "policy.toml"
+        policy.write_text(text)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        command = ["-m", "shoal", "anonymize", str(folder / "adult.csv"), "-p", str(policy), "-o", f"{place}/out.csv"]
+        subprocess.run([sys.executable, *command], check=True, capture_output=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return round(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 3)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--repeat", type=int, default=7)
+    given = parser.parse_args()
+    folder = given.folder.resolve()
+    adult = shoal.read(folder / "adult.csv")
+    hierarchies = ladders(adult, folder)
+    few = max(given.repeat // 3, 1)
+    attribute = {
+        "k alone": [],
+        "l-diversity": [MODELS["l-diversity"](l=2, column="occupation")],
+        "t-closeness": [MODELS["t-closeness"](t=0.2, column="occupation")],
+        "basic-beta-likeness": [MODELS["basic-beta-likeness"](beta=1, column="occupation")],
+    }
+    result = {
+        "load": os.getloadavg()[0],
+        "search": searches(adult, hierarchies, given.repeat),
+        "complete lattice, 1 thread": complete(adult, hierarchies, [], (), 1, few),
+        "complete lattice, 2 threads": complete(adult, hierarchies, [], (), 2, few),
+        "frontier, 1 thread": timed(lambda: frontier(goal(adult, hierarchies, [], "loss", 1.0)), few)[0],
+        "occupation sensitive": {
+            name: complete(adult, hierarchies, models, ("occupation",), 1, few) for name, models in attribute.items()
+        },
+        "release, process start to end": min(released(folder) for _ in range(few)),
+    }
+    curve = {}
+    for rows in (30_000, 100_000, 300_000, given.rows):
+        large = enlarged(adult, rows)
+        figures, outcome = timed(
+            lambda t=large: goal(t, hierarchies, [MODELS["k-anonymity"](k=5)], "loss", 0.02).optimum(), few
+        )
+        curve[rows] = {**figures, "distinct": len(large.distinct(NAMES)), "evaluated": outcome.evaluated}
+    result["growing"] = curve
+    result["frontier of the largest, 2 threads"] = timed(
+        lambda: frontier(goal(large, hierarchies, [], "loss", 1.0, threads=2)), 1
+    )[0]
+    result["peak_gib"] = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 2)
+    print(json.dumps(result, indent=2))
+
+
+if __name__ == "__main__":
+    main()
