@@ -53,7 +53,7 @@ def enlarged(table, rows):
     return Table(table.columns, MemoryEngine(codes, {column.name: column.size for column in table.columns}, rows))
 
 
-def goal(table, hierarchies, models, quality, limit, *, sensitive=(), threads=1):
+def goal(table, hierarchies, models, quality, limit, *, sensitive=(), threads=1):  # noqa: PLR0913
     quasi = [name for name in NAMES if name not in sensitive]
     table = table.assign(quasi=quasi, sensitive=list(sensitive))
     space = Space.of(table, quasi, hierarchies)
@@ -85,7 +85,7 @@ def searches(table, hierarchies, repeat):
     return found
 
 
-def complete(table, hierarchies, models, sensitive, threads, repeat):
+def complete(table, hierarchies, models, sensitive, threads, repeat):  # noqa: PLR0913, PLR0917
     """Look at every scheme: k = 5, loss."""
     figures, _ = timed(
         lambda: frontier(
@@ -98,10 +98,9 @@ def complete(table, hierarchies, models, sensitive, threads, repeat):
 
 def released(folder):
     """From the start of a process to the written and verified release."""
-    lines = [
-        f'{name} = {{ role = "quasi", hierarchy = {{ kind = "explicit", file = "{folder / FILE.format(name)}", separator = ";", check_labels = false }} }}'
-        for name in NAMES
-    ]
+    kind = 'kind = "explicit", separator = ";", check_labels = false'
+    files = {name: f'file = "{folder / FILE.format(name)}"' for name in NAMES}
+    lines = [f'{name} = {{ role = "quasi", hierarchy = {{ {kind}, {files[name]} }} }}' for name in NAMES]
     text = "\n".join(["version = 1", "[columns]", *lines, '[[require]]\nmodel = "k-anonymity"\nk = 5'])
     with tempfile.TemporaryDirectory() as place:
         policy = Path(place) / "policy.toml"

@@ -1,20 +1,26 @@
 """The search finds what trying every scheme finds, whatever the models, the measure and the limit."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
+from shoal.errors import ModelError, PolicyError
 from shoal.hierarchy.spec import bind_all
 from shoal.kernels import library
 from shoal.models.evidence import Gatherer
 from shoal.models.model import MODELS
 from shoal.population import Population
 from shoal.qualities.quality import QUALITIES, FigureQuality, LevelQuality
+from shoal.search.evaluation import BySize, ByValues
+from shoal.search.frontier import frontier
 from shoal.search.goal import Goal
 from shoal.search.plain import Plain
 from shoal.search.space import Space
+from shoal.table.missing import Missing
 
 LADDERS = {
     "age": {"kind": "interval", "widths": [2, 4]},
@@ -60,7 +66,7 @@ def goals(draw):
     models = tuple(MODELS[name](**parameters) for name, parameters in asked)
     space = Space.of(table, ["age", "sex", "zip"], hierarchies)
     missing = draw(st.sampled_from(["own", "own", "never"]))
-    gatherer = Gatherer(table, missing=shoal.table.missing.Missing(missing), population=Population(size * 10))
+    gatherer = Gatherer(table, missing=Missing(missing), population=Population(size * 10))
     bulk = [name for name in QUALITIES if issubclass(QUALITIES[name], LevelQuality | FigureQuality)]
     quality = QUALITIES[draw(st.sampled_from([*bulk, "loss", "nue", "ambiguity"]))]()
     limit = draw(st.sampled_from([0, size // 4, size]))
@@ -106,3 +112,93 @@ def test_fast_counts_are_those_of_the_slow_way(goal):
     assert fast.suppressed.tolist() == slow.suppressed.tolist()
     assert fast.lost.tolist() == slow.lost.tolist()
     assert fast.classes.tolist() == slow.classes.tolist()
+
+
+@given(goal=goals(), sizes=st.lists(st.integers(1, 5), min_size=1, max_size=3), limits=st.just([0.0, 0.25, 1.0]))
+@settings(max_examples=40)
+def test_every_point_of_the_frontier_is_an_optimum(goal, sizes, limits):
+    found = frontier(goal, sizes, limits)
+    assert [(point.k, point.limit) for point in found.points] == list(product(sorted(set(sizes)), limits))
+    for point in found.points:
+        models = (*goal.models, MODELS["k-anonymity"](k=point.k))
+        limit = int(point.limit * goal.space.table.records)
+        best = Goal(goal.space, goal.gatherer, models, goal.quality, limit, threads=1).optimum().best
+        if best is None:
+            assert point.scheme is None
+        else:
+            assert point.price == pytest.approx(best.price, rel=1e-9, abs=1e-12)
+            assert (point.suppressed, point.scheme) == (best.suppressed, goal.space.scheme(best.scheme))
+
+
+def small_goal(quality="loss", limit=0, bounds=None, **options):
+    table = shoal.read({"age": [1, 2, 3, 4, 5, 6], "sex": list("fmfmfm"), "zip": ["00"] * 3 + ["11"] * 3})
+    space = Space.of(table, ["age", "sex", "zip"], bind_all(LADDERS, table), bounds)
+    return Goal(space, Gatherer(table), (MODELS["k-anonymity"](k=2),), QUALITIES[quality](), limit, **options)
+
+
+def test_weights_decide_which_column_is_spared():
+    """What counts more is made coarser last."""
+    spared = {}
+    for name in ("age", "sex"):
+        goal = small_goal(weights={name: 50.0})
+        spared[name] = goal.space.scheme(goal.optimum().best.scheme)
+    assert spared["age"]["age"] < spared["sex"]["age"]
+    assert spared["sex"]["sex"] < spared["age"]["sex"]
+
+
+def test_levels_stay_within_their_bounds():
+    goal = small_goal(limit=2, bounds={"age": (2, 2), "sex": (0, 0)})
+    assert goal.space.scheme(goal.optimum().best.scheme)["age"] == 2
+    assert len(goal.space) == 3
+    with pytest.raises(PolicyError, match="levels 0 to 3"):
+        small_goal(bounds={"age": (0, 9)})
+    with pytest.raises(PolicyError, match="no quasi-identifier"):
+        small_goal(bounds={"dx": (0, 1)})
+
+
+def test_only_few_schemes_are_looked_at():
+    """Speed is guarded by counting work: here, the schemes that bounds cannot rule out."""
+    seeded = np.random.default_rng(1)
+    names = [f"c{number}" for number in range(6)]
+    table = shoal.read({name: seeded.integers(0, 16, 3000).tolist() for name in names})
+    hierarchies = bind_all({name: {"kind": "interval", "widths": [2, 4, 8]} for name in names}, table)
+    space = Space.of(table, names, hierarchies)
+    for limit in (0, 60, 3000):
+        goal = Goal(space, Gatherer(table), (MODELS["k-anonymity"](k=5),), QUALITIES["loss"](), limit, threads=1)
+        outcome = goal.optimum()
+        assert outcome.schemes == 5**6
+        assert outcome.evaluated < 5**6 / 5
+        assert isinstance(goal.evaluator, BySize)
+
+
+def test_a_search_where_missing_matches_anything_is_refused():
+    goal = small_goal()
+    wild = Gatherer(goal.space.table, missing=Missing.WILDCARD)
+    with pytest.raises(ModelError, match="match anything"):
+        Goal(goal.space, wild, goal.models, goal.quality, 0)
+
+
+def test_who_judges():
+    """The fast evaluators are used where they can be."""
+    table = shoal.read({"age": [1, 2, 3], "dx": ["a", "b", "a"]}).assign(quasi=["age"], sensitive=["dx"])
+    space = Space.of(table, ["age"], bind_all({"age": {"kind": "suppression"}}, table))
+    kinds = {
+        ("k-anonymity", "loss"): BySize,
+        ("l-diversity", "loss"): ByValues,
+        ("average-risk", "loss"): ByValues,
+        ("k-anonymity", "ambiguity"): Plain,
+        ("subset-k-anonymity", "loss"): Plain,
+    }
+    parameters = {"average-risk": {"risk": 0.5}, "l-diversity": {"l": 2}}
+    for (model, quality), kind in kinds.items():
+        asked = MODELS[model](**parameters.get(model, {"k": 2}))
+        goal = Goal(space, Gatherer(table), (asked,), QUALITIES[quality](), 0)
+        assert isinstance(goal.evaluator, kind)
+
+
+def test_persons_in_several_classes_are_refused():
+    table = shoal.read({"who": [1, 1, 2], "age": [1, 2, 3]}).assign(subject="who", quasi=["age"])
+    space = Space.of(table, ["age"], bind_all({"age": {"kind": "suppression"}}, table))
+    goal = Goal(space, Gatherer(table), (MODELS["k-anonymity"](k=2),), QUALITIES["loss"](), 0)
+    with pytest.raises(ModelError, match="several records"):
+        goal.optimum()

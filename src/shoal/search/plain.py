@@ -52,7 +52,8 @@ class Plain:
 
     def by_sizes(self, schemes: Ints, sizes: Sequence[int]) -> list[Counted]:
         """Judge every scheme for each size."""
-        asked = [replace(self, models=(*self.models, KAnonymity(k=size))) for size in sizes]
+        everybody = self.space.table.records
+        asked = [replace(self, models=(*self.models, KAnonymity(k=size)), limit=everybody) for size in sizes]
         return [one.counted(schemes) for one in asked]
 
     def another(self, *, keeping: bool = True) -> "Plain":  # noqa: ARG002 - it keeps nothing
