@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.errors import ModelError, PolicyError
+from shoal.errors import Cancelled, ModelError, PolicyError
 from shoal.hierarchy.spec import bind_all
 from shoal.kernels import library
 from shoal.models.evidence import Gatherer
@@ -202,3 +202,21 @@ def test_persons_in_several_classes_are_refused():
     goal = Goal(space, Gatherer(table), (MODELS["k-anonymity"](k=2),), QUALITIES["loss"](), 0)
     with pytest.raises(ModelError, match="several records"):
         goal.optimum()
+
+
+def test_whoever_stops_a_search_is_told_the_best_so_far():
+    goal, calls = small_goal(limit=6), []
+
+    def impatient(progress):
+        calls.append(progress)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(
+        Cancelled, match=r"The best scheme so far costs [\d.]+ and suppresses \d+: age \d, sex \d, zip \d"
+    ):
+        goal.optimum(impatient)
+    with pytest.raises(Cancelled, match="had been found yet"):
+        small_goal(limit=6).optimum(lambda _: impatient(calls.clear() or calls.extend([None, None])))
+    assert "best so far" in calls[-1].note
+    assert calls[-1].total == len(goal.space)

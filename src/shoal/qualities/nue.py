@@ -87,7 +87,7 @@ def pooled(scores: Mapping[str, Score], recoding: Recoding) -> Score:
 def greatest_loss(recoded: Recoded) -> float:
     """Return the loss if everything is suppressed: ``Σ log₂(n / f(v))`` over all records.
 
-    >>>     >>> import shoal
+    >>> import shoal
     >>> recoding = shoal.compare({"sex": list("fmfm")}, {"sex": list("****")}).recoding
     >>> greatest_loss(recoding["sex"])
     4.0

@@ -15,6 +15,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.errors import Cancelled
 from shoal.kernels.threads import pool
 from shoal.models.model import Monotone
 from shoal.progress import Hook, Progress
@@ -146,7 +147,14 @@ class Search:
 
     def outcome(self) -> Outcome:
         """Go from coarse to fine."""
-        contest, layer, seen, evaluated = Contest(self.space), Layer.top(self.space.shape), 0, 0
+        contest = Contest(self.space)
+        try:
+            return self._descended(contest)
+        except KeyboardInterrupt:
+            raise Cancelled(f"Stopped. {_told(self.space, contest.best())}") from None
+
+    def _descended(self, contest: Contest) -> Outcome:
+        layer, seen, evaluated = Layer.top(self.space.shape), 0, 0
         while len(layer.schemes):
             wanted = np.flatnonzero(self._floors(layer) <= contest.ceiling)
             if len(wanted):
@@ -187,6 +195,14 @@ class Search:
         if self.limit == 0 and self.monotone.generalisation:
             return np.maximum(counted.small, counted.suppressed > 0)
         return counted.small
+
+
+def _told(space: Space, best: Best | None) -> str:
+    """Say what was found until now; nothing of the data."""
+    if best is None:
+        return "No scheme that will do had been found yet."
+    levels = ", ".join(f"{name} {level}" for name, level in space.scheme(best.scheme).items())
+    return f"The best scheme so far costs {best.price:.6g} and suppresses {best.suppressed:,}: {levels}."
 
 
 def _so_far(price: float) -> str:
