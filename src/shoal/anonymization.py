@@ -20,7 +20,7 @@ from shoal.recoding.recoding import Recoding
 from shoal.release.manifest import fingerprint
 from shoal.release.mapping import ValueMap
 from shoal.release.release import Release, verified_in_a_file
-from shoal.release.transformed import Transformed, on_levels, transformed
+from shoal.release.transformed import Transformed, shown_by, transformed
 from shoal.release.verification import Original, Verified
 from shoal.search.frontier import LIMITS, SIZES, Frontier
 from shoal.search.frontier import frontier as find_frontier
@@ -173,13 +173,12 @@ class _Run:
         scheme = self.space.scheme(best.scheme)
         plain = Plain(self.space, self.gatherer, goal.models, goal.quality, goal.limit)
         judged = plain.judged(best.scheme)
-        rows = self.table.distinct(self.table.quasi)
-        shown = on_levels(rows, self.table, self.hierarchies, scheme)
-        made = transformed(self.table, rows, shown, judged.suppressed)
+        rows, recoding = self.table.distinct(self.table.quasi), plain.recoding(best.scheme, judged.suppressed)
+        made = transformed(self.table, rows, shown_by(recoding), judged.suppressed)
         original = self._original(made)
         self.progress(Progress("verifying the release", 0))
         found = verified_in_a_file(made.table, original, self.asked)
-        quality = self._quality(plain.recoding(best.scheme, judged.suppressed))
+        quality = self._quality(recoding)
         lost = int(rows.counts[judged.suppressed].sum())
         facts = self._facts(scheme, judged.persons, lost, int(judged.classes.copies[judged.kept].sum()), quality, found)
         return Release(

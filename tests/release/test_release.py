@@ -260,3 +260,17 @@ def test_every_release_holds_what_it_promises(seed, k, limit):
     held = release.table.to_arrow().to_pydict()
     came, went = (Counter(zip(one["dx"], one["note"], strict=True)) for one in (data, held))
     assert went <= came
+
+
+def test_a_release_is_written_like_the_file_it_came_from(policy, tmp_path):
+    shoal.write(shoal.read(patients()), tmp_path / "in.csv", separator=";")
+    shoal.anonymize(tmp_path / "in.csv", policy).save(tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text().splitlines()[0] == "age;sex;dx;note"
+
+
+def test_values_that_stay_as_they_are_keep_their_type():
+    policy = shoal.Policy.parse(
+        POLICY.replace("suppression = 0.2", "suppression = 1\nlevels = { age = [0, 0], sex = [0, 0] }")
+    )
+    data = {**patients(), "age": [30, 31] * 30, "sex": ["f"] * 60}
+    assert set(shoal.anonymize(data, policy).to_frame("pyarrow").column("age").to_pylist()) == {30, 31}

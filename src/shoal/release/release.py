@@ -60,6 +60,8 @@ class Release:
         ``out.csv.mapping.json``, which must not. Returns the paths.
         """
         target = Path(path)
+        if separator is None and target.suffix.lower() == ".csv":
+            separator = self.table.source.details.get("separator")  # as in the file that it came from
         parts = ("manifest", "internal", "mapping")
         manifest, internal, mapping = (target.with_name(f"{target.name}.{part}.json") for part in parts)
         with ExitStack() as all_or_none:

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.engines.protocol import DistinctRows
-from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.grouping import group_rows
 from shoal.kernels.translation import Codes, narrowest
+from shoal.recoding.recoding import Recoded, Recoding
 from shoal.release.columns import compacted, labelled
-from shoal.table.column import SUPPRESSED, Column
+from shoal.table.column import Column
 from shoal.table.raw import Encoded
 from shoal.table.role import Role
 from shoal.table.table import Source, Table
@@ -35,25 +35,27 @@ class Transformed:
     left_out: Mapping[str, str]
 
 
-def on_levels(
-    rows: DistinctRows, table: Table, hierarchies: Mapping[str, Hierarchy], scheme: Mapping[str, int]
-) -> dict[str, tuple[Column, Codes]]:
-    """Return for each column what distinct rows show if every value is replaced by its node on a level."""
-    shown = {}
-    for name, codes in zip(rows.columns, rows.codes, strict=True):
-        level = scheme[name]
-        if level == 0 and not _hides(hierarchies[name]):
-            shown[name] = (table[name], codes)
-            continue
-        column, of_node = labelled(name, hierarchies[name].levels[level].labels)
-        places = of_node.astype(narrowest(max(column.size, 1)))[hierarchies[name].nodes(level)]
-        shown[name] = (column, places[codes])
-    return shown
+def shown_by(recoding: Recoding) -> dict[str, tuple[Column, Codes]]:
+    """Return for each quasi-identifier what the rows of a recoding show: values as they are, or labels of sets.
+
+    >>> import shoal
+    >>> from shoal.hierarchy.spec import bind_all
+    >>> table = shoal.read({"age": [31, 34, 71]})
+    >>> ladders = bind_all({"age": {"kind": "interval", "widths": [10]}}, table)
+    >>> column, codes = shown_by(Recoding.of_scheme(table, ladders, {"age": 1}))["age"]
+    >>> column.labels().take(codes.tolist()).to_pylist()
+    ['30-39', '30-39', '70-79']
+    """
+    kept = np.flatnonzero(~recoding.suppressed)
+    return {column.name: _shown(column, kept) for column in recoding.of_quasi}
 
 
-def _hides(hierarchy: Hierarchy) -> bool:
-    """Tell whether some values show nothing even on the lowest level."""
-    return SUPPRESSED in hierarchy.levels[0].labels
+def _shown(recoded: Recoded, kept: NDArray[np.intp]) -> tuple[Column, Codes]:
+    column, at = recoded.domain.column, recoded.at
+    if (at[kept] < column.size).all():  # nothing but values as they were: they keep their type
+        return column, np.where(at < column.size, at, 0).astype(narrowest(max(column.size, 1)))
+    made, places = labelled(column.name, [*column.labels().to_pylist(), *recoded.nodes.labels])
+    return made, places.astype(narrowest(max(made.size, 1)))[at]
 
 
 def transformed(
