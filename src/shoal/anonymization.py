@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.errors import PolicyError, ReleaseError
 from shoal.hierarchy.hierarchy import Hierarchy
@@ -25,7 +26,7 @@ from shoal.release.verification import Original, Verified
 from shoal.search.frontier import LIMITS, SIZES, Frontier
 from shoal.search.frontier import frontier as find_frontier
 from shoal.search.goal import Goal
-from shoal.search.optimum import Best, Outcome
+from shoal.search.iterative import iterative
 from shoal.search.plain import Plain
 from shoal.search.space import Space
 from shoal.table.reading import read
@@ -147,10 +148,31 @@ class _Run:
                 hint='Give a requirement: [[require]] model = "k-anonymity", k = 11; or a preset.',
             )
         goal = self.goal(tuple(model for _, _, model in self.asked))
+        return self._local(goal) if self.policy.search.recoding == "local" else self._global(goal)
+
+    def _global(self, goal: Goal) -> Release:
+        """Make all records coarser alike."""
         outcome = goal.optimum(self.progress)
         if outcome.best is None:
             raise self._impossible()
-        return self._made(goal, outcome, outcome.best)
+        plain = Plain(self.space, self.gatherer, goal.models, goal.quality, goal.limit)
+        judged = plain.judged(outcome.best.scheme)
+        recoding = plain.recoding(outcome.best.scheme, judged.suppressed)
+        scheme = self.space.scheme(outcome.best.scheme)
+        levels = np.tile([scheme[name] for name in self.table.quasi], (len(judged.suppressed), 1))
+        searched = {"price": outcome.best.price, "evaluated": outcome.evaluated, "schemes": outcome.schemes}
+        mapping = ValueMap.of(self.table, self.hierarchies, scheme, self._kept)
+        return self._made(recoding, levels, judged.persons, searched, scheme, mapping)
+
+    def _local(self, goal: Goal) -> Release:
+        """Make each record as coarse as it needs."""
+        found = iterative(goal, self.progress)
+        if found.persons > self.limit:
+            raise self._impossible()
+        levels = found.levels[:, [self.space.names.index(name) for name in self.table.quasi]]
+        rows = self.table.distinct(self.table.quasi)
+        recoding = Recoding.of_levels(rows, self.table, self.hierarchies, levels, found.suppressed)
+        return self._made(recoding, levels, found.persons, {"schemes": len(self.space)}, {}, None)
 
     def _impossible(self) -> ReleaseError:
         """Say what can be had instead."""
@@ -168,34 +190,49 @@ class _Run:
             f"suppression = {np.ceil(share * 1000) / 1000:g}, ask for less, or give columns coarser hierarchies.",
         )
 
-    def _made(self, goal: Goal, outcome: Outcome, best: Best) -> Release:
+    def _made(  # noqa: PLR0913, PLR0917 - what a search finds
+        self,
+        recoding: Recoding,
+        levels: NDArray[np.int64],
+        suppressed: int,
+        searched: Mapping[str, Any],
+        scheme: Mapping[str, int],
+        mapping: ValueMap | None,
+    ) -> Release:
+        """Write out what a recoding says, verify and measure it."""
         self.progress(Progress("making the release", 0))
-        scheme = self.space.scheme(best.scheme)
-        plain = Plain(self.space, self.gatherer, goal.models, goal.quality, goal.limit)
-        judged = plain.judged(best.scheme)
-        rows, recoding = self.table.distinct(self.table.quasi), plain.recoding(best.scheme, judged.suppressed)
-        made = transformed(self.table, rows, shown_by(recoding), judged.suppressed)
+        rows = self.table.distinct(self.table.quasi)
+        made = transformed(self.table, rows, shown_by(recoding), recoding.suppressed)
         original = self._original(made)
         self.progress(Progress("verifying the release", 0))
         found = verified_in_a_file(made.table, original, self.asked)
         quality = self._quality(recoding)
-        lost = int(rows.counts[judged.suppressed].sum())
-        facts = self._facts(scheme, judged.persons, lost, int(judged.classes.copies[judged.kept].sum()), quality, found)
+        kept = np.flatnonzero(~recoding.suppressed)
+        on_levels = {
+            name: np.bincount(levels[kept, place], recoding.counts[kept]).astype(int).tolist()
+            for place, name in enumerate(self.table.quasi)
+        }
+        facts = self._facts(scheme, on_levels, suppressed, recoding, quality, found)
         return Release(
             table=made.table,
             scheme=scheme,
-            suppressed=judged.persons,
-            suppressed_records=lost,
+            levels=on_levels,
+            suppressed=suppressed,
+            suppressed_records=facts["suppressed_records"],
             classes=facts["classes"],
             quality=quality,
             requirements=found,
-            internal={**facts, **self._secrets(original, outcome, best, made)},
+            internal={**facts, **self._secrets(original, made), "search": dict(searched)},
             public=facts,
-            mapping=ValueMap.of(self.table, self.hierarchies, scheme, made.table.names),
+            mapping=mapping,
             notes=tuple(self._notes(made)),
             original=original,
             asked=self.asked,
         )
+
+    @property
+    def _kept(self) -> tuple[str, ...]:
+        return tuple(name for name in self.table.names if self.table.roles.get(name) not in {None, *_NEVER_NAMED})
 
     def _original(self, made: Transformed) -> Original:
         sensitive = {name: self.table[name] for name in self.table.sensitive}
@@ -216,21 +253,23 @@ class _Run:
     def _facts(  # noqa: PLR0913, PLR0917 - what a manifest says
         self,
         scheme: Mapping[str, int],
+        levels: Mapping[str, list[int]],
         suppressed: int,
-        lost: int,
-        classes: int,
+        recoding: Recoding,
         quality: Mapping[str, Measured],
         found: tuple[Verified, ...],
     ) -> dict[str, Any]:
         """Return what may go out with the release."""
         return {
             "shoal": version("shoal"),
-            "records": self.table.records - lost,
+            "records": recoding.kept,
             "suppressed": suppressed,
-            "suppressed_records": lost,
-            "classes": classes,
+            "suppressed_records": recoding.records - recoding.kept,
+            "classes": len(recoding.classes.sizes),
+            "recoding": self.policy.search.recoding,
             "scheme": dict(scheme),
-            "heights": {name: self.hierarchies[name].height for name in scheme},
+            "records_on_levels": dict(levels),
+            "heights": {name: self.hierarchies[name].height for name in self.table.quasi},
             "columns": {name: str(role) for name, role in self.table.roles.items() if role not in _NEVER_NAMED},
             "requirements": [
                 {
@@ -252,7 +291,7 @@ class _Run:
             "verified": True,
         }
 
-    def _secrets(self, original: Original, outcome: Outcome, best: Best, made: Transformed) -> dict[str, Any]:
+    def _secrets(self, original: Original, made: Transformed) -> dict[str, Any]:
         """Return what stays with the owner: enough to make the release again, and to judge it again."""
         return {
             "policy": self.policy.model_dump(mode="json", exclude_defaults=True),
@@ -261,7 +300,6 @@ class _Run:
                 name: dict(zip(map(str, column.labels().to_pylist()), original.reference[name].tolist(), strict=True))
                 for name, column in original.sensitive.items()
             },
-            "search": {"price": best.price, "evaluated": outcome.evaluated, "schemes": outcome.schemes},
             "left_out": dict(made.left_out),
         }
 

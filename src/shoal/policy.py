@@ -142,6 +142,9 @@ class Search(Checked):
     quality: str = Field(
         default="loss", description="the measure of quality that is to be best", json_schema_extra=_known_qualities
     )
+    recoding: Literal["global", "local"] = Field(
+        default="global", description="whether all records are made coarser alike, or each as little as it needs"
+    )
     weights: dict[str, Annotated[float, Field(gt=0)]] = Field(
         default_factory=dict, description="how much a quasi-identifier counts for the quality; 1 if nothing is said"
     )

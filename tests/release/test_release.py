@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.errors import PolicyError, ReleaseError, WriteError
+from shoal.errors import ModelError, PolicyError, ReleaseError, WriteError
 from shoal.release import verification
 
 POLICY = """
@@ -274,3 +274,36 @@ def test_values_that_stay_as_they_are_keep_their_type():
     )
     data = {**patients(), "age": [30, 31] * 30, "sex": ["f"] * 60}
     assert set(shoal.anonymize(data, policy).to_frame("pyarrow").column("age").to_pylist()) == {30, 31}
+
+
+def test_local_recoding_keeps_more_and_holds(tmp_path):
+    """Most records stay fine; nobody is left out; the file says so."""
+    data = patients(200)
+    said = POLICY.replace("suppression = 0.2", "suppression = 0").replace("k = 2", "k = 4")
+    local = shoal.anonymize(data, shoal.Policy.parse(said.replace("[search]", '[search]\nrecoding = "local"')))
+    alike = shoal.anonymize(data, shoal.Policy.parse(said))
+    assert local.suppressed == 0
+    assert local.quality["loss"].total.value < alike.quality["loss"].total.value
+    assert sum(local.levels["age"]) == 200
+    files = local.save(tmp_path / "out.csv")
+    assert [path.name for path in files] == ["out.csv", "out.csv.manifest.json", "out.csv.internal.json"]
+    text = shoal.read(tmp_path / "out.csv", text=["age", "sex"], suppressed="*")
+    assert shoal.assess(text, quasi=["age", "sex"]).k >= 4
+
+
+@given(seed=st.integers(0, 500), k=st.integers(1, 6), t=st.sampled_from([0.3, 0.6, 1.0]))
+@settings(max_examples=25)
+def test_every_local_release_holds_what_it_promises(seed, k, t):
+    said = POLICY.replace("k = 2", f'k = {k}\n[[require]]\nmodel = "t-closeness"\nt = {t}\ncolumn = "dx"')
+    policy = shoal.Policy.parse(said.replace("suppression = 0.2", 'suppression = 0.5\nrecoding = "local"'))
+    data = patients(30, seed)
+    release = shoal.anonymize(data, policy)
+    assert shoal.assess(release.table, quasi=["age", "sex"]).k >= k
+    assert release.table.records == 30 - release.suppressed_records
+    assert release.verified
+
+
+def test_local_recoding_refuses_what_it_cannot_do():
+    said = POLICY.replace('model = "k-anonymity"\nk = 2', 'model = "average-risk"\nrisk = 0.5')
+    with pytest.raises(ModelError, match="single classes"):
+        shoal.anonymize(patients(), shoal.Policy.parse(said.replace("[search]", '[search]\nrecoding = "local"')))

@@ -13,7 +13,9 @@ from shoal.models.evidence import Gatherer
 from shoal.models.model import MODELS
 from shoal.population import Population
 from shoal.qualities.quality import QUALITIES
+from shoal.recoding.recoding import Recoding
 from shoal.search.goal import Goal
+from shoal.search.iterative import iterative
 from shoal.search.plain import Plain
 from shoal.search.space import Space
 from tests.conftest import SHARED
@@ -132,3 +134,21 @@ def test_every_scheme_of_the_lattice(shared, k):
             assert (values[order] == oracle[f"dm_{k}"]).all()
         else:
             assert np.allclose(prices[order], oracle[f"{name}_{k}"], rtol=close, atol=1e-12)
+
+
+def test_local_recoding_beats_the_best_of_arx(shared):
+    """k = 5, nobody suppressed: finer in both measures than ARX's best setting, 0.941 and 0.739."""
+    baselines = json.loads((shared / "oracles/arx_adult.json").read_text())["baselines_to_beat"]
+    reports = [one["quality_report_higher_is_better"] for one in baselines]
+    sought = goal([MODELS["k-anonymity"](k=5)], "loss", 0)
+    found = iterative(sought)
+    table, hierarchies = adult()
+    rows = table.distinct(NAMES)
+    levels = found.levels[:, [sought.space.names.index(name) for name in NAMES]]
+    recoding = Recoding.of_levels(rows, table, hierarchies, levels, found.suppressed)
+    assert not found.suppressed.any()
+    assert recoding.classes.sizes.min() >= 5
+    granularity = QUALITIES["granularity"]().measure(recoding).total.value
+    entropy = 1 - QUALITIES["nue"]().measure(recoding).total.cost
+    assert granularity > max(0.941, *(report["granularity_arithmetic_mean_normalized"] for report in reports))
+    assert entropy > max(0.739, *(report["nue_arithmetic_mean"] for report in reports))

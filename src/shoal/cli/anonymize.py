@@ -78,9 +78,9 @@ def show(release: "Release", out: "Console") -> None:
     """Print what was done and what it attains."""
     released, lost = counted(release.table.records, "record"), counted(release.suppressed_records, "record")
     out.print(f"[bold]{released} released[/bold], {lost} left out.")
-    sheet = grid("", "level", "of")
-    for name, level in release.scheme.items():
-        sheet.add_row(plain(name), str(level), str(release.public["heights"][name]))
+    sheet = grid("records on level", *map(str, range(max(map(len, release.levels.values())))))
+    for name, records in release.levels.items():
+        sheet.add_row(plain(name), *(f"{number:,}" if number else "·" for number in records))
     out.print()
     out.print(sheet)
     sheet = grid("requirement", "asked", "attained", "")

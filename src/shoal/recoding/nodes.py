@@ -175,6 +175,19 @@ class Nodes:
         nodes = cls.of(domain, [*made, whole])
         return nodes, np.where(hidden[of_code], len(nodes) - 1, domain.codes + of_code)
 
+    @classmethod
+    def on_levels(cls, domain: Domain, hierarchy: Hierarchy) -> tuple["Nodes", Ints]:
+        """Return the nodes of all levels, and for each level which of them each code is in; the last is everything."""
+        held = [cls.on_level(domain, hierarchy, level) for level in range(hierarchy.height + 1)]
+        more = [node for nodes, _ in held for node in nodes.more[:-1]]
+        whole, begin, of_code = domain.codes + len(more), domain.codes, []
+        for nodes, codes in held:
+            hidden = codes == len(nodes) - 1
+            shifted = np.where(codes < domain.codes, codes, codes - domain.codes + begin)
+            of_code.append(np.where(hidden, whole, shifted))
+            begin += len(nodes.more) - 1
+        return cls.of(domain, [*more, Node.everything(domain)]), np.stack(of_code)
+
     def __len__(self) -> int:
         return self.domain.codes + len(self.more)
 

@@ -42,6 +42,10 @@ class ValueMap:
             columns[name] = dict(zip(values, became, strict=True))
         return cls(columns, kept)
 
+    def document(self) -> dict[str, Any]:
+        """Return the mapping as plain data: values and what they became, in pairs, for a value may be missing."""
+        return {"kept": self.kept, "columns": {name: list(held.items()) for name, held in self.columns.items()}}
+
     def apply(self, data: Any) -> Table:
         """Do the same to new data; values that the mapping does not cover are refused."""
         table = read(data)

@@ -23,13 +23,16 @@ from shoal.table.writing import replacing, write
 class Release:
     """A table whose every requirement was verified after it was written.
 
-    ``scheme``: the level of each quasi-identifier. ``suppressed``: persons that are left out. ``quality``: what it
+    ``scheme``: the level of each quasi-identifier; empty if records are on levels of their own. ``levels``: how many
+    records are on each level of each quasi-identifier. ``suppressed``: persons that are left out. ``quality``: what it
     cost, by measure. ``requirements``: what was asked for, and what the written table attains. ``internal``: what stays
-    with the owner. ``public``: what may go out. ``mapping``: what every value became.
+    with the owner. ``public``: what may go out. ``mapping``: what every value became, where all records
+    became coarser alike.
     """
 
     table: Table
     scheme: Mapping[str, int]
+    levels: Mapping[str, list[int]]
     suppressed: int
     suppressed_records: int
     classes: int
@@ -37,7 +40,7 @@ class Release:
     requirements: tuple[Verified, ...]
     internal: Mapping[str, Any]
     public: Mapping[str, Any]
-    mapping: ValueMap
+    mapping: ValueMap | None
     notes: tuple[str, ...]
     original: Original
     asked: tuple[tuple[str, str, Model], ...]
@@ -62,28 +65,23 @@ class Release:
         target = Path(path)
         if separator is None and target.suffix.lower() == ".csv":
             separator = self.table.source.details.get("separator")  # as in the file that it came from
-        parts = ("manifest", "internal", "mapping")
-        manifest, internal, mapping = (target.with_name(f"{target.name}.{part}.json") for part in parts)
+        names = {part: target.with_name(f"{target.name}.{part}.json") for part in self._documents("")}
         with ExitStack() as all_or_none:
-            beside = [all_or_none.enter_context(replacing(file, force=force)) for file in (internal, mapping, manifest)]
+            beside = {part: all_or_none.enter_context(replacing(file, force=force)) for part, file in names.items()}
 
             def look(file: Path, options: Mapping[str, Any]) -> None:
                 check(verify(file, self.table, self.original, self.asked, options))
-                self._write_manifests(file, *beside)
+                for part, text in self._documents(hashlib.sha256(file.read_bytes()).hexdigest()).items():
+                    beside[part].write_text(text, encoding="utf-8")
 
             write(self.table, target, force=force, separator=separator, progress=progress, check_written=look)
-        return target, manifest, internal, mapping
+        return target, *names.values()
 
-    def _write_manifests(self, table: Path, internal: Path, mapping: Path, manifest: Path) -> None:
-        """Write what belongs to a written table, which they name by its hash."""
-        file = {"file_sha256": hashlib.sha256(table.read_bytes()).hexdigest()}
-        internal.write_text(written({**self.internal, **file}), encoding="utf-8")
-        manifest.write_text(written({**self.public, **file}), encoding="utf-8")
-        became = {
-            "kept": self.mapping.kept,
-            "columns": {name: list(held.items()) for name, held in self.mapping.columns.items()},
-        }
-        mapping.write_text(written(became), encoding="utf-8")
+    def _documents(self, digest: str) -> dict[str, str]:
+        """Return what is written beside the table, which it names by the hash of its file."""
+        file = {"file_sha256": digest}
+        made = {"manifest": written({**self.public, **file}), "internal": written({**self.internal, **file})}
+        return made if self.mapping is None else {**made, "mapping": written(self.mapping.document())}
 
 
 def check(found: tuple[Verified, ...]) -> tuple[Verified, ...]:

@@ -61,6 +61,11 @@ class Goal:
             suppression=whole and all(one.suppression for one in promised),
         )
 
+    @property
+    def tables(self) -> tuple[SizesModel, ...]:
+        """What must hold of the table as a whole."""
+        return tuple(model for model in self.models if isinstance(model, SizesModel))
+
     @cached_property
     def size(self) -> int:
         """How many persons a class needs."""
@@ -125,8 +130,7 @@ class Goal:
         if any(held is None for held in walks.values()):
             return Plain(self.space, self.gatherer, self.models, self.quality, self.limit)
         columns = [Sensitive(column, tuple(asked[column]), held) for column, held in walks.items() if held is not None]
-        tables = [model for model in self.models if isinstance(model, SizesModel)]
-        return ByValues(self.evidence, self.size, walk, tuple(columns), tuple(tables))
+        return ByValues(self.evidence, self.size, walk, tuple(columns), self.tables)
 
     def evaluators(self, *, keeping: bool = True) -> Sequence[Evaluator]:
         """Return one for each thread; ``keeping``: whether they are asked for few schemes many times."""

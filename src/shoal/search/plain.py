@@ -44,7 +44,7 @@ class Plain:
     limit: int
 
     def __post_init__(self) -> None:
-        if self._base.overlap:
+        if self.base.overlap:
             raise ModelError(
                 "Persons have several records with different quasi-identifiers: a search cannot deal with that yet.",
                 hint="Give each person one record, or make the columns that differ sensitive or insensitive.",
@@ -61,7 +61,7 @@ class Plain:
         return Plain(self.space, self.gatherer, self.models, self.quality, self.limit)
 
     @cached_property
-    def _base(self) -> Classes:
+    def base(self) -> Classes:
         """The classes of the table, with every sensitive column that a model wants to see."""
         table, quasi = self.space.table, self.space.quasi
         seen = [view.sensitive for model in self.models for view in model.views(quasi, table.sensitive)]
@@ -103,7 +103,7 @@ class Plain:
     def judged(self, scheme: int) -> Judged:
         """Suppress classes that fail, then see whether what is about the whole table holds."""
         coarser = self._coarser(scheme)
-        classes = self._base.rolled(coarser)
+        classes = self.base.rolled(coarser)
         kept = ~self._failing(coarser, classes)
         for model in self.models:
             if model.scope is Scope.TABLE and kept.any():
@@ -137,7 +137,7 @@ class Plain:
 
     def _evidence(self, model: Model, view: View, coarser: dict[str, Coarsening], kept: Mask | None = None) -> Evidence:
         if self._is_plain(view):
-            base = self._base.rolled(coarser)
+            base = self.base.rolled(coarser)
         else:
             seen = self.gatherer.evidence(view).classes
             base = seen.rolled({name: how for name, how in coarser.items() if name in view.quasi})
@@ -185,16 +185,16 @@ class Plain:
     def _result(self, classes: Classes, kept: Mask) -> Judged:
         """Find the rows to suppress: all that look alike, if some of them must be."""
         lost = np.zeros(len(self._rows), bool)
-        lost[self._of_shown[~kept[classes.of_row]]] = True
-        gone = lost[self._of_shown]
+        lost[self.of_shown[~kept[classes.of_row]]] = True
+        gone = lost[self.of_shown]
         still = np.zeros(len(classes), bool)
         still[classes.of_row[~gone]] = True
         return Judged(lost | ~self._visible, classes.grouped.shown.members.within(gone), classes, still)
 
     @cached_property
-    def _of_shown(self) -> NDArray[np.intp]:
+    def of_shown(self) -> NDArray[np.intp]:
         """Which of the distinct rows under the quasi-identifiers each shown row is one of."""
-        keys = self._base.grouped.shown.keys
+        keys = self.base.grouped.shown.keys
         new = np.zeros(len(keys[0]), bool)
         for key in keys:
             new[1:] |= key[1:] != key[:-1]
