@@ -37,7 +37,7 @@ def test_the_demo_runs_through(demo):
     assert "who can be found?" in done.stdout
     assert sorted(file.name for file in (folder / "here").iterdir()) == [
         *("admissions.csv", "patients.csv", "people.svg", "policy.toml", "register.csv", "release.csv"),
-        *("release.csv.internal.json", "release.csv.manifest.json", "release.csv.mapping.json"),
+        *("release.csv.internal.json", "release.csv.manifest.json"),
     ]
     policy = Policy.load(folder / "here/policy.toml")
     table = policy.apply(shoal.read(folder / "here/patients.csv"))
@@ -213,9 +213,9 @@ def test_anonymize_writes_a_release_that_can_be_assessed(demo, tmp_path):
     assert found["verified"] is True
     assert set(found) >= {"scheme", "suppressed", "classes", "quality"}
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        *("out.csv", "out.csv.internal.json", "out.csv.manifest.json", "out.csv.mapping.json")
+        *("out.csv", "out.csv.internal.json", "out.csv.manifest.json")
     ]
-    quasi = ",".join(found["scheme"])
+    quasi = ",".join(found["records_on_levels"])
     again = run("assess", "out.csv", "--quasi", quasi, "--suppressed", "*", "-k", 11, "--json", cwd=tmp_path)
     assert again.returncode == 0
     assert json.loads(again.stdout)["result"]["k"] == found["requirements"][0]["value"]["k"]

@@ -197,11 +197,10 @@ def _show_cost(table: Table, hierarchies: dict[str, Hierarchy], console: "Consol
 
 
 def _show_release(release: Release, folder: Path, console: "Console", *, force: bool) -> None:
-    _heading(console, 8, "The best release of all that meet the policy is made, and verified from its file")
-    schemes = release.internal["search"]["schemes"]
-    console.print(f"  Of {schemes:,} ways to make columns coarser, this one loses least:")
-    for name, level in release.scheme.items():
-        console.print(f"    {name:<15} level {level} of {release.public['heights'][name]}")
+    _heading(console, 8, "A release is made, each patient as coarse as needed, and verified from its file")
+    console.print("  How many patients show each level of a ladder, from their own value to *:")
+    for name, records in release.levels.items():
+        console.print(f"    {name:<15} " + "  ".join(f"{number:>6,}" for number in records))
     for one in release.requirements:
         value = ", ".join(f"{name} = {held}" for name, held in one.verdict.value.items())
         console.print(f"  The file attains {one.verdict.model} with [bold]{value}[/bold]: it was read again to see.")
