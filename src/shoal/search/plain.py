@@ -121,7 +121,7 @@ class Plain:
                 continue
             for view in model.views(self.space.quasi, self.space.table.sensitive):
                 if self._is_plain(view):
-                    failing |= model.failing(self._about(model, view, classes))
+                    failing |= model.failing(self.about(model, view, classes))
                 else:
                     failing |= bool(model.failing(self._evidence(model, view, coarser)).any())
         return failing
@@ -130,7 +130,8 @@ class Plain:
         """Tell whether a view is of the classes of the scheme, and not of others."""
         return view.quasi == self.space.quasi and len(view.sensitive) <= 1
 
-    def _about(self, model: Model, view: View, classes: Classes) -> Evidence:
+    def about(self, model: Model, view: View, classes: Classes) -> Evidence:
+        """Return what a model reads about classes of a scheme."""
         if Need.REGISTER in model.needs or (Need.POPULATION in model.needs and self._has_register):
             raise ModelError(f"The model {model.name} cannot be searched for with a register of the population yet.")
         return Evidence(classes, view.column, self.gatherer.hierarchies, self.gatherer.population)
@@ -141,7 +142,7 @@ class Plain:
         else:
             seen = self.gatherer.evidence(view).classes
             base = seen.rolled({name: how for name, how in coarser.items() if name in view.quasi})
-        return self._about(model, view, base if kept is None else base.only(kept))
+        return self.about(model, view, base if kept is None else base.only(kept))
 
     @property
     def _has_register(self) -> bool:
