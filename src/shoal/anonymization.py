@@ -27,10 +27,8 @@ from shoal.search.frontier import LIMITS, SIZES, Frontier
 from shoal.search.frontier import frontier as find_frontier
 from shoal.search.goal import Goal
 from shoal.search.iterative import iterative
-from shoal.search.plain import Plain
 from shoal.search.space import Space
 from shoal.table.reading import read
-from shoal.table.role import Role
 from shoal.table.table import Table
 
 _MEASURES = ("loss", "nue", "precision", "discernibility", "average-class-size", "suppressed-records")
@@ -131,7 +129,10 @@ class _Run:
     def goal(self, models: tuple[Model, ...], limit: int | None = None) -> Goal:
         """Return what is sought."""
         for model in models:
-            if Need.SENSITIVE in model.needs and not self.table.sensitive and getattr(model, "column", None) is None:
+            named = getattr(model, "column", None)
+            if named is not None and named not in self.table.sensitive:
+                raise PolicyError(f"A requirement names column '{named}', which the policy does not call sensitive.")
+            if Need.SENSITIVE in model.needs and not self.table.sensitive:
                 raise PolicyError(
                     f"The requirement {model.name} is about sensitive values, and no column is sensitive.",
                     hint='Give such a column the role "sensitive".',
@@ -155,14 +156,13 @@ class _Run:
         outcome = goal.optimum(self.progress)
         if outcome.best is None:
             raise self._impossible()
-        plain = Plain(self.space, self.gatherer, goal.models, goal.quality, goal.limit)
+        plain = goal.plain
         judged = plain.judged(outcome.best.scheme)
         recoding = plain.recoding(outcome.best.scheme, judged.suppressed)
         scheme = self.space.scheme(outcome.best.scheme)
         levels = np.tile([scheme[name] for name in self.table.quasi], (len(judged.suppressed), 1))
         searched = {"price": outcome.best.price, "evaluated": outcome.evaluated, "schemes": outcome.schemes}
-        mapping = ValueMap.of(self.table, self.hierarchies, scheme, self._kept)
-        return self._made(recoding, levels, judged.persons, searched, scheme, mapping)
+        return self._made(recoding, levels, judged.persons, searched, scheme)
 
     def _local(self, goal: Goal) -> Release:
         """Make each record as coarse as it needs."""
@@ -172,7 +172,7 @@ class _Run:
         levels = found.levels[:, [self.space.names.index(name) for name in self.table.quasi]]
         rows = self.table.distinct(self.table.quasi)
         recoding = Recoding.of_levels(rows, self.table, self.hierarchies, levels, found.suppressed)
-        return self._made(recoding, levels, found.persons, {"schemes": len(self.space)}, {}, None)
+        return self._made(recoding, levels, found.persons, {"schemes": len(self.space)}, {})
 
     def _impossible(self) -> ReleaseError:
         """Say what can be had instead."""
@@ -190,16 +190,15 @@ class _Run:
             f"suppression = {np.ceil(share * 1000) / 1000:g}, ask for less, or give columns coarser hierarchies.",
         )
 
-    def _made(  # noqa: PLR0913, PLR0917 - what a search finds
+    def _made(
         self,
         recoding: Recoding,
         levels: NDArray[np.int64],
         suppressed: int,
         searched: Mapping[str, Any],
         scheme: Mapping[str, int],
-        mapping: ValueMap | None,
     ) -> Release:
-        """Write out what a recoding says, verify and measure it."""
+        """Write out what a recoding says, verify and measure it; ``scheme``: empty if it is local."""
         self.progress(Progress("making the release", 0))
         rows = self.table.distinct(self.table.quasi)
         made = transformed(self.table, rows, shown_by(recoding), recoding.suppressed)
@@ -213,6 +212,7 @@ class _Run:
             for place, name in enumerate(self.table.quasi)
         }
         facts = self._facts(scheme, on_levels, suppressed, recoding, quality, found)
+        facts["columns"] = {name: str(role) for name, role in made.table.roles.items()}
         return Release(
             table=made.table,
             scheme=scheme,
@@ -224,15 +224,11 @@ class _Run:
             requirements=found,
             internal={**facts, **self._secrets(original, made), "search": dict(searched)},
             public=facts,
-            mapping=mapping,
+            mapping=ValueMap.of(self.table, self.hierarchies, scheme, made.table.names) if scheme else None,
             notes=tuple(self._notes(made)),
             original=original,
             asked=self.asked,
         )
-
-    @property
-    def _kept(self) -> tuple[str, ...]:
-        return tuple(name for name in self.table.names if self.table.roles.get(name) not in {None, *_NEVER_NAMED})
 
     def _original(self, made: Transformed) -> Original:
         sensitive = {name: self.table[name] for name in self.table.sensitive}
@@ -270,7 +266,6 @@ class _Run:
             "scheme": dict(scheme),
             "records_on_levels": dict(levels),
             "heights": {name: self.hierarchies[name].height for name in self.table.quasi},
-            "columns": {name: str(role) for name, role in self.table.roles.items() if role not in _NEVER_NAMED},
             "requirements": [
                 {
                     "source": one.source,
@@ -308,6 +303,3 @@ class _Run:
         if self.table.subject is None:
             notes.append("No column says whose row it is: every record is taken for a person.")
         return notes
-
-
-_NEVER_NAMED = (Role.DIRECT, Role.SUBJECT, Role.HOUSEHOLD)

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.kernels import library
-from shoal.kernels.lattice import FIGURES, Lattice, Walk
+from shoal.kernels.lattice import FIGURES, Lattice
+from shoal.kernels.walk import Walk
 
 
 @st.composite

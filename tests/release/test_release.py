@@ -307,3 +307,9 @@ def test_local_recoding_refuses_what_it_cannot_do():
     said = POLICY.replace('model = "k-anonymity"\nk = 2', 'model = "average-risk"\nrisk = 0.5')
     with pytest.raises(ModelError, match="single classes"):
         shoal.anonymize(patients(), shoal.Policy.parse(said.replace("[search]", '[search]\nrecoding = "local"')))
+
+
+def test_a_requirement_about_a_column_that_is_not_sensitive_is_refused():
+    said = POLICY.replace("k = 2", 'k = 2\n[[require]]\nmodel = "l-diversity"\nl = 2\ncolumn = "note"')
+    with pytest.raises(PolicyError, match="'note', which the policy does not call sensitive"):
+        shoal.anonymize(patients(), shoal.Policy.parse(said))

@@ -120,6 +120,11 @@ class Classes:
         """Return some classes only, as if the others had never been there; what the whole table is like stays known."""
         return self if chosen.all() else _ruled(self.grouped.only(chosen[self.of_row]), self.missing)
 
+    def instead(self, sizes: Counts, histograms: Mapping[str, Histogram]) -> "Classes":
+        """Return other classes of the same persons, of which nothing is known but sizes and values."""
+        ones = np.ones(len(sizes), np.int64)
+        return Classes((), (), sizes, ones, sizes, Members(sizes), histograms, self.missing, self.grouped)
+
     def rolled(self, coarser: Mapping[str, Coarsening]) -> "Classes":
         """Merge classes that become alike when some columns get coarser; the rows are not looked at again."""
         return _ruled(self.grouped.rolled(coarser), self.missing)

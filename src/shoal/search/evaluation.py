@@ -7,10 +7,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.classes.classes import Classes
 from shoal.classes.histogram import Histogram
-from shoal.classes.members import Members
-from shoal.kernels.lattice import FIGURES, Listing, Tallies, Walk
+from shoal.kernels.lattice import FIGURES, Listing, Tallies
+from shoal.kernels.walk import Walk
 from shoal.models.evidence import Evidence
 from shoal.models.model import Model, SizesModel
 from shoal.search.objective import Counted, Ints
@@ -186,17 +185,7 @@ class ByValues:
         classes = np.repeat(np.arange(number, dtype=np.uint32), np.diff(listing.starts))
         counts = listing.counts.astype(np.int64)
         histogram = Histogram(before.column, classes, listing.codes, counts, listing.starts, before.reference)
-        made = Classes(
-            (),
-            (),
-            sizes,
-            np.ones(number, np.int64),
-            sizes,
-            Members(sizes),
-            {column: histogram},
-            base.missing,
-            base.grouped,
-        )
+        made = base.instead(sizes, {column: histogram})
         return Evidence(made, column, self.evidence.hierarchies, self.evidence.population)
 
 

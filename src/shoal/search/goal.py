@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from shoal.errors import ModelError
-from shoal.kernels.lattice import Walk
+from shoal.kernels.walk import Walk
 from shoal.models.evidence import Evidence, Gatherer, View
 from shoal.models.model import Model, Monotone, Need, Scope, SizesModel
 from shoal.progress import Hook, silent
@@ -112,13 +112,18 @@ class Goal:
             return FigureObjective(self.quality, space.table.records, space.table.distinct(space.quasi).counts)
         return MeasuredObjective()
 
+    @property
+    def plain(self) -> Plain:
+        """Who judges any scheme by any model, slowly."""
+        return Plain(self.space, self.gatherer, self.models, self.quality, self.limit)
+
     @cached_property
     def evaluator(self) -> Evaluator:
         """Return who judges schemes: the fastest that can."""
         walk = self._walk
         views = [self._views(model) for model in self.models]
         if walk is None or not self._in_bulk or any(view is None for view in views):
-            return Plain(self.space, self.gatherer, self.models, self.quality, self.limit)
+            return self.plain
         if all(model.enough(self.evidence) is not None for model in self.models):
             return BySize(walk, self.size, self.limit)
         asked: dict[str, list[Model]] = {}
@@ -128,7 +133,7 @@ class Goal:
                     asked.setdefault(view.sensitive[0], []).append(model)
         walks = {column: self.space.walk(column) for column in asked}
         if any(held is None for held in walks.values()):
-            return Plain(self.space, self.gatherer, self.models, self.quality, self.limit)
+            return self.plain
         columns = [Sensitive(column, tuple(asked[column]), held) for column, held in walks.items() if held is not None]
         return ByValues(self.evidence, self.size, walk, tuple(columns), self.tables)
 

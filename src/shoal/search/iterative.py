@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from shoal.classes.classes import Classes
 from shoal.classes.histogram import Histogram
-from shoal.classes.members import Members
 from shoal.errors import ModelError
 from shoal.kernels.grouping import group, group_rows
 from shoal.models.evidence import Evidence
@@ -57,7 +56,7 @@ class _Iteration:
 
     def __init__(self, goal: Goal, objective: LevelObjective, progress: Hook) -> None:
         self._goal, self._objective, self._progress, self._space = goal, objective, progress, goal.space
-        self._plain = Plain(goal.space, goal.gatherer, goal.models, goal.quality, goal.limit)
+        self._plain = goal.plain
         self._shown = self._plain.base.grouped.shown
         codes = dict(zip([column.name for column in self._shown.quasi], self._shown.keys, strict=True))
         self._nodes = [
@@ -134,8 +133,7 @@ class _Iteration:
             histograms[column.name] = Histogram.of(
                 column, of_row[at], codes[at].astype(np.uint32), held, number, reference
             )
-        ones = np.ones(number, np.int64)
-        return Classes((), (), sizes, ones, sizes, Members(sizes), histograms, base.missing, base.grouped)
+        return base.instead(sizes, histograms)
 
     def _join(self) -> None:
         """Let the rows that are left join the class for which that costs least, if one takes them."""

@@ -13,7 +13,8 @@ from shoal.classes.shown import counted_rows, showing
 from shoal.engines.protocol import DistinctRows
 from shoal.errors import PolicyError
 from shoal.hierarchy.hierarchy import Hierarchy
-from shoal.kernels.lattice import Lattice, Walk
+from shoal.kernels.lattice import Lattice
+from shoal.kernels.walk import Walk
 from shoal.recoding.nodes import Domain
 from shoal.recoding.rungs import Rungs
 from shoal.search.ladder import Ladder

@@ -1,0 +1,195 @@
+"""A walk through schemes of a lattice: their classes are counted, or listed with the sensitive values in them."""
+
+import ctypes
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.kernels import library
+from shoal.kernels.lattice import FIGURES, Lattice, Listing, Rows, Tallies, Totals
+from shoal.kernels.workspace import ListingRoom, TallyRoom, Workspace, laid
+
+_NO_LIMIT = (1 << 64) - 1
+
+
+class Walk:
+    """Goes through schemes of a lattice, with the rows of a table and room to work in. Each thread needs its own.
+
+    ``keeping``: tables on the way are kept for the next call, which pays if few schemes are asked for many times.
+
+    >>> import numpy as np
+    >>> lattice = Lattice(((np.zeros(3, np.uint32),),), ((3, 1),))
+    >>> rows = lattice.rows([np.array([0, 1, 2], np.uint8)], np.array([1, 1, 5]), np.array([1, 1, 5]))
+    >>> found = Walk(lattice, rows).tally(np.arange(2), [2])
+    >>> found.figures[:, :, 0].tolist(), found.marginals[:, 0].tolist()
+    ([[2, 1], [0, 1]], [[1, 1, 0], [0, 0, 0]])
+    """
+
+    def __init__(self, lattice: Lattice, rows: Rows, *, keeping: bool = False, totals: Totals | None = None) -> None:
+        self.lattice = lattice
+        self.rows = rows
+        self.keeping = keeping
+        self.totals = totals or lattice.totals(rows)
+
+    def another(self, *, keeping: bool | None = None) -> "Walk":
+        """Return a walk over the same rows with room of its own."""
+        keeping = self.keeping if keeping is None else keeping
+        return Walk(self.lattice, self.rows, keeping=keeping, totals=self.totals)
+
+    @cached_property
+    def _held(self) -> Workspace:
+        return Workspace(self.lattice, self.rows, keeping=self.keeping)
+
+    @cached_property
+    def _laid_totals(self) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+        return laid(self.totals, max(self.lattice.shape))
+
+    def tally(self, schemes: NDArray[np.int64], bounds: Sequence[int], limit: int | None = None) -> Tallies:
+        """Count the classes of some schemes, which ascend; ``bounds``, ascending: sizes at which a new band begins.
+
+        ``limit``: of schemes with more persons in the first band the nodes are of no interest, and stay 0.
+        """
+        lattice, rows, native = self.lattice, self.rows, library.core()
+        bands = len(bounds) + 1
+        figures = np.zeros((len(schemes), bands, len(FIGURES)), np.uint64)
+        marginals = np.zeros((len(schemes), bands - 1, lattice.width), np.uint32)
+        if not len(schemes) or not len(rows):
+            return Tallies(schemes, figures, marginals)
+        if native is None:
+            _tally_numpy(lattice, rows, schemes, bounds, figures, marginals)
+            if limit is not None:
+                marginals[figures[:, 0, FIGURES.index("persons")] > limit] = 0
+            return Tallies(schemes, figures, marginals)
+        band = np.searchsorted(bounds, np.arange(bounds[-1] if len(bounds) else 0), side="right").astype(np.uint8)
+        counts, levels = np.empty((bands, lattice.width), np.uint32), _levels(lattice, schemes)
+        arrays = (band, lattice.offsets, *self._laid_totals, counts, figures, marginals)
+        out = TallyRoom(
+            bands,
+            _NO_LIMIT if limit is None else limit,
+            len(band),
+            lattice.width,
+            *(array.ctypes.data for array in arrays),
+        )
+        native.shoal_lattice_tally(*self._held.given(), levels.ctypes.data, len(schemes), ctypes.byref(out))
+        return Tallies(schemes, figures, marginals)
+
+    def listings(self, schemes: NDArray[np.int64], least: int = 1, room: int = 1 << 20) -> Iterator[Listing]:
+        """List the classes of at least so many persons of some schemes, which ascend; some schemes at a time."""
+        lattice, rows, native = self.lattice, self.rows, library.core()
+        if not len(rows) or not len(schemes):
+            return
+        if native is None:
+            yield from _listed_numpy(lattice, rows, schemes, least)
+            return
+        most = max(room, len(rows) * lattice.shape[-1])
+        inside = most if lattice.values else 0
+        places, starts, keys = np.empty(most, np.int64), np.empty(most + 1, np.int64), np.empty(most, np.uint64)
+        sizes, records, codes, counts = (np.empty(number, np.uint32) for number in (most, most, inside, inside))
+        seen, counter = np.zeros((lattice.values + 63) // 64, np.uint64), np.zeros(lattice.values, np.uint32)
+        arrays = (keys, sizes, records, places, starts, codes, counts, seen, counter)
+        levels, given, done = _levels(lattice, schemes), self._held.given(), 0
+        while done < len(schemes):
+            out = ListingRoom(least, lattice.values, most, inside, 0, 0, *(array.ctypes.data for array in arrays))
+            begun, number = done, len(schemes)
+            done = native.shoal_lattice_list(*given, levels.ctypes.data, begun, number, ctypes.byref(out))
+            made, entries = out.classes, out.entries
+            starts[made] = entries
+            yield Listing(
+                schemes[begun:done],
+                places[:made] - begun,
+                keys[:made].copy(),
+                sizes[:made].copy(),
+                records[:made].copy(),
+                starts[: made + 1].copy(),
+                codes[:entries].copy(),
+                counts[:entries].copy(),
+            )
+
+    def spread(self, listing: Listing, kept: NDArray[np.bool_]) -> NDArray[np.uint32]:
+        """Return how many records of the kept classes of each listed scheme have each node."""
+        lattice, native = self.lattice, library.core()
+        marginals = np.zeros((len(listing.schemes), lattice.width), np.uint32)
+        if native is None:
+            for offset, nodes in zip(lattice.offsets, lattice.fields(listing.keys), strict=False):
+                at = (listing.of_class[kept], offset + nodes[kept].astype(np.intp))
+                np.add.at(marginals, at, listing.records[kept])
+            return marginals
+        flags = kept.astype(np.uint8)
+        arrays = (listing.keys, listing.records, listing.of_class, flags)
+        pointers = [array.ctypes.data for array in arrays]
+        first = (self._held.lattice, lattice.offsets.ctypes.data, lattice.width)
+        native.shoal_lattice_spread(*first, *pointers, len(flags), marginals.ctypes.data)
+        return marginals
+
+
+def _levels(lattice: Lattice, schemes: NDArray[np.int64]) -> NDArray[np.uint8]:
+    return np.ascontiguousarray(lattice.levels(schemes).astype(np.uint8))
+
+
+def _nodes_of(lattice: Lattice, rows: Rows, levels: Sequence[int]) -> list[NDArray[np.intp]]:
+    """Return the node of each row in each column on a level."""
+    found = []
+    for column, nodes in enumerate(lattice.fields(rows["key"])):
+        here = nodes.astype(np.intp)
+        for step in lattice.steps[column][: levels[column]]:
+            here = step[here].astype(np.intp)
+        found.append(here)
+    return found
+
+
+def _classes_numpy(lattice: Lattice, rows: Rows, scheme: int) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
+    """Return the keys of the classes of a scheme, ascending, and the class of each row."""
+    levels = lattice.levels(np.array([scheme]))[0]
+    keys = np.zeros(len(rows), np.uint64)
+    for nodes, shift in zip(_nodes_of(lattice, rows, levels), lattice.shifts, strict=True):
+        keys |= nodes.astype(np.uint64) << np.uint64(shift)
+    return np.unique(keys, return_inverse=True)
+
+
+def _tally_numpy(  # noqa: PLR0913, PLR0917 - the twin of a function of the core
+    lattice: Lattice,
+    rows: Rows,
+    schemes: NDArray[np.int64],
+    bounds: Sequence[int],
+    figures: NDArray[np.uint64],
+    marginals: NDArray[np.uint32],
+) -> None:
+    for place, scheme in enumerate(schemes.tolist()):
+        keys, of_row = _classes_numpy(lattice, rows, scheme)
+        sizes = np.bincount(of_row, rows["persons"]).astype(np.int64)
+        records = np.bincount(of_row, rows["records"]).astype(np.int64)
+        bands = np.searchsorted(bounds, sizes, side="right")
+        for band in range(len(bounds) + 1):
+            mine = bands == band
+            if mine.any():
+                held = records[mine]
+                figures[place, band] = mine.sum(), sizes[mine].sum(), held.sum(), np.square(held).sum()
+            if band < len(bounds):
+                for offset, nodes in zip(lattice.offsets, lattice.fields(keys), strict=False):
+                    np.add.at(marginals[place, band], offset + nodes[mine].astype(np.intp), records[mine])
+
+
+def _listed_numpy(lattice: Lattice, rows: Rows, schemes: NDArray[np.int64], least: int) -> Iterator[Listing]:
+    values = (rows["key"] & np.uint64((1 << lattice.bits[-1]) - 1)).astype(np.int64)
+    for scheme in schemes.tolist():
+        keys, of_row = _classes_numpy(lattice, rows, scheme)
+        sizes = np.bincount(of_row, rows["persons"]).astype(np.uint32)
+        records = np.bincount(of_row, rows["records"]).astype(np.uint32)
+        listed = sizes >= least
+        pairs, inverse = np.unique(of_row * max(lattice.values, 1) + values, return_inverse=True)
+        counts = np.bincount(inverse, rows["persons"]).astype(np.uint32)
+        owner = pairs // max(lattice.values, 1)
+        inside = listed[owner] & (lattice.values > 0)
+        starts = np.searchsorted(np.flatnonzero(listed), owner[inside])
+        yield Listing(
+            np.array([scheme]),
+            np.zeros(int(listed.sum()), np.int64),
+            keys[listed],
+            sizes[listed],
+            records[listed],
+            np.searchsorted(starts, np.arange(listed.sum() + 1)),
+            (pairs[inside] % max(lattice.values, 1)).astype(np.uint32),
+            counts[inside],
+        )
