@@ -50,12 +50,19 @@ def enlarged(table, rows):
         chosen = base.copy()
         chosen[other] = rng.integers(0, table.records, int(other.sum()))
         codes[name] = table.codes(name)[chosen]
-    return Table(table.columns, MemoryEngine(codes, {column.name: column.size for column in table.columns}, rows))
+    return made_of(codes, table.columns, rows)
+
+
+def made_of(codes, columns, rows):
+    return Table(columns, MemoryEngine(codes, {column.name: column.size for column in columns}, rows))
 
 
 def goal(table, hierarchies, models, quality, limit, *, sensitive=(), threads=1):  # noqa: PLR0913
     quasi = [name for name in NAMES if name not in sensitive]
-    table = table.assign(quasi=quasi, sensitive=list(sensitive))
+    fresh = made_of(
+        {name: table.codes(name) for name in table.names}, table.columns, table.records
+    )  # remembers nothing
+    table = fresh.assign(quasi=quasi, sensitive=list(sensitive))
     space = Space.of(table, quasi, hierarchies)
     gatherer = Gatherer(table, hierarchies=hierarchies)
     kind = QUALITIES[quality]()

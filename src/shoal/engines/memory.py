@@ -19,6 +19,7 @@ class MemoryEngine:
         self._codes = dict(codes)
         self._sizes = dict(sizes)
         self._rows = rows
+        self._latest: DistinctRows | None = None  # who asks once often asks again
         for held in self._codes.values():
             held.flags.writeable = False
 
@@ -34,10 +35,15 @@ class MemoryEngine:
 
     def distinct(self, columns: Sequence[str]) -> DistinctRows:
         """Return the different rows under these columns."""
+        latest = self._latest
+        if latest is not None and latest.columns == tuple(columns):
+            return latest
         codes = [self._codes[name] for name in columns]
         groups = group_rows(codes, [self._sizes[name] for name in columns], self._rows)
         shown = tuple(column[groups.first] for column in codes)
-        return DistinctRows(tuple(columns), shown, groups.counts, groups.ids)
+        groups.counts.flags.writeable = False
+        self._latest = DistinctRows(tuple(columns), shown, groups.counts, groups.ids)
+        return self._latest
 
     def profiles(self, columns: Sequence[str], subject: str) -> Profiles:
         """Return the persons' profiles under these columns."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from shoal.kernels.lattice import ROW, Lattice, Rows
 
 FEWEST_SLOTS = 1 << 17
+CHUNK = 1 << 10
 MOST_KEPT = 1 << 20  # tables
 KEPT_ROWS, MOST_KEPT_ROWS = 1 << 21, 1 << 25
 
@@ -25,7 +26,7 @@ class _Lattice(ctypes.Structure):
 
 class _Room(ctypes.Structure):
     _fields_ = (
-        *((name, ctypes.c_void_p) for name in ("rows", "runs", "slots", "maps", "classes", "firsts")),
+        *((name, ctypes.c_void_p) for name in ("rows", "runs", "slots", "maps", "digits", "classes", "firsts")),
         ("slot_count", ctypes.c_int64),
         ("count", ctypes.c_int64),
     )
@@ -106,6 +107,7 @@ class Workspace:
             np.empty(count + 1, np.uint32),
             np.empty(slots, np.uint32),
             np.empty(2 * lattice.width, np.uint32),
+            np.empty(2 * lattice.width + CHUNK * columns, np.uint32),
             np.empty(room, ROW),
             np.empty(room + 1, np.uint32),
         ]

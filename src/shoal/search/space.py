@@ -1,7 +1,7 @@
 """The space of a search: all schemes of the quasi-identifiers of a table, and the rows to judge them by."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 
@@ -84,9 +84,12 @@ class Space:
         steps, sizes = ([getattr(ladder, part) for ladder in self.ladders] for part in ("steps", "sizes"))
         return Lattice(tuple(steps), tuple(sizes), values)
 
-    @cached_property
-    def _rows(self) -> tuple[DistinctRows, Members, int]:
-        return counted_rows(self.table, self.names)
+    def _rows(self, sensitive: str | None = None) -> tuple[DistinctRows, Members]:
+        """Return the distinct rows, with their columns in the order of the walk, and who shows them."""
+        seen = self.quasi if sensitive is None else (*self.quasi, sensitive)
+        rows, members, _ = counted_rows(self.table, seen)
+        codes = [rows.codes[seen.index(name)] for name in (*self.names, *seen[len(self.quasi) :])]
+        return replace(rows, columns=self.names, codes=tuple(codes)), members
 
     def _shown(self, rows: DistinctRows) -> NDArray[np.bool_]:
         return showing(rows, [self.table[name] for name in self.names])
@@ -96,9 +99,8 @@ class Space:
 
         None if somebody may be in several classes, or in one with several values: then persons do not add up.
         """
-        seen = (*self.names, sensitive) if sensitive is not None else self.names
         lattice = self.lattice(self.table[sensitive].size if sensitive is not None else 0)
-        rows, members, _ = self._rows if sensitive is None else counted_rows(self.table, seen)
+        rows, members = self._rows(sensitive)
         if members.persons is not None or not lattice.fits or int(rows.counts.sum()) >= 1 << 32:
             return None
         codes = [ladder.places[held] for ladder, held in zip(self.ladders, rows.codes, strict=False)]
@@ -113,7 +115,7 @@ class Space:
     @cached_property
     def _originals(self) -> list[NDArray[np.int64]]:
         """How many records that show something have each code."""
-        rows, _, _ = self._rows
+        rows, _ = self._rows()
         counts = np.where(self._shown(rows), rows.counts, 0).astype(np.float64)
         return [
             np.bincount(codes, counts, self.table[name].size).astype(np.int64)

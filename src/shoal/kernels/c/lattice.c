@@ -29,7 +29,8 @@ typedef struct {
  * begins. */
 typedef struct {
     Row *rows;
-    uint32_t *runs, *slots, *maps; /* maps: two numbers for each node on the lowest levels */
+    uint32_t *runs, *slots;
+    uint32_t *maps, *digits; /* two numbers for each node on the lowest levels; CHUNK for each column and two for each node */
     Row *classes;
     uint32_t *firsts;
     int64_t slot_count, count; /* of rows, at the start */
@@ -60,6 +61,8 @@ struct Walk {
     Memo *memo; /* or none */
     const uint8_t *schemes; /* [schemes][columns]: levels, in lexicographic order */
     void (*visit)(Walk *, const Made *);
+    /* Visits a scheme whose table no other one needs, without making it, and returns whether it did; or none. */
+    int (*glance)(Walk *, const Row *rows, int64_t count, const uint8_t *at, int64_t scheme);
     int (*fits)(const Walk *, int64_t rows); /* whether there is room for what so many rows can make; none: always */
     void *out;
     int64_t stopped; /* at which scheme, for lack of room; −1: not at all */
@@ -161,16 +164,25 @@ static inline uint64_t scatter(uint64_t key)
 
 /* What becomes of one column when rows are lifted: its node there, by its node here; and the same in mixed radix. */
 typedef struct {
-    int32_t shift;
-    uint64_t mask;
+    int32_t shift, bits;
     const uint32_t *map, *digit;
+    uint32_t nodes, above, radix; /* how many nodes there are here and there, and what one of them is worth */
 } Change;
+
+enum { CHUNK_BITS = 10, CHUNK = 1 << CHUNK_BITS };
+
+/* Fields of neighbouring columns that are looked up at once; what they are worth together. */
+typedef struct {
+    int32_t shift, bits;
+    const uint32_t *digits;
+} Chunk;
 
 /* A lift: `changes` of all columns that can have more than one node then, and the number of combinations there can be;
  * 0 if they are too many to have a slot each. */
 typedef struct {
     Change changes[MOST_COLUMNS];
-    int32_t count;
+    Chunk chunks[MOST_COLUMNS];
+    int32_t count, chunk_count;
     uint64_t space;
 } Lift;
 
@@ -189,12 +201,37 @@ static Lift lift_of(const Walk *walk, const uint8_t *from, const uint8_t *to)
             for (int32_t level = from[column]; level < to[column]; level++) map[node] = step(lattice, column, level)[map[node]];
             digit[node] = map[node] * (uint32_t)lift.space;
         }
-        lift.changes[lift.count++] = (Change){lattice->shifts[column], ones(lattice->bits[column]), map, digit};
+        lift.changes[lift.count++] = (Change){lattice->shifts[column], lattice->bits[column], map, digit, (uint32_t)nodes,
+                                              (uint32_t)above, (uint32_t)lift.space};
         map += 2 * nodes;
         lift.space = lift.space && lift.space * (uint64_t)above <= (uint64_t)walk->room.slot_count ? lift.space * (uint64_t)above : 0;
     }
     if (lattice->below) lift.space = 0; /* the sensitive value is no column */
     return lift;
+}
+
+/* Puts neighbouring columns together as long as their fields have few bits. */
+static void make_chunks(const Walk *walk, Lift *lift)
+{
+    uint32_t *digits = walk->room.digits;
+    Chunk *chunk = NULL;
+    for (int32_t c = 0; c < lift->count; c++) { /* from the last column to the first */
+        const Change *change = lift->changes + c;
+        if (!chunk || change->shift + change->bits - chunk->shift > CHUNK_BITS) {
+            if (chunk) digits += (int64_t)1 << chunk->bits;
+            chunk = lift->chunks + lift->chunk_count++;
+            *chunk = (Chunk){change->shift, change->bits, digits};
+            memset(digits, 0, sizeof *digits << change->bits);
+            memcpy(digits, change->digit, change->nodes * sizeof *digits);
+            continue;
+        }
+        const uint32_t below = (uint32_t)(change->shift - chunk->shift), lower = (uint32_t)1 << chunk->bits;
+        for (uint32_t i = lower; i < (uint32_t)1 << below; i++) digits[i] = digits[i & (lower - 1)]; /* columns left out */
+        memset(digits + ((size_t)change->nodes << below), 0, (((size_t)1 << change->bits) - change->nodes) * sizeof *digits << below);
+        for (uint32_t node = change->nodes; node-- > 1;)
+            for (uint32_t i = 0; i < (uint32_t)1 << below; i++) digits[node << below | i] = change->digit[node] + digits[i];
+        chunk->bits = (int32_t)below + change->bits;
+    }
 }
 
 enum { BLOCK = 512 }; /* rows that are looked up column by column: shift and mask stay where they are */
@@ -205,16 +242,16 @@ static void lift_keys(const Lift *lift, const Row *rows, int64_t count, uint64_t
     for (int32_t c = 0; c < lift->count; c++) {
         const Change change = lift->changes[c];
         for (int64_t i = 0; i < count; i++)
-            keys[i] |= (uint64_t)change.map[rows[i].key >> change.shift & change.mask] << change.shift;
+            keys[i] |= (uint64_t)change.map[field(rows[i].key, change.shift, change.bits)] << change.shift;
     }
 }
 
 static void lift_digits(const Lift *lift, const Row *rows, int64_t count, uint32_t *at)
 {
     memset(at, 0, (size_t)count * sizeof *at);
-    for (int32_t c = 0; c < lift->count; c++) {
-        const Change change = lift->changes[c];
-        for (int64_t i = 0; i < count; i++) at[i] += change.digit[rows[i].key >> change.shift & change.mask];
+    for (int32_t c = 0; c < lift->chunk_count; c++) {
+        const Chunk chunk = lift->chunks[c];
+        for (int64_t i = 0; i < count; i++) at[i] += chunk.digits[field(rows[i].key, chunk.shift, chunk.bits)];
     }
 }
 
@@ -233,10 +270,11 @@ static inline int64_t add(Row *rows, uint32_t *slot, int64_t count, uint64_t key
 }
 
 /* Where there can be few combinations, each has a slot, and the slots are in order. `scratch`: room for the rows. */
-static int64_t lift_directly(const Walk *walk, const Lift *lift, const Row *in, int64_t count, Row *scratch, Row *out)
+static int64_t lift_directly(const Walk *walk, Lift *lift, const Row *in, int64_t count, Row *scratch, Row *out)
 {
     uint32_t *slots = walk->room.slots, at[BLOCK];
     int64_t made = 0, sorted = 0;
+    make_chunks(walk, lift);
     memset(slots, 0, (size_t)lift->space * sizeof *slots);
     for (int64_t from = 0; from < count; from += BLOCK) {
         const int64_t size = count - from < BLOCK ? count - from : BLOCK;
@@ -266,7 +304,7 @@ static int64_t lift(const Walk *walk, const Row *in, int64_t count, const uint8_
     uint32_t *slots = walk->room.slots, *runs = walk->room.runs;
     uint64_t mask = 1, keys[BLOCK];
     int64_t made = 0, number = 0;
-    const Lift lift = lift_of(walk, from, to);
+    Lift lift = lift_of(walk, from, to);
     if (lift.space && lift.space <= 4 * (uint64_t)count + BLOCK) return lift_directly(walk, &lift, in, count, scratch, out);
     while (mask < 2 * (uint64_t)count) mask <<= 1;
     memset(slots, 0, (size_t)mask * sizeof *slots);
@@ -478,6 +516,7 @@ static void descend(Walk *walk, int32_t column, const Row *rows, int64_t count, 
         remember(walk, column, at, from, to, prefix);
         return;
     }
+    if (to - from == 1 && walk->glance && walk->glance(walk, rows, count, at, from)) return;
     Row *mine = walk->room.rows + (int64_t)column * walk->room.count;
     const Row *above = rows;
     const int64_t above_count = count;
@@ -548,21 +587,13 @@ static void remainder_of(const Walk *walk, const Tally *tally, int32_t skipped)
     }
 }
 
-/* Counts what is in each band, and returns the one that has most classes. */
-static int32_t count_bands(const Tally *tally, const Made *made, uint64_t *figures)
+static inline void count_class(const Tally *tally, uint32_t persons, uint64_t records, uint64_t *figures)
 {
-    for (int64_t i = 0; i < made->count; i++) {
-        const uint64_t records = made->classes[i].records;
-        uint64_t *mine = figures + band_of(tally, made->classes[i].persons) * FIGURES;
-        mine[CLASSES]++;
-        mine[PERSONS] += made->classes[i].persons;
-        mine[RECORDS] += records;
-        mine[SQUARES] += records * records;
-    }
-    int32_t most = 0;
-    for (int32_t band = 1; band < tally->bands; band++)
-        if (figures[band * FIGURES + CLASSES] > figures[most * FIGURES + CLASSES]) most = band;
-    return most;
+    uint64_t *mine = figures + band_of(tally, persons) * FIGURES;
+    mine[CLASSES]++;
+    mine[PERSONS] += persons;
+    mine[RECORDS] += records;
+    mine[SQUARES] += records * records;
 }
 
 /* Adds the records of all classes, but for those in one band, to each of their nodes. */
@@ -595,13 +626,14 @@ static void spread(const Walk *walk, const Tally *tally, const Made *made, int32
     }
 }
 
-static void tally_classes(Walk *walk, const Made *made)
+/* Counts the nodes of the classes in each band but the last. */
+static void tally_nodes(const Walk *walk, const Made *made, const uint64_t *figures)
 {
-    Tally *tally = walk->out;
+    const Tally *tally = walk->out;
     const Lattice *lattice = &walk->lattice;
-    uint64_t *figures = tally->figures + made->scheme * tally->bands * FIGURES;
-    const int32_t skipped = count_bands(tally, made, figures);
-    if (figures[PERSONS] > tally->limit) return;
+    int32_t skipped = 0;
+    for (int32_t band = 1; band < tally->bands; band++)
+        if (figures[band * FIGURES + CLASSES] > figures[skipped * FIGURES + CLASSES]) skipped = band;
     memset(tally->counts, 0, (size_t)(tally->bands * tally->width) * sizeof *tally->counts);
     spread(walk, tally, made, skipped);
     for (int32_t column = 0; column < lattice->columns - 1; column++)
@@ -613,11 +645,69 @@ static void tally_classes(Walk *walk, const Made *made)
     memcpy(tally->marginals + made->scheme * (int64_t)part, tally->counts, part * sizeof *tally->counts);
 }
 
+static void tally_classes(Walk *walk, const Made *made)
+{
+    const Tally *tally = walk->out;
+    uint64_t *figures = tally->figures + made->scheme * tally->bands * FIGURES;
+    for (int64_t i = 0; i < made->count; i++) count_class(tally, made->classes[i].persons, made->classes[i].records, figures);
+    if (figures[PERSONS] <= tally->limit) tally_nodes(walk, made, figures);
+}
+
+/* The classes in slots that hold persons and, 32 bits higher, records; `key`: which nodes a slot stands for. */
+static int64_t classes_of_slots(const Lift *lift, const uint64_t *slots, Row *classes)
+{
+    int64_t made = 0;
+    for (uint64_t slot = 0; slot < lift->space; slot++) {
+        if (!slots[slot]) continue;
+        uint64_t key = 0;
+        for (int32_t c = 0; c < lift->count; c++) {
+            const Change *change = lift->changes + c;
+            key |= (uint64_t)((uint32_t)slot / change->radix % change->above) << change->shift;
+        }
+        classes[made++] = (Row){key, (uint32_t)slots[slot], (uint32_t)(slots[slot] >> 32)};
+    }
+    return made;
+}
+
+/* Where there can be few combinations, each has a slot in which it is counted; classes are made only of those of which
+ * the nodes are asked for. */
+static int tally_at_a_glance(Walk *walk, const Row *rows, int64_t count, const uint8_t *at, int64_t scheme)
+{
+    const Lattice *lattice = &walk->lattice;
+    const Tally *tally = walk->out;
+    const uint8_t *levels = walk->schemes + scheme * lattice->columns;
+    const int32_t last = levels[lattice->columns - 1];
+    uint64_t *slots = (uint64_t *)walk->room.slots, *figures = tally->figures + scheme * tally->bands * FIGURES;
+    uint32_t numbers[BLOCK];
+    Lift lift = lift_of(walk, at, levels);
+    if (!lift.space || lift.space > 16 * (uint64_t)count + BLOCK || 2 * lift.space > (uint64_t)walk->room.slot_count) return 0;
+    make_chunks(walk, &lift);
+    memset(slots, 0, lift.space * sizeof *slots);
+    for (int64_t from = 0; from < count; from += BLOCK) {
+        const int64_t size = count - from < BLOCK ? count - from : BLOCK;
+        lift_digits(&lift, rows + from, size, numbers);
+        for (int64_t i = 0; i < size; i++) {
+            const Row *row = rows + from + i;
+            slots[numbers[i]] += row->persons | (uint64_t)row->records << 32;
+        }
+    }
+    for (uint64_t slot = 0; slot < lift.space; slot++)
+        if (slots[slot]) count_class(tally, (uint32_t)slots[slot], slots[slot] >> 32, figures);
+    if (figures[PERSONS] > tally->limit) return 1;
+    memcpy(walk->path, levels, (size_t)lattice->columns);
+    const Row *classes = walk->room.classes;
+    const int64_t made = classes_of_slots(&lift, slots, walk->room.classes);
+    tally_nodes(walk, &(Made){classes, rows, NULL, lattice->steps + lattice->tops_at[last * lattice->most + last], made, scheme},
+                figures);
+    return 1;
+}
+
 /* Counts the classes of schemes by bands of their size; `figures` holds zeros. */
 API void shoal_lattice_tally(const Lattice *lattice, const Row *rows, const Room *room, Memo *memo,
                              const uint8_t *schemes, int64_t count, Tally *tally)
 {
-    Walk walk = {.lattice = *lattice, .room = *room, .memo = memo, .schemes = schemes, .visit = tally_classes, .out = tally};
+    Walk walk = {.lattice = *lattice, .room = *room, .memo = memo, .schemes = schemes, .visit = tally_classes,
+                 .glance = tally_at_a_glance, .out = tally};
     run(&walk, rows, 0, count);
 }
 
