@@ -160,7 +160,7 @@ class _Run:
         judged = plain.judged(outcome.best.scheme)
         recoding = plain.recoding(outcome.best.scheme, judged.suppressed)
         scheme = self.space.scheme(outcome.best.scheme)
-        levels = np.tile([scheme[name] for name in self.table.quasi], (len(judged.suppressed), 1))
+        levels = {name: np.full(len(judged.suppressed), level) for name, level in scheme.items()}
         searched = {"price": outcome.best.price, "evaluated": outcome.evaluated, "schemes": outcome.schemes}
         return self._made(recoding, levels, judged.persons, searched, scheme)
 
@@ -169,10 +169,8 @@ class _Run:
         found = iterative(goal, self.progress)
         if found.persons > self.limit:
             raise self._impossible()
-        levels = found.levels[:, [self.space.names.index(name) for name in self.table.quasi]]
-        rows = self.table.distinct(self.table.quasi)
-        recoding = Recoding.of_levels(rows, self.table, self.hierarchies, levels, found.suppressed)
-        return self._made(recoding, levels, found.persons, {"schemes": len(self.space)}, {})
+        searched = {"schemes": len(self.space)}
+        return self._made(found.recoding(self.space), found.on_levels(self.space), found.persons, searched, {})
 
     def _impossible(self) -> ReleaseError:
         """Say what can be had instead."""
@@ -193,7 +191,7 @@ class _Run:
     def _made(
         self,
         recoding: Recoding,
-        levels: NDArray[np.int64],
+        levels: Mapping[str, NDArray[np.int64]],
         suppressed: int,
         searched: Mapping[str, Any],
         scheme: Mapping[str, int],
@@ -208,8 +206,7 @@ class _Run:
         quality = self._quality(recoding)
         kept = np.flatnonzero(~recoding.suppressed)
         on_levels = {
-            name: np.bincount(levels[kept, place], recoding.counts[kept]).astype(int).tolist()
-            for place, name in enumerate(self.table.quasi)
+            name: np.bincount(held[kept], recoding.counts[kept]).astype(int).tolist() for name, held in levels.items()
         }
         facts = self._facts(scheme, on_levels, suppressed, recoding, quality, found)
         facts["columns"] = {name: str(role) for name, role in made.table.roles.items()}

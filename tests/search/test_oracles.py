@@ -13,7 +13,6 @@ from shoal.models.evidence import Gatherer
 from shoal.models.model import MODELS
 from shoal.population import Population
 from shoal.qualities.quality import QUALITIES
-from shoal.recoding.recoding import Recoding
 from shoal.search.goal import Goal
 from shoal.search.iterative import iterative
 from shoal.search.plain import Plain
@@ -142,10 +141,7 @@ def test_local_recoding_beats_the_best_of_arx(shared):
     reports = [one["quality_report_higher_is_better"] for one in baselines]
     sought = goal([MODELS["k-anonymity"](k=5)], "loss", 0)
     found = iterative(sought)
-    table, hierarchies = adult()
-    rows = table.distinct(NAMES)
-    levels = found.levels[:, [sought.space.names.index(name) for name in NAMES]]
-    recoding = Recoding.of_levels(rows, table, hierarchies, levels, found.suppressed)
+    recoding = found.recoding(sought.space)
     assert not found.suppressed.any()
     assert recoding.classes.sizes.min() >= 5
     granularity = QUALITIES["granularity"]().measure(recoding).total.value

@@ -183,21 +183,15 @@ class Recoding:
         return cls(tuple(columns), tuple(scheme), rows.counts, hidden, known_sizes=rows.counts)
 
     @classmethod
-    def of_levels(
-        cls,
-        rows: DistinctRows,
-        table: Table,
-        hierarchies: Mapping[str, Hierarchy],
-        levels: Ints,
-        hidden: NDArray[np.bool_],
+    def of_nodes(
+        cls, rows: DistinctRows, sets: Mapping[str, tuple[Nodes, Ints]], hidden: NDArray[np.bool_]
     ) -> "Recoding":
-        """Do the same where every distinct row r has levels of its own: ``levels[r, j]`` in column j of the rows."""
+        """Do the same where every distinct row r shows sets of its own: ``sets[name][1][r]``, one of the nodes."""
         columns = []
-        for place, (name, codes) in enumerate(zip(rows.columns, rows.codes, strict=True)):
-            domain = Domain.of(table[name], hierarchies[name])
-            nodes, of_code = Nodes.on_levels(domain, hierarchies[name])
-            at = np.where(hidden, len(nodes) - 1, of_code[levels[:, place], codes]).astype(narrowest(len(nodes)))
-            original = summed(codes, rows.counts, domain.codes)
+        for name, codes in zip(rows.columns, rows.codes, strict=True):
+            nodes, shown = sets[name]
+            at = np.where(hidden, len(nodes) - 1, shown).astype(narrowest(len(nodes)))
+            original = summed(codes, rows.counts, nodes.domain.codes)
             columns.append(Recoded(nodes, codes, at, at, len(nodes), original, rows.counts))
         return cls(tuple(columns), rows.columns, rows.counts, hidden, known_sizes=rows.counts)
 

@@ -51,6 +51,16 @@ class Goal:
         table = self.space.table
         return self.gatherer.evidence(View(self.space.quasi, table.sensitive))
 
+    @property
+    def bounds(self) -> Mapping[str, tuple[int, int]]:
+        """The lowest and the highest level of columns that must not be on all."""
+        ladders = {ladder.hierarchy.column: ladder for ladder in self.space.ladders}
+        return {
+            name: (held.low, held.low + len(held.sizes) - 1)
+            for name, held in ladders.items()
+            if len(held.sizes) <= held.hierarchy.height
+        }
+
     @cached_property
     def monotone(self) -> Monotone:
         """What all models promise together."""
