@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.kernels.grouping import group_rows
 from shoal.kernels.translation import Codes
 from shoal.recoding.nodes import Domain, Fate, Floats, Ints, Node, Nodes
 from shoal.search.ladder import Ladder
@@ -32,8 +33,8 @@ class Axis(ABC):
         """Return which of ``maps`` tells, by place, what must stay together when a stretch is cut."""
 
     @abstractmethod
-    def cells(self, low: Ids, high: Ids, codes: Codes) -> tuple[Nodes, Ints]:
-        """Return the sets that cells show: those with these values, in these stretches."""
+    def cells(self, low: Ids, high: Ids, of_row: NDArray[np.intp], codes: Codes) -> tuple[Nodes, Ints]:
+        """Return the sets that cells show: row r has the value ``codes[r]`` and is in the stretch ``of_row[r]``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,10 +96,10 @@ class TreeAxis(Axis):
         """Return the level below that of the node: cuts are between its children."""
         return np.maximum(self._rungs(low, high) - 1, 0)
 
-    def cells(self, low: Ids, high: Ids, codes: Codes) -> tuple[Nodes, Ints]:
+    def cells(self, low: Ids, high: Ids, of_row: NDArray[np.intp], codes: Codes) -> tuple[Nodes, Ints]:
         """Return the node of each value on the level of its stretch."""
         nodes, of_code = Nodes.on_levels(self.domain, self.ladder.hierarchy)
-        return nodes, np.asarray(of_code[self.levels(low, high), codes])
+        return nodes, np.asarray(of_code[self.levels(low, high)[of_row], codes])
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +111,7 @@ class NumberAxis(Axis):
     >>> import shoal
     >>> axis = NumberAxis(Domain.of(shoal.read({"age": [71, 34, 38, None]})["age"]))
     >>> low, high = np.array([0, 1, 2], np.uint32), np.array([1, 1, 3], np.uint32)
-    >>> nodes, at = axis.cells(low, high, np.array([0, 1, 2]))
+    >>> nodes, at = axis.cells(low, high, np.arange(3), np.array([0, 1, 2]))
     >>> axis.widths(low, high).round(2).tolist(), nodes.labels, at.tolist()
     ([0.11, 0.0, 1.0], ('34-38', '*'), [4, 1, 5])
     """
@@ -151,21 +152,18 @@ class NumberAxis(Axis):
         share = (sorted_positions[high] - sorted_positions[low]) / max(most - least, np.finfo(float).tiny)
         return np.where(low == high, 0.0, np.nan_to_num(share, nan=1.0))
 
-    def cells(self, low: Ids, high: Ids, codes: Codes) -> tuple[Nodes, Ints]:
+    def cells(self, low: Ids, high: Ids, of_row: NDArray[np.intp], codes: Codes) -> tuple[Nodes, Ints]:
         """Return an interval for each stretch of several numbers; single values stay what they are."""
-        wide = low != high
-        stretches, which = np.unique(np.stack([low[wide], high[wide]], axis=1), axis=0, return_inverse=True)
-        numbers = int(np.count_nonzero(~np.isnan(self._positions)))
-        labels = self.domain.column.labels().to_pylist()
-        place, made = np.empty(len(stretches), np.int64), list[Node]()
-        for number, (first, last) in enumerate(stretches.tolist()):
-            place[number] = len(made) if last < numbers else -1
-            if last < numbers:
-                made.append(self._node(first, last, labels))
-        whole = self.domain.codes + len(made)
-        at = codes.astype(np.int64)
-        at[wide] = np.where(place[which.ravel()] < 0, whole, self.domain.codes + place[which.ravel()])
-        return Nodes.of(self.domain, [*made, Node.everything(self.domain)]), at
+        numbers, size = int(np.count_nonzero(~np.isnan(self._positions))), self.domain.codes
+        wide = np.flatnonzero((low != high) & (high < numbers))
+        alike = group_rows([low[wide], high[wide]], [size, size], len(wide))
+        labels, ends = self.domain.column.labels().to_pylist(), wide[alike.first]
+        made = [self._node(*both, labels) for both in zip(low[ends].tolist(), high[ends].tolist(), strict=True)]
+        of_stretch = np.full(len(low), size + len(made), np.int64)  # everything
+        of_stretch[wide] = size + alike.ids.astype(np.int64)
+        of_stretch[low == high] = -1
+        at = of_stretch[of_row]
+        return Nodes.of(self.domain, [*made, Node.everything(self.domain)]), np.where(at < 0, codes, at)
 
     def _node(self, first: int, last: int, labels: list[str | None]) -> Node:
         low, high = (labels[self._order[place]] for place in (first, last))

@@ -71,7 +71,7 @@ class _Iteration:
         """Keep the rows that form passing classes under a scheme, of those that are left."""
         rows = np.flatnonzero(self._left)
         of_row, number = self._grouped(rows, levels)
-        passing = ~self._jury.failing(rows, of_row, number)
+        passing = ~self._jury.failing(rows, self._jury.persons[rows], of_row, number)
         taken = rows[passing[of_row]]
         self._levels[taken] = levels
         self._left[taken] = False
@@ -99,7 +99,7 @@ class _Iteration:
         rise = (self._objective.floors(then) - self._objective.floors(now)) * persons
         for place in np.argsort(rise, kind="stable")[:_TRIED].tolist():
             rows = np.concatenate([kept[groups.ids == place], left])
-            if not self._jury.failing(rows, np.zeros(len(rows), np.uint32), 1).any():
+            if not self._jury.failing(rows, self._jury.persons[rows], np.zeros(len(rows), np.uint32), 1).any():
                 self._levels[rows] = then[place]
                 self._left[left] = False
                 return

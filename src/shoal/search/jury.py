@@ -1,5 +1,6 @@
 """The jury of a local recoding: it says which groups of rows, whatever formed them, may be classes."""
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -7,15 +8,34 @@ from numpy.typing import NDArray
 
 from shoal.classes.classes import Classes
 from shoal.classes.histogram import Histogram
+from shoal.classes.shown import showing
+from shoal.engines.protocol import DistinctRows
 from shoal.errors import ModelError
 from shoal.kernels.grouping import group
 from shoal.models.evidence import Evidence
 from shoal.search.goal import Goal
 from shoal.search.objective import Ints
 from shoal.search.plain import Plain
+from shoal.table.table import Table
 
 Mask = NDArray[np.bool_]
 Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Units:
+    """What a recoding may not divide: unit u is among row ``of_row[u]`` of ``rows`` and stands for ``persons[u]``.
+
+    ``judged[u]``: which of the jury's rows it is of.
+    """
+
+    rows: DistinctRows
+    of_row: Rows
+    judged: Rows
+    persons: Ints
+
+    def __len__(self) -> int:
+        return len(self.persons)
 
 
 class Jury:
@@ -36,15 +56,18 @@ class Jury:
     def __len__(self) -> int:
         return len(self.persons)
 
-    def failing(self, rows: Rows, of_row: NDArray[np.uint32], number: int) -> Mask:
-        """Tell which groups fail: first those that are too small, then the others by their values."""
-        failing = np.bincount(of_row, self.persons[rows], number) < self._goal.size
+    def failing(self, rows: Rows, persons: Ints, of_row: NDArray[np.uint32], number: int) -> Mask:
+        """Tell which groups fail: first those that are too small, then the others by their values.
+
+        So many ``persons`` of each of some ``rows`` are in the group ``of_row``.
+        """
+        failing = np.bincount(of_row, persons, number) < self._goal.size
         if failing.all() or self.by_size:
             return failing
         place = np.cumsum(~failing) - 1
         inside = ~failing[of_row]
-        found = self._judged(rows[inside], place[of_row[inside]].astype(np.uint32), int((~failing).sum()))
-        failing[~failing] = found
+        groups = place[of_row[inside]].astype(np.uint32)
+        failing[~failing] = self._judged(rows[inside], persons[inside], groups, int((~failing).sum()))
         return failing
 
     @property
@@ -57,23 +80,22 @@ class Jury:
         """Whether nothing else counts."""
         return all(model.enough(self._goal.evidence) is not None for model in self._goal.models)
 
-    def _judged(self, rows: Rows, of_row: NDArray[np.uint32], number: int) -> Mask:
+    def _judged(self, rows: Rows, persons: Ints, of_row: NDArray[np.uint32], number: int) -> Mask:
         """Ask every model about some classes, given by their rows."""
-        classes, failing = self._classes(rows, of_row, number), np.zeros(number, bool)
+        classes, failing = self._classes(rows, persons, of_row, number), np.zeros(number, bool)
         gatherer, space = self._goal.gatherer, self._goal.space
         for model in self._goal.models:
             for view in model.views(space.quasi, space.table.sensitive):
                 failing |= model.failing(Evidence(classes, view.column, gatherer.hierarchies, gatherer.population))
         return failing
 
-    def _classes(self, rows: Rows, of_row: NDArray[np.uint32], number: int) -> Classes:
-        counts = self.persons[rows]
-        sizes = np.bincount(of_row, counts, number).astype(np.int64)
+    def _classes(self, rows: Rows, persons: Ints, of_row: NDArray[np.uint32], number: int) -> Classes:
+        sizes = np.bincount(of_row, persons, number).astype(np.int64)
         histograms = {}
         for column in self._shown.sensitive:
             codes = self._shown.codes[column.name][rows]
             groups = group(of_row.astype(np.uint64) * np.uint64(column.size) + codes, number * column.size)
-            held = np.bincount(groups.ids, counts, len(groups)).astype(np.int64)
+            held = np.bincount(groups.ids, persons, len(groups)).astype(np.int64)
             reference = self._shown.reference[column.name]
             at = groups.first
             histograms[column.name] = Histogram.of(
@@ -81,12 +103,31 @@ class Jury:
             )
         return self._plain.base.instead(sizes, histograms)
 
-    @property
-    def of_shown(self) -> Rows:
-        """Which of the distinct rows under the quasi-identifiers each of the rows is one of."""
-        return self._plain.of_shown
+    @cached_property
+    def units(self) -> Units:
+        """The jury's rows: what looks alike stays together."""
+        rows = self._table.distinct(self._goal.space.quasi)
+        return Units(rows, self._plain.of_shown, np.arange(len(self)), self.persons)
 
     @cached_property
-    def quasi_rows(self) -> int:
-        """How many distinct rows there are under the quasi-identifiers."""
-        return len(self._goal.space.table.distinct(self._goal.space.quasi))
+    def records(self) -> Units:
+        """Single records: those that look alike may be parted."""
+        table, space = self._table, self._goal.space
+        if table.subject is not None:
+            raise ModelError(
+                "Records that look alike can be parted only where each is a person.",
+                hint="Use strict = true, or leave out the subject column if nobody has two records.",
+            )
+        seen = (*space.quasi, *(column.name for column in self._shown.sensitive))
+        distinct = table.distinct(seen)
+        visible = showing(distinct, [table[name] for name in space.quasi])
+        judged = np.where(visible, np.cumsum(visible) - 1, -1)
+        of_record = table.engine.expand(distinct, judged)
+        shown, number = np.flatnonzero(of_record >= 0), table.records
+        codes = tuple(table.codes(name) for name in space.quasi)
+        rows = DistinctRows(space.quasi, codes, np.ones(number, np.int64), np.arange(number))
+        return Units(rows, shown, of_record[shown], np.ones(len(shown), np.int64))
+
+    @property
+    def _table(self) -> Table:
+        return self._goal.space.table

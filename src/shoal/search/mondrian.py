@@ -17,7 +17,7 @@ from shoal.kernels.grouping import group_rows
 from shoal.progress import Hook, Progress, silent
 from shoal.search.axis import Axis, TreeAxis, axes
 from shoal.search.goal import Goal
-from shoal.search.jury import Jury
+from shoal.search.jury import Jury, Units
 from shoal.search.local import Local
 
 _Stretches = tuple[Ints, Ints]
@@ -25,43 +25,52 @@ _Mask = NDArray[np.bool_]
 _Persons = NDArray[np.uint64]
 
 
-def mondrian(goal: Goal, progress: Hook = silent, *, free: bool = True) -> Local:
-    """Begin with everybody in one part; ``free``: numbers are cut anywhere, not only where their hierarchy does."""
+def mondrian(goal: Goal, progress: Hook = silent, *, free: bool = True, strict: bool = True) -> Local:
+    """Begin with everybody in one part; ``free``: numbers are cut anywhere, not only where their hierarchy does.
+
+    Unless ``strict``, a part that cannot be cut between values is cut through one: records that have it are divided.
+    """
     jury = Jury(goal)
-    chosen = axes(goal.space, goal.bounds, free=free)
-    coarsest = [axis.maps[-1][axis.places[codes]] for axis, codes in _trees(chosen, jury)]
-    groups = group_rows(coarsest, [int(nodes.max(initial=0)) + 1 for nodes in coarsest], len(jury))
-    weights = np.array([float(goal.weights.get(name, 1)) for name in goal.space.names])
-    return _Cutting(jury, chosen, weights, progress).run(groups.ids, np.zeros(len(jury), bool))
+    units = jury.units if strict else jury.records
+    cutting = _Cutting(goal, jury, units, axes(goal.space, goal.bounds, free=free), progress, strict=strict)
+    return cutting.run(cutting.coarsest(), np.zeros(len(units), bool))
 
 
 def refined(goal: Goal, found: Local, progress: Hook = silent) -> Local:
     """Cut the classes of a recoding further, along the hierarchies; who is suppressed stays so."""
     jury = Jury(goal)
-    chosen = axes(goal.space, goal.bounds, free=False)
-    keys = [shown[jury.of_shown].astype(np.uint32) for shown in found.shown]
-    groups = group_rows(keys, [int(key.max(initial=0)) + 1 for key in keys], len(jury))
-    weights = np.array([float(goal.weights.get(name, 1)) for name in goal.space.names])
-    return _Cutting(jury, chosen, weights, progress).run(groups.ids, found.suppressed[jury.of_shown])
-
-
-def _trees(chosen: Sequence[Axis], jury: Jury) -> list[tuple[TreeAxis, Ids]]:
-    pairs = zip(chosen, jury.codes, strict=True)
-    return [(axis, codes) for axis, codes in pairs if isinstance(axis, TreeAxis)]
+    units = jury.units
+    cutting = _Cutting(goal, jury, units, axes(goal.space, goal.bounds, free=False), progress)
+    keys = [shown[units.of_row].astype(np.uint32) for shown in found.shown]
+    groups = group_rows(keys, [len(nodes) for nodes in found.nodes], len(units))
+    return cutting.run(groups.ids, found.suppressed[units.of_row])
 
 
 class _Cutting:
-    """One run. ``weights``: how much wider than it is a column is taken to be."""
+    """One run. A column is taken to be wider than it is by its weight."""
 
-    def __init__(self, jury: Jury, chosen: Sequence[Axis], weights: NDArray[np.float64], progress: Hook) -> None:
-        self._jury, self._axes, self._weights, self._progress = jury, chosen, weights, progress
-        places = np.stack([axis.places[codes] for axis, codes in zip(chosen, jury.codes, strict=True)], axis=1)
-        self._parts = Parts(places.astype(np.uint32), jury.persons.astype(np.uint32))
+    def __init__(  # noqa: PLR0913 - what is cut, and how
+        self, goal: Goal, jury: Jury, units: Units, chosen: Sequence[Axis], progress: Hook, *, strict: bool = True
+    ) -> None:
+        self._jury, self._units, self._axes, self._progress, self._strict = jury, units, chosen, progress, strict
+        self._weights = np.array([float(goal.weights.get(name, 1)) for name in goal.space.names])
+        pairs = zip(chosen, jury.codes, strict=True)
+        places = np.stack([axis.places[codes[units.judged]] for axis, codes in pairs], axis=1)
+        self._parts = Parts(places.astype(np.uint32), units.persons.astype(np.uint32))
         maps = [held for axis in chosen for held in axis.maps]
         self._groups = np.concatenate(maps)
         begins = np.concatenate([[0], np.cumsum([len(held) for held in maps])])
         firsts = np.concatenate([[0], np.cumsum([len(axis.maps) for axis in chosen])])
         self._at = [begins[first:last] for first, last in pairwise(firsts)]
+
+    def coarsest(self) -> NDArray[np.uint32]:
+        """Return the parts to begin with: one, unless a column must not be made as coarse as that."""
+        places = self._parts.places.T
+        trees = [
+            (axis.maps[-1], held) for axis, held in zip(self._axes, places, strict=True) if isinstance(axis, TreeAxis)
+        ]
+        sizes = [int(nodes.max(initial=0)) + 1 for nodes, _ in trees]
+        return group_rows([nodes[held] for nodes, held in trees], sizes, len(self._units)).ids
 
     def run(self, of_row: NDArray[np.uint32], hidden: _Mask) -> Local:
         """Cut the groups that rows are in, as far as these may be classes; others are suppressed."""
@@ -83,10 +92,8 @@ class _Cutting:
             parts, whole = self._round(parts)
             done.append(whole)
             settled += int((whole[1] - whole[0]).sum())
-            self._progress(Progress(f"cutting, {len(parts[0]):,} parts", settled, len(self._jury)))
-        empty = np.zeros(0, np.int64)
-        starts, ends = (np.concatenate([empty, *(held[side] for held in done)]) for side in range(2))
-        return starts, ends
+            self._progress(Progress(f"cutting, {len(parts[0]):,} parts", settled, len(self._units)))
+        return _joined(done)
 
     def _round(self, parts: _Stretches) -> tuple[_Stretches, _Stretches]:
         """Cut each part once, if it can be; return the halves, and the parts that stay whole."""
@@ -94,23 +101,21 @@ class _Cutting:
         spans = self._parts.spans(starts, ends)
         widths = self._widths(spans.low, spans.high)
         order = np.argsort(-widths, axis=1, kind="stable")
-        open_ = np.flatnonzero((spans.sizes >= 2 * self._jury.least) & (widths.max(axis=1) >= 0))
-        whole, halves = np.ones(len(starts), bool), []
-        for rank in range(widths.shape[1]):
-            columns = order[open_, rank]
-            open_, columns = (held[widths[open_, columns] >= 0] for held in (open_, columns))
-            if not len(open_):
-                break
-            at = self._cuts_at(spans.low[open_], spans.high[open_], columns)
-            chosen = starts[open_], ends[open_]
-            middles, left = self._parts.cut(*chosen, spans.sizes[open_], columns, self._groups, at)
-            good = self._allowed(chosen, middles, left, spans.sizes[open_] - left)
-            halves += [(chosen[0][good], middles[good]), (middles[good], chosen[1][good])]
-            whole[open_[good]] = False
-            open_ = open_[~good]
-        empty = np.zeros(0, np.int64)
-        first, last = (np.concatenate([empty, *(held[side] for held in halves)]) for side in range(2))
-        return (first, last), (starts[whole], ends[whole])
+        whole, halves = np.ones(len(starts), bool), list[_Stretches]()
+        for relaxed in (False,) if self._strict else (False, True):
+            for rank in range(widths.shape[1]):
+                open_ = np.flatnonzero(whole & (spans.sizes >= 2 * self._jury.least))
+                open_ = open_[widths[open_, order[open_, rank]] >= 0]
+                if not len(open_):
+                    break
+                columns, chosen = order[open_, rank], (starts[open_], ends[open_])
+                at = self._cuts_at(spans.low[open_], spans.high[open_], columns)
+                sizes = spans.sizes[open_]
+                middles, left = self._parts.cut(*chosen, sizes, columns, self._groups, at, relaxed=relaxed)
+                good = self._allowed(chosen, middles, left, sizes - left)
+                halves += [(chosen[0][good], middles[good]), (middles[good], chosen[1][good])]
+                whole[open_[good]] = False
+        return _joined(halves), (starts[whole], ends[whole])
 
     def _widths(self, low: Ids, high: Ids) -> NDArray[np.float64]:
         """Return how wide parts are in each column; −1 where they cannot be cut."""
@@ -137,7 +142,8 @@ class _Cutting:
 
     def _failing(self, parts: _Stretches) -> _Mask:
         rows, of_row = self._rows(parts)
-        return self._jury.failing(rows, of_row, len(parts[0]))
+        units = self._units
+        return self._jury.failing(units.judged[rows], units.persons[rows], of_row, len(parts[0]))
 
     def _rows(self, parts: _Stretches) -> tuple[NDArray[np.intp], NDArray[np.uint32]]:
         """Return the rows of some parts, and which part each is in."""
@@ -148,8 +154,14 @@ class _Cutting:
 
     def _local(self, parts: _Stretches, left: _Mask) -> Local:
         """Return what the rows of each part show."""
-        spans = self._parts.spans(*parts)
-        rows, of_row = self._rows(parts)
-        low, high = (np.zeros((len(self._jury), len(self._axes)), np.uint32) for _ in range(2))
-        low[rows], high[rows] = spans.low[of_row], spans.high[of_row]
-        return Local.of_stretches(self._jury, self._axes, low, high, left)
+        everything = np.zeros(1, np.int64), np.array([len(self._units)])
+        starts, ends = parts if len(parts[0]) else everything  # where all are suppressed, it does not matter
+        rows, of_row = self._rows((starts, ends))
+        part = np.zeros(len(self._units), np.int64)
+        part[rows] = of_row
+        return Local.of_parts(self._jury, self._units, self._axes, self._parts.spans(starts, ends), part, left)
+
+
+def _joined(parts: Sequence[_Stretches]) -> _Stretches:
+    starts, ends = (np.concatenate([np.zeros(0, np.int64), *(held[side] for held in parts)]) for side in range(2))
+    return starts, ends
