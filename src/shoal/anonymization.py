@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.errors import PolicyError, ReleaseError
 from shoal.hierarchy.hierarchy import Hierarchy
@@ -26,10 +25,11 @@ from shoal.release.verification import Original, Verified
 from shoal.search.frontier import LIMITS, SIZES, Frontier
 from shoal.search.frontier import frontier as find_frontier
 from shoal.search.goal import Goal
-from shoal.search.iterative import iterative
 from shoal.search.space import Space
 from shoal.table.reading import read
 from shoal.table.table import Table
+from shoal.treatments.refinement import refined
+from shoal.treatments.treatment import TREATMENTS, Treatment
 
 _MEASURES = ("loss", "nue", "precision", "discernibility", "average-class-size", "suppressed-records")
 
@@ -149,28 +149,15 @@ class _Run:
                 hint='Give a requirement: [[require]] model = "k-anonymity", k = 11; or a preset.',
             )
         goal = self.goal(tuple(model for _, _, model in self.asked))
-        return self._local(goal) if self.policy.search.recoding == "local" else self._global(goal)
+        return self._made(self._treatment(goal))
 
-    def _global(self, goal: Goal) -> Release:
-        """Make all records coarser alike."""
-        outcome = goal.optimum(self.progress)
-        if outcome.best is None:
+    def _treatment(self, goal: Goal) -> Treatment:
+        """Decide what every record shows."""
+        how = self.policy.search
+        found = TREATMENTS[how.recoding](goal, how, self.progress)
+        if found.persons > self.limit or found.suppressed.all():
             raise self._impossible()
-        plain = goal.plain
-        judged = plain.judged(outcome.best.scheme)
-        recoding = plain.recoding(outcome.best.scheme, judged.suppressed)
-        scheme = self.space.scheme(outcome.best.scheme)
-        levels = {name: np.full(len(judged.suppressed), level) for name, level in scheme.items()}
-        searched = {"price": outcome.best.price, "evaluated": outcome.evaluated, "schemes": outcome.schemes}
-        return self._made(recoding, levels, judged.persons, searched, scheme)
-
-    def _local(self, goal: Goal) -> Release:
-        """Make each record as coarse as it needs."""
-        found = iterative(goal, self.progress)
-        if found.persons > self.limit:
-            raise self._impossible()
-        searched = {"schemes": len(self.space)}
-        return self._made(found.recoding(self.space), found.on_levels(self.space), found.persons, searched, {})
+        return refined(goal, found, self.progress) if how.refine else found
 
     def _impossible(self) -> ReleaseError:
         """Say what can be had instead."""
@@ -188,38 +175,27 @@ class _Run:
             f"suppression = {np.ceil(share * 1000) / 1000:g}, ask for less, or give columns coarser hierarchies.",
         )
 
-    def _made(
-        self,
-        recoding: Recoding,
-        levels: Mapping[str, NDArray[np.int64]],
-        suppressed: int,
-        searched: Mapping[str, Any],
-        scheme: Mapping[str, int],
-    ) -> Release:
-        """Write out what a recoding says, verify and measure it; ``scheme``: empty if it is local."""
+    def _made(self, treatment: Treatment) -> Release:
+        """Write out what a treatment says, verify and measure it."""
         self.progress(Progress("making the release", 0))
-        rows = self.table.distinct(self.table.quasi)
-        made = transformed(self.table, rows, shown_by(recoding), recoding.suppressed)
+        recoding = treatment.recoding(self.space)
+        made = transformed(self.table, treatment.rows, shown_by(recoding), recoding.suppressed)
         original = self._original(made)
         self.progress(Progress("verifying the release", 0))
         found = verified_in_a_file(made.table, original, self.asked)
-        quality = self._quality(recoding)
-        kept = np.flatnonzero(~recoding.suppressed)
-        on_levels = {
-            name: np.bincount(held[kept], recoding.counts[kept]).astype(int).tolist() for name, held in levels.items()
-        }
-        facts = self._facts(scheme, on_levels, suppressed, recoding, quality, found)
+        quality, scheme = self._quality(recoding), treatment.scheme
+        facts = self._facts(treatment, recoding, quality, found)
         facts["columns"] = {name: str(role) for name, role in made.table.roles.items()}
         return Release(
             table=made.table,
             scheme=scheme,
-            levels=on_levels,
-            suppressed=suppressed,
+            levels=facts["records_on_levels"],
+            suppressed=treatment.persons,
             suppressed_records=facts["suppressed_records"],
             classes=facts["classes"],
             quality=quality,
             requirements=found,
-            internal={**facts, **self._secrets(original, made), "search": dict(searched)},
+            internal={**facts, **self._secrets(original, made), "search": dict(treatment.facts)},
             public=facts,
             mapping=ValueMap.of(self.table, self.hierarchies, scheme, made.table.names) if scheme else None,
             notes=tuple(self._notes(made)),
@@ -243,11 +219,9 @@ class _Run:
         names = dict.fromkeys([self.policy.search.quality, *_MEASURES])
         return {name: QUALITIES[name]().measure(recoding) for name in names}
 
-    def _facts(  # noqa: PLR0913, PLR0917 - what a manifest says
+    def _facts(
         self,
-        scheme: Mapping[str, int],
-        levels: Mapping[str, list[int]],
-        suppressed: int,
+        treatment: Treatment,
         recoding: Recoding,
         quality: Mapping[str, Measured],
         found: tuple[Verified, ...],
@@ -256,13 +230,14 @@ class _Run:
         return {
             "shoal": version("shoal"),
             "records": recoding.kept,
-            "suppressed": suppressed,
+            "suppressed": treatment.persons,
             "suppressed_records": recoding.records - recoding.kept,
             "classes": len(recoding.classes.sizes),
             "recoding": self.policy.search.recoding,
-            "scheme": dict(scheme),
-            "records_on_levels": dict(levels),
-            "heights": {name: self.hierarchies[name].height for name in self.table.quasi},
+            "refined": self.policy.search.refine,
+            "scheme": dict(treatment.scheme),
+            "records_on_levels": treatment.on_levels(self.space),
+            "heights": treatment.heights(self.space),
             "requirements": [
                 {
                     "source": one.source,

@@ -142,8 +142,17 @@ class Search(Checked):
     quality: str = Field(
         default="loss", description="the measure of quality that is to be best", json_schema_extra=_known_qualities
     )
-    recoding: Literal["global", "local"] = Field(
-        default="global", description="whether all records are made coarser alike, or each as little as it needs"
+    recoding: Literal["global", "local", "mondrian", "suppression"] = Field(
+        default="global",
+        description="global: all records are made coarser alike; local: each as little as it needs; mondrian: records "
+        "are cut into classes at medians; suppression: single values are left out",
+    )
+    refine: bool = Field(default=False, description="whether generalisation is undone, class by class, where it can be")
+    strict: bool = Field(
+        default=True, description="whether mondrian keeps records together that have the same value where it cuts"
+    )
+    cuts: Literal["anywhere", "hierarchy"] = Field(
+        default="anywhere", description="whether mondrian cuts numbers anywhere, or only where their hierarchy does"
     )
     weights: dict[str, Annotated[float, Field(gt=0)]] = Field(
         default_factory=dict, description="how much a quasi-identifier counts for the quality; 1 if nothing is said"
@@ -156,6 +165,12 @@ class Search(Checked):
     @classmethod
     def _known(cls, name: str) -> str:
         return _one_of(QUALITIES, "quality", name)
+
+    @model_validator(mode="after")
+    def _refines(self) -> Self:
+        if self.refine and self.recoding == "mondrian":
+            raise ValueError("refine is for other recodings: mondrian cuts as far as it goes anyway")
+        return self
 
 
 class Population(Checked):

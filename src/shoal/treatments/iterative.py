@@ -10,23 +10,31 @@ from numpy.typing import NDArray
 
 from shoal.errors import ModelError
 from shoal.kernels.grouping import group_rows
+from shoal.policy import Search
 from shoal.progress import Hook, Progress, silent
 from shoal.recoding.nodes import Domain
-from shoal.search.axis import TreeAxis
 from shoal.search.goal import Goal
-from shoal.search.jury import Jury, Rows
-from shoal.search.local import Local
 from shoal.search.objective import Ints, LevelObjective
+from shoal.treatments.axis import TreeAxis
+from shoal.treatments.jury import Jury, Rows
+from shoal.treatments.treatment import TREATMENTS, Treatment
 
+MOST_SCHEMES = 1_000_000
 _TOLD = 256  # schemes between two reports
 _TRIED = 100  # classes that leftover records try to join
 
 
-def iterative(goal: Goal, progress: Hook = silent) -> Local:
+@TREATMENTS.register("local")
+def iterative(goal: Goal, how: Search, progress: Hook = silent) -> Treatment:  # noqa: ARG001 - as the others
     """Keep what passes under the cheapest scheme, and go on with the rest.
 
     Records that are left at the end join the class for which that costs least; if none takes them, they are suppressed.
     """
+    if len(goal.space) > MOST_SCHEMES:
+        raise ModelError(
+            f"There are {len(goal.space):,} schemes, too many to try all of them.",
+            hint='Bound the levels of some columns, or use recoding = "mondrian".',
+        )
     jury, objective = Jury(goal), goal.objective
     if not isinstance(objective, LevelObjective):
         raise ModelError(
@@ -49,7 +57,7 @@ class _Iteration:
         self._levels = np.zeros((len(jury), len(self._nodes)), np.int64)
         self._left = np.ones(len(jury), bool)
 
-    def run(self) -> Local:
+    def run(self) -> Treatment:
         schemes = np.stack(np.unravel_index(np.arange(len(self._space)), self._space.shape), axis=-1)
         order = np.argsort(self._objective.floors(schemes), kind="stable")
         for done, scheme in enumerate(schemes[order]):
@@ -65,7 +73,7 @@ class _Iteration:
             TreeAxis(Domain.of(self._space.table[name], ladder.hierarchy), ladder)
             for name, ladder in zip(self._space.names, self._space.ladders, strict=True)
         ]
-        return Local.of_levels(self._jury, trees, self._levels + lows, self._left)
+        return Treatment.of_levels(self._jury, trees, self._levels + lows, self._left)
 
     def _keep(self, levels: Ints) -> None:
         """Keep the rows that form passing classes under a scheme, of those that are left."""

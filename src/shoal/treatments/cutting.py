@@ -1,9 +1,7 @@
-"""Mondrian: rows are cut in two again and again, as long as both halves may be classes (LeFevre et al. 2006).
+"""Cutting: parts of rows are cut in two again and again, in rounds, as long as both halves may be classes.
 
 A part is cut at the median of the column in which it is widest; if a half fails, in the next one. What cannot be cut
-any more is a class, and shows the smallest interval, or the lowest node of the hierarchy, that covers its values. All
-parts are cut in rounds, together. The same cuts, begun with classes that are there already, undo generalisation cell
-by cell: that is the refinement.
+any more is a class, and shows the smallest interval, or the lowest node of the hierarchy, that covers its values.
 """
 
 from collections.abc import Sequence
@@ -14,39 +12,18 @@ from numpy.typing import NDArray
 
 from shoal.kernels.cuts import Ids, Ints, Parts
 from shoal.kernels.grouping import group_rows
-from shoal.progress import Hook, Progress, silent
-from shoal.search.axis import Axis, TreeAxis, axes
+from shoal.progress import Hook, Progress
 from shoal.search.goal import Goal
-from shoal.search.jury import Jury, Units
-from shoal.search.local import Local
+from shoal.treatments.axis import Axis, TreeAxis
+from shoal.treatments.jury import Jury, Units
+from shoal.treatments.treatment import Treatment
 
 _Stretches = tuple[Ints, Ints]
 _Mask = NDArray[np.bool_]
 _Persons = NDArray[np.uint64]
 
 
-def mondrian(goal: Goal, progress: Hook = silent, *, free: bool = True, strict: bool = True) -> Local:
-    """Begin with everybody in one part; ``free``: numbers are cut anywhere, not only where their hierarchy does.
-
-    Unless ``strict``, a part that cannot be cut between values is cut through one: records that have it are divided.
-    """
-    jury = Jury(goal)
-    units = jury.units if strict else jury.records
-    cutting = _Cutting(goal, jury, units, axes(goal.space, goal.bounds, free=free), progress, strict=strict)
-    return cutting.run(cutting.coarsest(), np.zeros(len(units), bool))
-
-
-def refined(goal: Goal, found: Local, progress: Hook = silent) -> Local:
-    """Cut the classes of a recoding further, along the hierarchies; who is suppressed stays so."""
-    jury = Jury(goal)
-    units = jury.units
-    cutting = _Cutting(goal, jury, units, axes(goal.space, goal.bounds, free=False), progress)
-    keys = [shown[units.of_row].astype(np.uint32) for shown in found.shown]
-    groups = group_rows(keys, [len(nodes) for nodes in found.nodes], len(units))
-    return cutting.run(groups.ids, found.suppressed[units.of_row])
-
-
-class _Cutting:
+class Cutting:
     """One run. A column is taken to be wider than it is by its weight."""
 
     def __init__(  # noqa: PLR0913 - what is cut, and how
@@ -72,7 +49,7 @@ class _Cutting:
         sizes = [int(nodes.max(initial=0)) + 1 for nodes, _ in trees]
         return group_rows([nodes[held] for nodes, held in trees], sizes, len(self._units)).ids
 
-    def run(self, of_row: NDArray[np.uint32], hidden: _Mask) -> Local:
+    def run(self, of_row: NDArray[np.uint32], hidden: _Mask) -> Treatment:
         """Cut the groups that rows are in, as far as these may be classes; others are suppressed."""
         order = np.lexsort((of_row, hidden)).astype(np.uint32)
         self._parts.order[:] = order
@@ -152,14 +129,14 @@ class _Cutting:
         at = np.arange(int(lengths.sum())) + np.repeat(parts[0] - begins, lengths)
         return self._parts.order[at].astype(np.intp), np.repeat(np.arange(len(lengths), dtype=np.uint32), lengths)
 
-    def _local(self, parts: _Stretches, left: _Mask) -> Local:
+    def _local(self, parts: _Stretches, left: _Mask) -> Treatment:
         """Return what the rows of each part show."""
         everything = np.zeros(1, np.int64), np.array([len(self._units)])
         starts, ends = parts if len(parts[0]) else everything  # where all are suppressed, it does not matter
         rows, of_row = self._rows((starts, ends))
         part = np.zeros(len(self._units), np.int64)
         part[rows] = of_row
-        return Local.of_parts(self._jury, self._units, self._axes, self._parts.spans(starts, ends), part, left)
+        return Treatment.of_parts(self._jury, self._units, self._axes, self._parts.spans(starts, ends), part, left)
 
 
 def _joined(parts: Sequence[_Stretches]) -> _Stretches:

@@ -1,0 +1,1 @@
+"""Treatments: what is done to every record, so that all requirements hold."""

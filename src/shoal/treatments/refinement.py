@@ -1,0 +1,24 @@
+"""Refinement: generalisation is undone, cell by cell, as long as all models hold."""
+
+import numpy as np
+
+from shoal.kernels.grouping import group_rows
+from shoal.progress import Hook, silent
+from shoal.search.goal import Goal
+from shoal.treatments.axis import axes
+from shoal.treatments.cutting import Cutting
+from shoal.treatments.jury import Jury
+from shoal.treatments.treatment import Treatment
+
+
+def refined(goal: Goal, found: Treatment, progress: Hook = silent) -> Treatment:
+    """Cut the classes of a treatment further, along the hierarchies; who is suppressed stays so.
+
+    The records of a class first show no more than they need; then it is cut as in Mondrian, begun with this class.
+    """
+    jury = Jury(goal)
+    units = jury.units
+    cutting = Cutting(goal, jury, units, axes(goal.space, goal.bounds, free=False), progress)
+    keys = [shown[units.of_row].astype(np.uint32) for shown in found.shown]
+    groups = group_rows(keys, [len(nodes) for nodes in found.nodes], len(units))
+    return cutting.run(groups.ids, found.suppressed[units.of_row])

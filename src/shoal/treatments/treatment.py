@@ -1,0 +1,126 @@
+"""A treatment: what every row shows, in which class, and who is left out."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.engines.protocol import DistinctRows
+from shoal.kernels.cuts import Spans
+from shoal.policy import Search
+from shoal.progress import Hook
+from shoal.recoding.nodes import Domain, Ints, Nodes
+from shoal.recoding.recoding import Recoding
+from shoal.registry import Registry
+from shoal.search.goal import Goal
+from shoal.search.space import Space
+from shoal.treatments.axis import Axis, TreeAxis
+from shoal.treatments.jury import Jury, Units
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Treatment:
+    """Row r of ``rows`` shows the set ``shown[j][r]`` of ``nodes[j]`` in column j of the space's ``names``.
+
+    ``levels[j][r]``: the level of that set in the hierarchy, None where sets are on none. ``suppressed[r]``: whether it
+    found no class; ``persons``: how many that are. ``scheme``: the level of each column, if all rows are on the same;
+    ``facts``: how it was found.
+    """
+
+    rows: DistinctRows
+    nodes: tuple[Nodes, ...]
+    shown: tuple[Ints, ...]
+    levels: tuple[Ints | None, ...]
+    suppressed: Mask
+    persons: int
+    scheme: Mapping[str, int] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of_scheme(  # noqa: PLR0913, PLR0917 - a scheme, and what is known of it
+        cls,
+        space: Space,
+        rows: DistinctRows,
+        scheme: Mapping[str, int],
+        suppressed: Mask,
+        persons: int,
+        facts: Mapping[str, Any],
+    ) -> "Treatment":
+        """Put every row on the levels of a scheme."""
+        sets = []
+        for name, ladder in zip(space.names, space.ladders, strict=True):
+            domain, codes = Domain.of(space.table[name], ladder.hierarchy), rows.codes[space.quasi.index(name)]
+            nodes, of_code = Nodes.on_level(domain, ladder.hierarchy, scheme[name])
+            shown = np.where(suppressed, len(nodes) - 1, of_code[codes])
+            sets.append((nodes, shown, np.full(len(rows), scheme[name])))
+        nodes_, shown_, levels = zip(*sets, strict=True)
+        return cls(rows, nodes_, shown_, levels, suppressed, persons, scheme, facts)
+
+    @classmethod
+    def of_levels(cls, jury: Jury, trees: Sequence[TreeAxis], levels: Ints, left: Mask) -> "Treatment":
+        """Take the level of each unit in each column; ``left``: those that are suppressed."""
+        sets = []
+        for column, (axis, codes) in enumerate(zip(trees, jury.codes, strict=True)):
+            nodes, of_code = Nodes.on_levels(axis.domain, axis.ladder.hierarchy)
+            sets.append((nodes, np.asarray(of_code[levels[:, column], codes]), levels[:, column]))
+        return cls._of(jury.units, sets, left)
+
+    @classmethod
+    def of_parts(  # noqa: PLR0913, PLR0917 - units, axes, and the parts of units
+        cls, jury: Jury, units: Units, chosen: Sequence[Axis], spans: Spans, part: Ints, left: Mask
+    ) -> "Treatment":
+        """Take the part of each unit; any part for those that are suppressed."""
+        sets = []
+        for column, (axis, codes) in enumerate(zip(chosen, jury.codes, strict=True)):
+            ends = spans.low[:, column], spans.high[:, column]
+            nodes, shown = axis.cells(*ends, part, codes[units.judged])
+            sets.append((nodes, shown, axis.levels(*ends)[part] if isinstance(axis, TreeAxis) else None))
+        return cls._of(units, sets, left)
+
+    def recoding(self, space: Space) -> Recoding:
+        """Return what it makes of the table."""
+        sets = dict(zip(space.names, zip(self.nodes, self.shown, strict=True), strict=True))
+        return Recoding.of_nodes(self.rows, sets, self.suppressed)
+
+    def on_levels(self, space: Space) -> dict[str, list[int]]:
+        """Return how many records are on each level of the columns that have levels."""
+        held, kept = dict(zip(space.names, self.levels, strict=True)), np.flatnonzero(~self.suppressed)
+        counts = self.rows.counts[kept]
+        return {
+            name: np.bincount(levels[kept], counts).astype(int).tolist()
+            for name in space.quasi
+            if (levels := held[name]) is not None
+        }
+
+    def heights(self, space: Space) -> dict[str, int | None]:
+        """Return the last level of each column's hierarchy."""
+        held = {nodes.domain.column.name: nodes.domain.height for nodes in self.nodes}
+        return {name: held[name] for name in space.quasi}
+
+    @classmethod
+    def _of(cls, units: Units, sets: Sequence[tuple[Nodes, Ints, Ints | None]], left: Mask) -> "Treatment":
+        """Units of one row show the same."""
+        suppressed = np.ones(len(units.rows), bool)
+        suppressed[units.of_row] = left
+
+        def by_row(numbers: Ints, otherwise: int) -> Ints:
+            found = np.full(len(suppressed), otherwise, np.int64)
+            found[units.of_row] = numbers
+            return np.where(suppressed, otherwise, found)
+
+        return cls(
+            units.rows,
+            tuple(nodes for nodes, _, _ in sets),
+            tuple(by_row(shown, len(nodes) - 1) for nodes, shown, _ in sets),
+            tuple(None if levels is None else by_row(levels, 0) for _, _, levels in sets),
+            suppressed,
+            int(units.persons[left].sum()),
+        )
+
+
+Treating = Callable[[Goal, Search, Hook], Treatment]
+TREATMENTS: Registry[Treating] = Registry("recoding", "shoal.treatments")
