@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
 
 from shoal.errors import PolicyError, ReleaseError
 from shoal.hierarchy.hierarchy import Hierarchy
+from shoal.kernels.translation import Codes
 from shoal.models.evidence import Gatherer
 from shoal.models.model import Model, Need
 from shoal.policy import Policy
@@ -20,17 +23,27 @@ from shoal.recoding.recoding import Recoding
 from shoal.release.manifest import fingerprint
 from shoal.release.mapping import ValueMap
 from shoal.release.release import Release, verified_in_a_file
-from shoal.release.transformed import Transformed, shown_by, transformed
+from shoal.release.transformed import Counterfeits, Transformed, shown_by, transformed
 from shoal.release.verification import Original, Verified
 from shoal.search.frontier import LIMITS, SIZES, Frontier
 from shoal.search.frontier import frontier as find_frontier
 from shoal.search.goal import Goal
 from shoal.search.space import Space
+from shoal.table.column import Column
+from shoal.table.kind import Kind
 from shoal.table.reading import read
 from shoal.table.table import Table
+from shoal.treatments.outliers import OUTLIERS
 from shoal.treatments.refinement import refined
 from shoal.treatments.treatment import TREATMENTS, Treatment
 
+_COARSER = "Values were made coarser and records left out; "
+_TRUTH = {
+    "suppress": f"{_COARSER}no value was changed into another.",
+    "cells": f"{_COARSER}no value was changed into another.",
+    "relocate": f"{_COARSER}moved records show values of others that are near theirs.",
+    "counterfeits": f"{_COARSER}some records are invented.",
+}
 _MEASURES = ("loss", "nue", "precision", "discernibility", "average-class-size", "suppressed-records")
 
 
@@ -157,7 +170,8 @@ class _Run:
         found = TREATMENTS[how.recoding](goal, how, self.progress)
         if found.persons > self.limit or found.suppressed.all():
             raise self._impossible()
-        return refined(goal, found, self.progress) if how.refine else found
+        found = refined(goal, found, self.progress) if how.refine else found
+        return OUTLIERS[how.outliers](goal, found, how, self.progress) if found.persons else found
 
     def _impossible(self) -> ReleaseError:
         """Say what can be had instead."""
@@ -179,7 +193,8 @@ class _Run:
         """Write out what a treatment says, verify and measure it."""
         self.progress(Progress("making the release", 0))
         recoding = treatment.recoding(self.space)
-        made = transformed(self.table, treatment.rows, shown_by(recoding), recoding.suppressed)
+        invented = Counterfeits(treatment.counterfeits, self.policy.search.seed)
+        made = transformed(self.table, treatment.rows, shown_by(recoding), recoding.suppressed, invented)
         original = self._original(made)
         self.progress(Progress("verifying the release", 0))
         found = verified_in_a_file(made.table, original, self.asked)
@@ -195,7 +210,11 @@ class _Run:
             classes=facts["classes"],
             quality=quality,
             requirements=found,
-            internal={**facts, **self._secrets(original, made), "search": dict(treatment.facts)},
+            internal={
+                **facts,
+                **self._secrets(original, made),
+                "search": {k: v for k, v in treatment.facts.items() if k != "outliers"},
+            },
             public=facts,
             mapping=ValueMap.of(self.table, self.hierarchies, scheme, made.table.names) if scheme else None,
             notes=tuple(self._notes(made)),
@@ -209,7 +228,7 @@ class _Run:
         hierarchies = {name: held for name, held in self.hierarchies.items() if name in sensitive}
         subject = None
         if self.table.subject is not None:
-            subject = (self.table[self.table.subject], self.table.codes(self.table.subject)[made.records])
+            subject = _persons(self.table.codes(self.table.subject), made.records)
         missing, population = self.policy.data.missing, self.gatherer.population
         if population is not None and population.register is not None:
             population = None  # a register knows values as they were, not as they are released
@@ -227,14 +246,15 @@ class _Run:
         found: tuple[Verified, ...],
     ) -> dict[str, Any]:
         """Return what may go out with the release."""
+        how = self.policy.search
         return {
             "shoal": version("shoal"),
             "records": recoding.kept,
             "suppressed": treatment.persons,
             "suppressed_records": recoding.records - recoding.kept,
             "classes": len(recoding.classes.sizes),
-            "recoding": self.policy.search.recoding,
-            "refined": self.policy.search.refine,
+            "recoding": how.recoding,
+            "refined": how.refine,
             "scheme": dict(treatment.scheme),
             "records_on_levels": treatment.on_levels(self.space),
             "heights": treatment.heights(self.space),
@@ -254,7 +274,8 @@ class _Run:
                 for name, measured in quality.items()
                 if measured.total is not None
             },
-            "truthful": "Values were made coarser and records left out; no value was changed into another.",
+            "outliers": {"dealt_with": how.outliers, **treatment.facts.get("outliers", {})},
+            "truthful": _TRUTH[how.outliers],
             "verified": True,
         }
 
@@ -275,3 +296,12 @@ class _Run:
         if self.table.subject is None:
             notes.append("No column says whose row it is: every record is taken for a person.")
         return notes
+
+
+def _persons(codes: Codes, records: NDArray[np.intp]) -> tuple[Column, Codes]:
+    """Number the persons of some records; every invented record (−1) is somebody else."""
+    invented = records < 0
+    persons = codes[records].astype(np.int64)
+    persons[invented] = int(codes.max()) + 1 + np.arange(np.count_nonzero(invented))
+    numbers, of_record = np.unique(persons, return_inverse=True)
+    return Column("person", Kind.INTEGER, pa.array(numbers)), of_record.astype(np.uint32)

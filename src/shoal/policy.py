@@ -138,7 +138,9 @@ def _first_line(model: Model) -> str:
 class Search(Checked):
     """What the search for a release may do, and what it tries to keep."""
 
-    suppression: Share = Field(default=0.02, description="the share of persons that may be left out")
+    suppression: Share = Field(
+        default=0.02, description="the share of persons that may be left out, or be dealt with as outliers"
+    )
     quality: str = Field(
         default="loss", description="the measure of quality that is to be best", json_schema_extra=_known_qualities
     )
@@ -161,6 +163,13 @@ class Search(Checked):
         default_factory=dict, description="the lowest and the highest level that a quasi-identifier may be on"
     )
 
+    outliers: Literal["suppress", "cells", "relocate", "counterfeits"] = Field(
+        default="suppress",
+        description="what becomes of persons who fit into no class: they are left out, lose single values, are moved "
+        "into the nearest class, or get counterfeits beside them",
+    )
+    seed: int = Field(default=0, ge=0, description="decides what is drawn at random")
+
     @field_validator("quality")
     @classmethod
     def _known(cls, name: str) -> str:
@@ -170,6 +179,8 @@ class Search(Checked):
     def _refines(self) -> Self:
         if self.refine and self.recoding == "mondrian":
             raise ValueError("refine is for other recodings: mondrian cuts as far as it goes anyway")
+        if self.outliers in {"cells", "counterfeits"} and (self.refine or self.recoding != "global"):
+            raise ValueError(f'outliers = "{self.outliers}" is for recoding = "global" without refine')
         return self
 
 

@@ -1,5 +1,6 @@
 """Treatments: whatever is done to the records, all requirements hold, every cell is true, and nobody gets lost."""
 
+import json
 from collections import Counter
 from typing import get_args
 
@@ -28,7 +29,8 @@ columns.sex = "quasi"
 columns.dx = "sensitive"
 columns.note = "insensitive"
 require = [{{ model = "k-anonymity", k = {k} }}{more}]
-search = {{ suppression = {limit}, recoding = "{recoding}", refine = {refine}, strict = {strict}, cuts = "{cuts}" }}
+[search]
+{search}
 """
 records = st.tuples(
     st.one_of(st.integers(20, 60), st.none()),
@@ -38,11 +40,11 @@ records = st.tuples(
 )
 
 
-def policy(recoding, *, k=2, more="", limit=0.2, refine=False, strict=True, cuts="anywhere"):
+def policy(recoding, *, k=2, more="", suppression=0.2, **search):
     jobs = "{ " + ", ".join(f'{job} = ["{kinds[0]}"]' for job, kinds in JOBS.items()) + " }"
-    flags = {name: str(flag).lower() for name, flag in (("refine", refine), ("strict", strict))}
-    text = POLICY.format(jobs=jobs, k=k, more=more, limit=limit, recoding=recoding, cuts=cuts, **flags)
-    return shoal.Policy.parse(text)
+    said = {"recoding": recoding, "suppression": suppression, **search}
+    lines = "\n".join(f"{name} = {json.dumps(value)}" for name, value in said.items())
+    return shoal.Policy.parse(POLICY.format(jobs=jobs, k=k, more=more, search=lines))
 
 
 def frame(rows):
@@ -104,6 +106,58 @@ def test_every_class_passes_and_every_cell_is_true(recoding, options, rows, k, d
         for name in ("age", "job", "sex"):
             assert covers(shown[name][place], data[name][note], name)
         assert shown["dx"][place] == data["dx"][note]
+
+
+@pytest.mark.parametrize("outliers", ["suppress", "cells", "relocate", "counterfeits"])
+@given(rows=st.lists(records, min_size=8, max_size=40), k=st.integers(2, 4))
+@settings(suppress_health_check=[HealthCheck.too_slow])
+def test_outliers_are_dealt_with_and_counted(outliers, rows, k):
+    data = frame(rows)
+    plain = shoal.anonymize(data, policy("global", k=k, suppression=0.4))
+    release = shoal.anonymize(data, policy("global", k=k, suppression=0.4, outliers=outliers))
+    told = release.public["outliers"]
+    shown = release.to_frame("pyarrow").to_pydict()
+    keys = list(zip(shown["age"], shown["job"], shown["sex"], strict=True))
+    visible = [key for key in keys if any(label != "*" for label in key)]
+    assert all(Counter(keys)[key] >= k for key in visible or keys)
+    assert release.suppressed <= plain.suppressed
+    pairs = [
+        [covers(shown[name][place], data[name][note], name) for name in ("age", "job", "sex")]
+        for place, note in enumerate(shown["note"])
+    ]
+    if outliers == "counterfeits":
+        assert len(keys) == len(rows) + told.get("counterfeits", 0)
+        assert release.suppressed == 0
+        assert plain.suppressed == 0 or told["counterfeits"] > 0
+        return
+    assert len(set(shown["note"])) == len(keys) == len(rows) - release.suppressed_records
+    if outliers == "relocate":
+        untrue = sum(not all(held) for held in pairs)
+        assert untrue == told.get("moved", 0) == plain.suppressed - release.suppressed
+        assert release.suppressed == 0 or plain.suppressed == len(rows)
+        assert 0 <= told.get("displacement", 0) <= 1
+        assert untrue == 0 or told["displacement"] > 0
+    else:
+        assert all(all(held) for held in pairs)
+    if outliers == "cells":
+        assert told.get("records", 0) == plain.suppressed - release.suppressed
+        assert told.get("cells", 0) >= told.get("records", 0)
+
+
+def test_relocation_goes_to_the_nearest_class_that_takes_it():
+    rows = [(31, "baker", "f", "flu"), (31, "baker", "f", "ms")] * 2 + [
+        (58, "smith", "m", "ms"),
+        (58, "smith", "m", "ms"),
+    ]
+    rows += [(57, "baker", "m", "ms")]
+    alone = shoal.anonymize(frame(rows), policy("global", k=2, suppression=0.2, outliers="relocate"))
+    shown = alone.to_frame("pyarrow").to_pydict()
+    at = shown["note"].index(6)
+    assert (alone.public["outliers"]["moved"], shown["sex"][at]) == (1, "m")
+    more = ', { model = "l-diversity", l = 2, column = "dx" }'
+    diverse = shoal.anonymize(frame(rows), policy("global", k=2, suppression=0.5, more=more, outliers="relocate"))
+    assert diverse.verified
+    assert diverse.suppressed == 0
 
 
 def slow_mondrian(points, spans, k):
@@ -179,7 +233,7 @@ def test_relaxed_cuts_lose_less_than_strict_ones(shared):
 @pytest.mark.parametrize(("important", "other"), [("sex", "job"), ("job", "sex")])
 def test_cell_suppression_spares_what_is_important(important, other):
     rare = [(40, job, sex, "flu") for job in ("baker", "smith") for sex in ("f", "m")]  # alike in two ways
-    plain = policy("suppression", k=2, limit=0)
+    plain = policy("suppression", k=2, suppression=0)
     weighted = plain.model_copy(update={"search": plain.search.model_copy(update={"weights": {important: 9.0}})})
     shown = shoal.anonymize(frame([(30, "none", "f", "ms")] * 3 + rare), weighted).to_frame("pyarrow").to_pydict()
     stars = {name: sum(label == "*" for label in shown[name]) for name in ("age", "job", "sex")}

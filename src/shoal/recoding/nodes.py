@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -221,6 +221,12 @@ class Nodes:
     def lost(self) -> NDArray[np.bool_]:
         """Which nodes say nothing true."""
         return self.fates >= Fate.SUPPRESSED
+
+    def holding(self, nodes: Ints, codes: NDArray[np.unsignedinteger[Any]]) -> NDArray[np.bool_]:
+        """Tell for each of some nodes whether a code is in it."""
+        size = self.domain.codes
+        inside = np.repeat(np.arange(len(self)), self.sizes) * size + self.codes
+        return np.isin(nodes.astype(np.int64) * size + codes, inside)
 
     def members(self, node: int) -> NDArray[np.uint32]:
         """Return the codes of a set."""

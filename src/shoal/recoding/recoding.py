@@ -13,7 +13,7 @@ from shoal.errors import RecodingError
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.grouping import Groups, group, group_rows
 from shoal.kernels.translation import Codes, narrowest
-from shoal.recoding.nodes import Domain, Fate, Floats, Ints, Nodes
+from shoal.recoding.nodes import Domain, Fate, Floats, Ints, Node, Nodes
 from shoal.table.table import Table
 
 
@@ -184,15 +184,28 @@ class Recoding:
 
     @classmethod
     def of_nodes(
-        cls, rows: DistinctRows, sets: Mapping[str, tuple[Nodes, Ints]], hidden: NDArray[np.bool_]
+        cls,
+        rows: DistinctRows,
+        sets: Mapping[str, tuple[Nodes, Ints]],
+        hidden: NDArray[np.bool_],
+        moved: NDArray[np.bool_] | None = None,
     ) -> "Recoding":
-        """Do the same where every distinct row r shows sets of its own: ``sets[name][1][r]``, one of the nodes."""
+        """Do the same where every distinct row r shows sets of its own: ``sets[name][1][r]``, one of the nodes.
+
+        ``moved``: rows that show the sets of others, which need not be true of them.
+        """
         columns = []
         for name, codes in zip(rows.columns, rows.codes, strict=True):
-            nodes, shown = sets[name]
-            at = np.where(hidden, len(nodes) - 1, shown).astype(narrowest(len(nodes)))
-            original = summed(codes, rows.counts, nodes.domain.codes)
-            columns.append(Recoded(nodes, codes, at, at, len(nodes), original, rows.counts))
+            nodes, cells = sets[name]
+            shown = np.where(hidden, len(nodes) - 1, cells)
+            at, original = shown, summed(codes, rows.counts, nodes.domain.codes)
+            if moved is not None:
+                untrue = moved & ~nodes.holding(shown, codes)
+                nodes = Nodes.of(nodes.domain, [*nodes.more, Node.everything(nodes.domain, Fate.CHANGED)])
+                at = np.where(untrue, len(nodes) - 1, shown)
+            narrow = narrowest(len(nodes))
+            pair = at.astype(narrow), shown.astype(narrow)
+            columns.append(Recoded(nodes, codes, *pair, len(nodes), original, rows.counts))
         return cls(tuple(columns), rows.columns, rows.counts, hidden, known_sizes=rows.counts)
 
     @classmethod

@@ -25,7 +25,7 @@ _LEFT_OUT = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Transformed:
-    """``table``: what goes out. ``records[i]``: which record of the original its record i was.
+    """``table``: what goes out. ``records[i]``: which record of the original its record i was; −1: it is invented.
 
     ``left_out``: columns of the original that do not go out, and why.
     """
@@ -51,15 +51,35 @@ def shown_by(recoding: Recoding) -> dict[str, tuple[Column, Codes]]:
 
 
 def _shown(recoded: Recoded, kept: NDArray[np.intp]) -> tuple[Column, Codes]:
-    column, at = recoded.domain.column, recoded.at
+    column, at = recoded.domain.column, recoded.shown
     if (at[kept] < column.size).all():  # nothing but values as they were: they keep their type
         return column, np.where(at < column.size, at, 0).astype(narrowest(max(column.size, 1)))
     made, places = labelled(column.name, [*column.labels().to_pylist(), *recoded.nodes.labels])
     return made, places.astype(narrowest(max(made.size, 1)))[at]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Counterfeits:
+    """Records that are invented: ``rows``: which distinct rows they look like. All else is drawn, column by column."""
+
+    rows: NDArray[np.int64]
+    seed: int = 0
+
+    def drawn(self, table: Table, name: str) -> Codes:
+        """Draw values of a column the way they are distributed in the table."""
+        rng = np.random.default_rng([self.seed, table.names.index(name)])
+        return table.codes(name)[rng.integers(0, table.records, len(self.rows))]
+
+
+NONE = Counterfeits(np.zeros(0, np.int64))
+
+
 def transformed(
-    table: Table, rows: DistinctRows, shown: Mapping[str, tuple[Column, Codes]], suppressed: NDArray[np.bool_]
+    table: Table,
+    rows: DistinctRows,
+    shown: Mapping[str, tuple[Column, Codes]],
+    suppressed: NDArray[np.bool_],
+    counterfeits: Counterfeits = NONE,
 ) -> Transformed:
     """Write out what distinct rows show; suppressed ones are left out. ``rows`` are those of the quasi-identifiers."""
     kept = np.flatnonzero(~table.engine.expand(rows, suppressed))
@@ -70,16 +90,17 @@ def transformed(
             continue
         if name in shown:
             column, of_row = shown[name]
-            codes = table.engine.expand(rows, of_row)
+            codes = np.concatenate([table.engine.expand(rows, of_row)[kept], of_row[counterfeits.rows]])
         else:
-            column, codes = table[name], table.codes(name)
-        columns.append(compacted(column, codes[kept]))
-    alike = group_rows([codes for _, codes in columns], [column.size for column, _ in columns], len(kept))
+            column, codes = table[name], np.concatenate([table.codes(name)[kept], counterfeits.drawn(table, name)])
+        columns.append(compacted(column, codes))
+    records = np.concatenate([kept, np.full(len(counterfeits.rows), -1)])
+    alike = group_rows([codes for _, codes in columns], [column.size for column, _ in columns], len(records))
     order = np.argsort(alike.ids, kind="stable")
     encoded = [Encoded(column, np.ascontiguousarray(codes[order])) for column, codes in columns]
-    made = Table.of(encoded, len(kept), Source(table.source.origin, table.source.frame, table.source.details))
+    made = Table.of(encoded, len(records), Source(table.source.origin, table.source.frame, table.source.details))
     roles = {name: role for name, role in table.roles.items() if name not in left_out}
-    return Transformed(made.assign(**_by_role(roles)), kept[order], left_out)
+    return Transformed(made.assign(**_by_role(roles)), records[order], left_out)
 
 
 def _by_role(roles: Mapping[str, Role]) -> dict[str, list[str]]:

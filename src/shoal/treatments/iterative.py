@@ -41,24 +41,40 @@ def iterative(goal: Goal, how: Search, progress: Hook = silent) -> Treatment:  #
             "Local recoding tries the cheapest scheme first, and this measure does not tell which one that is.",
             hint='Use a quality such as "loss" or "nue".',
         )
-    return _Iteration(goal, jury, objective, progress).run()
+    iteration = Iteration(goal, jury, objective, progress)
+    schemes = np.stack(np.unravel_index(np.arange(len(goal.space)), goal.space.shape), axis=-1)
+    iteration.keep(schemes)
+    iteration.join()
+    return iteration.treatment()
 
 
-class _Iteration:
-    """One run over the rows that a jury judges."""
+class Iteration:
+    """One run over the rows that a jury judges. At first all of them are left, unless some are kept already.
 
-    def __init__(self, goal: Goal, jury: Jury, objective: LevelObjective, progress: Hook) -> None:
+    ``levels``: those that all rows are on at first.
+    """
+
+    def __init__(  # noqa: PLR0913, PLR0917 - what is kept, and how that is decided
+        self,
+        goal: Goal,
+        jury: Jury,
+        objective: LevelObjective,
+        progress: Hook,
+        levels: Ints | None = None,
+        left: NDArray[np.bool_] | None = None,
+    ) -> None:
         self._jury, self._objective, self._progress, self._space = jury, objective, progress, goal.space
         self._nodes = [
             _ladder_nodes(ladder.places[codes], ladder.steps)
             for codes, ladder in zip(jury.codes, self._space.ladders, strict=True)
         ]
         self._sizes = [ladder.sizes for ladder in self._space.ladders]
-        self._levels = np.zeros((len(jury), len(self._nodes)), np.int64)
-        self._left = np.ones(len(jury), bool)
+        first = np.zeros(len(self._nodes), np.int64) if levels is None else levels
+        self._levels = np.tile(first, (len(jury), 1))
+        self._left = np.ones(len(jury), bool) if left is None else left.copy()
 
-    def run(self) -> Treatment:
-        schemes = np.stack(np.unravel_index(np.arange(len(self._space)), self._space.shape), axis=-1)
+    def keep(self, schemes: Ints) -> None:
+        """Try schemes, the cheapest first."""
         order = np.argsort(self._objective.floors(schemes), kind="stable")
         for done, scheme in enumerate(schemes[order]):
             if done % _TOLD == 0:
@@ -67,7 +83,9 @@ class _Iteration:
             self._keep(scheme)
             if not self._left.any():
                 break
-        self._join()
+
+    def treatment(self) -> Treatment:
+        """Return what it has come to."""
         lows = np.array([ladder.low for ladder in self._space.ladders])
         trees = [
             TreeAxis(Domain.of(self._space.table[name], ladder.hierarchy), ladder)
@@ -90,7 +108,7 @@ class _Iteration:
         groups = group_rows(keys, [self._sizes[column][levels[column]] for column in used], len(rows))
         return groups.ids, len(groups)
 
-    def _join(self) -> None:
+    def join(self) -> None:
         """Let the rows that are left join the class for which that costs least, if one takes them."""
         left, kept = np.flatnonzero(self._left), np.flatnonzero(~self._left)
         if not len(left) or not len(kept):

@@ -1,7 +1,7 @@
 """A treatment: what every row shows, in which class, and who is left out."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,8 @@ class Treatment:
 
     ``levels[j][r]``: the level of that set in the hierarchy, None where sets are on none. ``suppressed[r]``: whether it
     found no class; ``persons``: how many that are. ``scheme``: the level of each column, if all rows are on the same;
-    ``facts``: how it was found.
+    ``facts``: how it was found. ``moved[r]``: whether the row shows what others are, and not what it is; None: none is.
+    ``counterfeits``: the rows that invented records look like, one for each.
     """
 
     rows: DistinctRows
@@ -39,6 +40,8 @@ class Treatment:
     persons: int
     scheme: Mapping[str, int] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
+    moved: Mask | None = None
+    counterfeits: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
 
     @classmethod
     def of_scheme(  # noqa: PLR0913, PLR0917 - a scheme, and what is known of it
@@ -81,10 +84,14 @@ class Treatment:
             sets.append((nodes, shown, axis.levels(*ends)[part] if isinstance(axis, TreeAxis) else None))
         return cls._of(units, sets, left)
 
+    def with_facts(self, before: Mapping[str, Any], **outliers: float) -> "Treatment":
+        """Return the same, with numbers about its outliers that must be published."""
+        return replace(self, facts={**before, "outliers": outliers})
+
     def recoding(self, space: Space) -> Recoding:
         """Return what it makes of the table."""
         sets = dict(zip(space.names, zip(self.nodes, self.shown, strict=True), strict=True))
-        return Recoding.of_nodes(self.rows, sets, self.suppressed)
+        return Recoding.of_nodes(self.rows, sets, self.suppressed, self.moved)
 
     def on_levels(self, space: Space) -> dict[str, list[int]]:
         """Return how many records are on each level of the columns that have levels."""

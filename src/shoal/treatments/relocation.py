@@ -1,0 +1,138 @@
+"""Relocation: outliers are moved into the nearest class, and show its values, not theirs (Nergiz and Gök 2014)."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.kernels.grouping import group_rows
+from shoal.policy import Search
+from shoal.progress import Hook, Progress
+from shoal.recoding.nodes import Floats, Ints, Nodes
+from shoal.search.goal import Goal
+from shoal.treatments.jury import Jury, Rows
+from shoal.treatments.outliers import OUTLIERS
+from shoal.treatments.treatment import Treatment
+
+_TRIED = 20  # classes that an outlier tries, the nearest first
+_ROOM = 1 << 24  # distances that are looked at together
+
+
+@OUTLIERS.register("relocate")
+def relocate(goal: Goal, found: Treatment, how: Search, progress: Hook) -> Treatment:  # noqa: ARG001 - as the others
+    """Move outliers into the nearest class that passes with them; those whom none takes are left out."""
+    jury = Jury(goal)
+    units = jury.units
+    shown = [held[units.of_row] for held in found.shown]
+    hidden = found.suppressed[units.of_row]
+    kept, outliers = np.flatnonzero(~hidden), np.flatnonzero(hidden)
+    if not len(outliers) or not len(kept):
+        return found
+    keys = [held[kept].astype(np.uint32) for held in shown]
+    classes = group_rows(keys, [len(nodes) for nodes in found.nodes], len(kept))
+    looks = [held[kept][classes.first] for held in shown]
+    weights = np.array([float(goal.weights.get(name, 1)) for name in goal.space.names])
+    distances = [displacements(nodes, held) for nodes, held in zip(found.nodes, looks, strict=True)]
+    codes = [held[outliers] for held in jury.codes]
+    near, far = _nearest(distances, codes, weights / weights.sum(), progress)
+    class_of = np.full(len(units), len(classes), np.int64)
+    class_of[kept] = classes.ids
+    taken = _taken(jury, class_of, outliers, near, len(classes))
+    return _moved(found, units.of_row, units.persons, outliers, looks, near, far, taken)
+
+
+def displacements(nodes: Nodes, shown: Ints) -> Floats:
+    """Return how far values are from what classes show: ``[class, code]``, from 0 to 1.
+
+    0 if a value is in the set that is shown; otherwise the share of the domain that the smallest node of the hierarchy
+    covers which holds both.
+
+    >>> import shoal
+    >>> from shoal.hierarchy.spec import bind
+    >>> from shoal.hierarchy.interval import Interval
+    >>> from shoal.recoding.nodes import Domain
+    >>> table = shoal.read({"age": [31, 34, 41, 71]})
+    >>> ladder = bind(Interval(widths=[10, 50]), table, "age")
+    >>> nodes, of_code = Nodes.on_level(Domain.of(table["age"], ladder), ladder, 1)
+    >>> displacements(nodes, of_code[[0, 3]]).tolist()
+    [[0.0, 0.0, 0.75, 1.0], [1.0, 1.0, 1.0, 0.0]]
+    """
+    hierarchy, size = nodes.domain.hierarchy, nodes.domain.codes
+    which, of_class = np.unique(shown, return_inverse=True)
+    first = nodes.codes[nodes.starts[which]]
+    found = np.ones((len(which), size))
+    for level in range(0 if hierarchy is None else hierarchy.height, -1, -1):
+        if hierarchy is None:
+            break
+        of_code = hierarchy.nodes(level)
+        share = hierarchy.levels[level].leaf_counts()[of_code[first]] / nodes.domain.size
+        found = np.where(of_code[first][:, None] == of_code[None, :], share[:, None], found)
+    inside = nodes.holding(np.repeat(which, size), np.tile(np.arange(size, dtype=np.uint32), len(which)))
+    return np.asarray(np.where(inside.reshape(found.shape), 0.0, found)[of_class])
+
+
+def _nearest(
+    distances: Sequence[Floats], codes: Sequence[NDArray[np.unsignedinteger]], weights: Floats, progress: Hook
+) -> tuple[Ints, Floats]:
+    """Return for each outlier the nearest classes, the first of equally near ones first, and how far they are."""
+    classes, number = len(distances[0]), len(codes[0])
+    tried, together = min(_TRIED, classes), max(_ROOM // classes, 1)
+    near, far = np.empty((number, tried), np.int64), np.empty((number, tried))
+    for begin in range(0, number, together):
+        progress(Progress("moving outliers", begin, number))
+        part = slice(begin, min(begin + together, number))
+        away = np.zeros((part.stop - begin, classes))
+        for weight, held, values in zip(weights, distances, codes, strict=True):
+            away += weight * held[:, values[part]].T
+        order = np.argsort(away.round(12), axis=1, kind="stable")[:, :tried]
+        near[part], far[part] = order, np.take_along_axis(away, order, axis=1)
+    return near, far
+
+
+def _taken(jury: Jury, class_of: Ints, outliers: Rows, near: Ints, classes: int) -> Ints:
+    """Return which try each outlier succeeds with, −1 if with none.
+
+    All that try one class at a time are taken by it together, or not at all.
+    """
+    taken = np.full(len(outliers), -1, np.int64)
+    for turn in range(near.shape[1]):
+        open_ = np.flatnonzero(taken < 0)
+        if not len(open_):
+            break
+        wanted = near[open_, turn]
+        attempt = class_of.copy()
+        attempt[outliers[open_]] = wanted
+        asked = np.zeros(classes + 1, bool)
+        asked[wanted] = True
+        rows = np.flatnonzero(asked[attempt])
+        place = np.cumsum(asked) - 1
+        failing = jury.failing(rows, jury.persons[rows], place[attempt[rows]].astype(np.uint32), int(asked.sum()))
+        good = ~failing[place[wanted]]
+        taken[open_[good]] = turn
+        class_of = np.where(np.isin(np.arange(len(class_of)), outliers[open_[good]]), attempt, class_of)
+    return taken
+
+
+def _moved(  # noqa: PLR0913, PLR0917 - what was found, and where outliers go
+    found: Treatment,
+    of_row: Rows,
+    persons: Ints,
+    outliers: Rows,
+    looks: list[Ints],
+    near: Ints,
+    far: Floats,
+    taken: Ints,
+) -> Treatment:
+    moved = np.flatnonzero(taken >= 0)
+    rows, target = of_row[outliers[moved]], near[moved, taken[moved]]
+    shown = [held.copy() for held in found.shown]
+    for held, look in zip(shown, looks, strict=True):
+        held[rows] = look[target]
+    suppressed, elsewhere = found.suppressed.copy(), np.zeros(len(found.suppressed), bool)
+    suppressed[rows], elsewhere[rows] = False, True
+    number = persons[outliers[moved]]
+    displacement = float((far[moved, taken[moved]] * number).sum() / max(number.sum(), 1))
+    left = int(persons[outliers[taken < 0]].sum())
+    made = replace(found, shown=tuple(shown), suppressed=suppressed, persons=left, moved=elsewhere, scheme={})
+    return made.with_facts(found.facts, moved=int(number.sum()), displacement=displacement)
