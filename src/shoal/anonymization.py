@@ -44,6 +44,7 @@ _TRUTH = {
     "relocate": f"{_COARSER}moved records show values of others that are near theirs.",
     "counterfeits": f"{_COARSER}some records are invented.",
 }
+_REPRESENTED = " Some columns show one value for a whole class, which need not be true of each record."
 _MEASURES = ("loss", "nue", "precision", "discernibility", "average-class-size", "suppressed-records")
 
 
@@ -116,6 +117,10 @@ class _Run:
         self.gatherer = Gatherer(table, policy.data.missing, self.hierarchies, policy.people(table, persons))
         self.limit = floor(policy.search.suppression * persons)
         self.persons = persons
+        self.show = {name: policy.columns[name].show for name in table.quasi if policy.columns[name].show != "label"}
+        wrong = [name for name, said in policy.columns.items() if said.show != "label" and name not in table.quasi]
+        if wrong:
+            raise PolicyError(f"Column '{wrong[0]}' is to show one value for a class, but is no quasi-identifier.")
 
     @classmethod
     def of(cls, data: Any, policy: Policy | str | Path, progress: Hook, threads: int | None) -> "_Run":
@@ -194,7 +199,7 @@ class _Run:
         self.progress(Progress("making the release", 0))
         recoding = treatment.recoding(self.space)
         invented = Counterfeits(treatment.counterfeits, self.policy.search.seed)
-        made = transformed(self.table, treatment.rows, shown_by(recoding), recoding.suppressed, invented)
+        made = transformed(self.table, treatment.rows, shown_by(recoding, self.show), recoding.suppressed, invented)
         original = self._original(made)
         self.progress(Progress("verifying the release", 0))
         found = verified_in_a_file(made.table, original, self.asked)
@@ -216,11 +221,16 @@ class _Run:
                 "search": {k: v for k, v in treatment.facts.items() if k != "outliers"},
             },
             public=facts,
-            mapping=ValueMap.of(self.table, self.hierarchies, scheme, made.table.names) if scheme else None,
+            mapping=ValueMap.of(self.table, self.hierarchies, scheme, made.table.names)
+            if scheme and not self.show
+            else None,
             notes=tuple(self._notes(made)),
             original=original,
             asked=self.asked,
         )
+
+    def _mapping(self, scheme: Mapping[str, int], made: Transformed) -> ValueMap:
+        return ValueMap.of(self.table, self.hierarchies, scheme, made.table.names)
 
     def _original(self, made: Transformed) -> Original:
         sensitive = {name: self.table[name] for name in self.table.sensitive}
@@ -275,7 +285,8 @@ class _Run:
                 if measured.total is not None
             },
             "outliers": {"dealt_with": how.outliers, **treatment.facts.get("outliers", {})},
-            "truthful": _TRUTH[how.outliers],
+            "representatives": self.show,
+            "truthful": _TRUTH[how.outliers] + (_REPRESENTED if self.show else ""),
             "verified": True,
         }
 

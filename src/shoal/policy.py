@@ -76,6 +76,9 @@ class ColumnPolicy(Checked):
 
     role: Role = Field(description="direct, quasi, sensitive or insensitive")
     hierarchy: AnyHierarchy | None = Field(default=None, description="the ladder of ever coarser values")
+    show: Literal["label", "midpoint", "mean", "median", "mode"] = Field(
+        default="label", description="what a class shows where its values were made coarser: a label, or one value"
+    )
 
     @field_validator("role", mode="before")
     @classmethod

@@ -11,6 +11,7 @@ from shoal.kernels.grouping import group_rows
 from shoal.kernels.translation import Codes, narrowest
 from shoal.recoding.recoding import Recoded, Recoding
 from shoal.release.columns import compacted, labelled
+from shoal.release.representative import represented
 from shoal.table.column import Column
 from shoal.table.raw import Encoded
 from shoal.table.role import Role
@@ -35,8 +36,10 @@ class Transformed:
     left_out: Mapping[str, str]
 
 
-def shown_by(recoding: Recoding) -> dict[str, tuple[Column, Codes]]:
+def shown_by(recoding: Recoding, how: Mapping[str, str] | None = None) -> dict[str, tuple[Column, Codes]]:
     """Return for each quasi-identifier what the rows of a recoding show: values as they are, or labels of sets.
+
+    ``how``: columns that show the mean, midpoint, median or mode of a class instead of a label.
 
     >>> import shoal
     >>> from shoal.hierarchy.spec import bind_all
@@ -47,7 +50,13 @@ def shown_by(recoding: Recoding) -> dict[str, tuple[Column, Codes]]:
     ['30-39', '30-39', '70-79']
     """
     kept = np.flatnonzero(~recoding.suppressed)
-    return {column.name: _shown(column, kept) for column in recoding.of_quasi}
+    chosen = {name: kind for name, kind in (how or {}).items() if kind != "label"}
+    return {
+        column.name: represented(recoding, column.name, chosen[column.name])
+        if column.name in chosen
+        else _shown(column, kept)
+        for column in recoding.of_quasi
+    }
 
 
 def _shown(recoded: Recoded, kept: NDArray[np.intp]) -> tuple[Column, Codes]:

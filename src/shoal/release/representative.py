@@ -1,0 +1,151 @@
+"""The representative of a class: one value that all its records show instead of a set.
+
+The review of machine learning on anonymised health data calls it mean generalisation. Records of a class still look
+alike; what they show is no longer true of each of them.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.errors import PolicyError
+from shoal.kernels.translation import Codes, narrowest
+from shoal.recoding.nodes import Floats
+from shoal.recoding.recoding import Recoded, Recoding
+from shoal.table.column import Column
+from shoal.table.kind import Kind
+
+_DIGITS = 6  # of a mean: enough for analyses, and the same in every file format
+
+
+def represented(recoding: Recoding, name: str, how: str) -> tuple[Column, Codes]:
+    """Return what the rows of a recoding show in a column: values as they are, and one for each class instead of sets.
+
+    ``how``: mean or midpoint (of numbers), median (of what has a scale) or mode. What is unknown of all members of a
+    class stays suppressed.
+
+    >>> import shoal
+    >>> from shoal.hierarchy.spec import bind_all
+    >>> table = shoal.read({"age": [31, 34, 34, 71]})
+    >>> ladders = bind_all({"age": {"kind": "interval", "widths": [10]}}, table)
+    >>> recoding = Recoding.of_scheme(table, ladders, {"age": 1})
+    >>> for how in ("mean", "midpoint", "median", "mode"):
+    ...     column, codes = represented(recoding, "age", how)
+    ...     print(how, column.labels().take(codes.tolist()).to_pylist())
+    mean ['33.0', '33.0', '71.0']
+    midpoint ['34.5', '34.5', '74.5']
+    median ['34', '34', '71']
+    mode ['34', '34', '71']
+    """
+    recoded = recoding[name]
+    column = recoded.domain.column
+    if how in {"mean", "midpoint"} and not column.kind.numeric and len(column.values):
+        raise PolicyError(f"Column '{name}' cannot show a {how}: it holds {column.kind}.", hint='Use show = "mode".')
+    if how == "median" and recoded.domain.positions is None and len(column.values):
+        raise PolicyError(f"Column '{name}' cannot show a median: it holds {column.kind}.", hint='Use show = "mode".')
+    general = ~recoding.suppressed & (recoded.shown >= column.size) & ~_missing(recoded)
+    if how in {"mean", "midpoint"}:
+        return _numbers(recoding, recoded, general, how)
+    return _members(recoding, recoded, general, _median if how == "median" else _mode)
+
+
+def _numbers(recoding: Recoding, recoded: Recoded, general: NDArray[np.bool_], how: str) -> tuple[Column, Codes]:
+    """Show numbers that nobody need have."""
+    single = np.append(_positions(recoded), np.nan)
+    numbers = single[np.minimum(recoded.shown, len(single) - 1)]
+    if how == "midpoint":
+        found = np.where(recoded.nodes.lost, np.nan, recoded.nodes.midpoints)[recoded.shown]
+    else:
+        found = _means(recoding, recoded)[recoding.classes.of_row]
+    return _numbered(recoded, np.where(general, found, numbers), recoding.suppressed)
+
+
+def _numbered(recoded: Recoded, numbers: Floats, suppressed: NDArray[np.bool_]) -> tuple[Column, Codes]:
+    """Make a column of numbers; where there is none, a cell is missing if it was, and otherwise shows nothing."""
+    lacking = np.isnan(numbers) & ~suppressed
+    missing = lacking & _missing(recoded)
+    known = ~np.isnan(numbers)
+    exact, which = np.unique(numbers[known], return_inverse=True)
+    values, place = np.unique([float(f"{number:.{_DIGITS}g}") for number in exact], return_inverse=True)
+    column = Column(recoded.name, Kind.NUMBER, pa.array(values), bool(missing.any()), bool((lacking & ~missing).any()))
+    codes = np.zeros(len(numbers), np.int64)
+    codes[known] = place[which]
+    codes[missing] = column.missing_code or 0
+    codes[lacking & ~missing] = column.suppressed_code or 0
+    return column, codes.astype(narrowest(max(column.size, 1)))
+
+
+def _missing(recoded: Recoded) -> NDArray[np.bool_]:
+    """Tell which cells show that a value is missing."""
+    column = recoded.domain.column
+    labels = [
+        *(code == column.missing_code for code in range(column.size)),
+        *(label is None for label in recoded.nodes.labels),
+    ]
+    return np.array(labels, bool)[recoded.shown]
+
+
+def _positions(recoded: Recoded) -> Floats:
+    held = recoded.domain.positions
+    return np.full(recoded.domain.codes, np.nan) if held is None else held
+
+
+def _means(recoding: Recoding, recoded: Recoded) -> Floats:
+    """Return the mean of the known values of each class, NaN if there is none; and NaN for what is suppressed."""
+    values, classes = _positions(recoded)[recoded.matched], recoding.classes
+    known = ~np.isnan(values)
+    number = len(classes.sizes) + 1
+    weights = np.bincount(classes.of_row[known], recoded.counts[known], number)
+    sums = np.bincount(classes.of_row[known], recoded.counts[known] * values[known], number)
+    means = np.full(number, np.nan)
+    means[weights > 0] = sums[weights > 0] / weights[weights > 0]
+    means[-1] = np.nan
+    return means
+
+
+_Choose = Callable[[Recoding, Recoded], tuple[NDArray[np.int64], NDArray[np.int64]]]
+
+
+def _members(recoding: Recoding, recoded: Recoded, general: NDArray[np.bool_], choose: _Choose) -> tuple[Column, Codes]:
+    """Show a value that a member of the class has."""
+    column = recoded.domain.column
+    chosen = np.full(len(recoding.classes.sizes) + 1, -1, np.int64)
+    classes, codes = choose(recoding, recoded)
+    chosen[classes] = codes
+    found = np.where(general, chosen[recoding.classes.of_row], recoded.shown.astype(np.int64))
+    found[recoding.suppressed] = 0
+    found[_missing(recoded)] = column.missing_code or 0
+    hidden = found < 0
+    made = Column(column.name, column.kind, column.values, column.missing, column.suppressed or bool(hidden.any()))
+    found[hidden] = made.suppressed_code or 0
+    return made, found.astype(narrowest(max(made.size, 1)))
+
+
+def _median(recoding: Recoding, recoded: Recoded) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the lower median of each class: the smallest value that half of its records do not exceed."""
+    values, of_row = _positions(recoded)[recoded.matched], recoding.classes.of_row
+    rows = np.flatnonzero(~np.isnan(values) & ~recoding.suppressed)
+    rows = rows[np.lexsort((values[rows], of_row[rows]))]
+    classes = of_row[rows].astype(np.int64)
+    starts = np.flatnonzero(np.diff(classes, prepend=-1))
+    reached = np.cumsum(recoded.counts[rows])
+    before = np.concatenate([[0], reached])[starts]
+    totals = np.diff(np.append(before, reached[-1] if len(reached) else 0))
+    place = np.searchsorted(starts, np.arange(len(rows)), side="right") - 1
+    half = 2 * (reached - before[place]) >= totals[place]
+    first = np.flatnonzero(half & np.concatenate([[True], ~half[:-1] | (classes[1:] != classes[:-1])])[: len(half)])
+    return classes[first], recoded.matched[rows[first]].astype(np.int64)
+
+
+def _mode(recoding: Recoding, recoded: Recoded) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the most frequent value of each class; of equally frequent ones the first."""
+    column, of_row = recoded.domain.column, recoding.classes.of_row
+    rows = np.flatnonzero((recoded.matched < len(column.values)) & ~recoding.suppressed)
+    pairs, which = np.unique(of_row[rows].astype(np.int64) * column.size + recoded.matched[rows], return_inverse=True)
+    counts = np.bincount(which, recoded.counts[rows], len(pairs))
+    classes, codes = pairs // column.size, pairs % column.size
+    order = np.lexsort((codes, -counts, classes))
+    first = order[np.flatnonzero(np.diff(classes[order], prepend=-1))]
+    return classes[first], codes[first]

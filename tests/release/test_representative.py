@@ -1,0 +1,79 @@
+"""What a class shows: against the statistics module, class by class."""
+
+import statistics
+from collections import defaultdict
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import shoal
+from shoal.errors import PolicyError
+
+POLICY = """
+version = 1
+columns.age = {{ role = "quasi", hierarchy = {{ kind = "interval", widths = [10, 40] }}, show = "{how}" }}
+columns.sex = "quasi"
+columns.note = "insensitive"
+require = [{{ model = "k-anonymity", k = 2 }}]
+search = {{ suppression = 0.3, recoding = "{recoding}" }}
+"""
+ages = st.one_of(st.integers(0, 90), st.none())
+
+
+def expected(how, values):
+    known = sorted(value for value in values if value is not None)
+    if not known:
+        return None
+    if how == "mean":
+        return float(f"{statistics.fmean(known):.6g}")
+    return statistics.median_low(known) if how == "median" else min(statistics.multimode(known))
+
+
+@pytest.mark.parametrize("recoding", ["global", "mondrian"])
+@pytest.mark.parametrize("how", ["mean", "median", "mode"])
+@given(rows=st.lists(st.tuples(ages, st.sampled_from("fm")), min_size=4, max_size=30))
+def test_classes_show_one_value(how, recoding, rows):
+    data = {"age": [age for age, _ in rows], "sex": [sex for _, sex in rows], "note": list(range(len(rows)))}
+    labels = shoal.anonymize(data, shoal.Policy.parse(POLICY.format(how="label", recoding=recoding)))
+    release = shoal.anonymize(data, shoal.Policy.parse(POLICY.format(how=how, recoding=recoding)))
+    assert release.mapping is None
+    plain, shown = (one.to_frame("pyarrow").to_pydict() for one in (labels, release))
+    of_note = {note: (age, sex) for note, age, sex in zip(plain["note"], plain["age"], plain["sex"], strict=True)}
+    members = defaultdict(list)
+    for note, key in of_note.items():
+        members[key].append(data["age"][note])
+    assert set(shown["note"]) == set(of_note)
+    for note, age in zip(shown["note"], shown["age"], strict=True):
+        label, _ = of_note[note]
+        if label is None or str(label) in set(map(str, data["age"])):
+            assert (age is None and label is None) or float(age) == float(label)  # a value stays what it is
+            continue
+        value = expected(how, members[of_note[note]])
+        assert age == "*" if value is None else float(age) == value
+
+
+def test_midpoints_and_dates():
+    text = POLICY.format(how="midpoint", recoding="global").replace("suppression = 0.3", "suppression = 0")
+    shown = shoal.anonymize({"age": [31, 34, 71, 78], "sex": ["f"] * 4, "note": range(4)}, shoal.Policy.parse(text))
+    assert shown.to_frame("pyarrow").to_pydict()["age"] == [34.5, 34.5, 74.5, 74.5]
+    assert "one value for a whole class" in shown.public["truthful"]
+    text = """
+        version = 1
+        columns.born = { role = "quasi", hierarchy = { kind = "date", units = ["month"] }, show = "HOW" }
+        require = [{ model = "k-anonymity", k = 2 }]
+        search.suppression = 0
+    """
+    born = {"born": [date(1970, 1, 3), date(1970, 1, 9), date(1980, 5, 1), date(1980, 5, 1)]}
+    release = shoal.anonymize(born, shoal.Policy.parse(text.replace("HOW", "median")))
+    assert release.to_frame("pyarrow").to_pydict()["born"] == [date(1970, 1, 3)] * 2 + [date(1980, 5, 1)] * 2
+    with pytest.raises(PolicyError, match="cannot show a mean"):
+        shoal.anonymize(born, shoal.Policy.parse(text.replace("HOW", "mean")))
+
+
+def test_only_quasi_identifiers_show_one_value():
+    text = 'version = 1\ncolumns.a = "quasi"\ncolumns.b = { role = "sensitive", show = "mean" }'
+    policy = shoal.Policy.parse(text + '\nrequire = [{ model = "k-anonymity", k = 2 }]')
+    with pytest.raises(PolicyError, match="no quasi-identifier"):
+        shoal.anonymize({"a": [1, 1], "b": [1, 2]}, policy)
