@@ -171,6 +171,9 @@ class Search(Checked):
         description="what becomes of persons who fit into no class: they are left out, lose single values, are moved "
         "into the nearest class, or get counterfeits beside them",
     )
+    seconds: float = Field(
+        default=60, gt=0, description="how long to search where there are too many schemes to look at all"
+    )
     seed: int = Field(default=0, ge=0, description="decides what is drawn at random")
 
     @field_validator("quality")

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from shoal.kernels import library
 from shoal.kernels.lattice import FIGURES, Lattice
 from shoal.kernels.walk import Walk
+from shoal.kernels.wide import WideWalk
 
 
 @st.composite
@@ -135,3 +136,14 @@ def test_blocks_of_many_rows_are_merged():
 def test_schemes_are_numbered_with_the_last_column_first():
     lattice = Lattice(((np.zeros(2, np.uint32),), (np.zeros(3, np.uint32),)), ((2, 1), (3, 1)))
     assert lattice.levels(np.arange(4)).tolist() == [list(levels) for levels in product([0, 1], [0, 1])]
+
+
+@given(walk=walks(), bounds=st.sampled_from([[2], [3, 5]]), limit=st.sampled_from([None, 0, 5]))
+def test_a_wide_walk_counts_the_same(walk, bounds, limit):
+    walk, (codes, persons, records, _), schemes = walk
+    lattice = Lattice(walk.lattice.steps, walk.lattice.sizes)
+    narrow = Walk(lattice, lattice.rows(codes, persons, records), keeping=True)
+    wide = WideWalk(lattice, codes, persons, records)
+    found, other = (one.tally(schemes, bounds, limit) for one in (narrow, wide))
+    assert found.figures.tolist() == other.figures.tolist()
+    assert found.marginals.tolist() == other.marginals.tolist()

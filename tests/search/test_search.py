@@ -225,3 +225,38 @@ def test_whoever_stops_a_search_is_told_the_best_so_far():
     assert "best so far" in last.note
     assert last.total == 4 * 2 * 3
     assert "had been found yet" in stopped(after=1)[0]
+
+
+@settings(max_examples=150)
+@given(goal=goals(), seconds=st.sampled_from([1e-9, 60]))
+def test_best_first_finds_the_best_and_proves_it(goal, seconds):
+    """With time enough it is the best; without, nothing is cheaper than the bound."""
+    best, found = goal.optimum().best, goal.optimum(most=0, seconds=seconds)
+    if best is None or found.best is None:
+        assert best is found.best is None
+        return
+    slack = 1e-9 * abs(best.price)
+    assert found.best.price >= best.price - slack
+    assert found.bound <= best.price + slack
+    if seconds == 60:
+        assert found.best.price <= best.price + slack
+        assert found.gap == 0
+    elif np.isfinite(found.bound):
+        assert found.best.price - found.bound <= found.gap * found.best.price + slack
+    else:
+        assert found.gap == 1  # nothing is proved
+
+
+def test_best_first_with_more_columns_than_fit_into_a_key():
+    """Thirty columns of four bits, of which the first rows share most: the best scheme is known."""
+    seeded = np.random.default_rng(3)
+    data = {f"c{column:02}": np.repeat(seeded.integers(0, 16, 20), 2).tolist() for column in range(29)}
+    data["last"] = list(range(40))
+    names = list(data)
+    table = shoal.read(data).assign(quasi=names)
+    space = Space.of(table, names, bind_all({name: {"kind": "suppression"} for name in names}, table))
+    assert len(space) > 10**9
+    goal = Goal(space, Gatherer(table), (MODELS["k-anonymity"](k=2),), QUALITIES["loss"](), 0)
+    found = goal.optimum(seconds=60)
+    assert space.scheme(found.best.scheme) == {name: int(name == "last") for name in names}
+    assert found.gap == 0

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from shoal.classes.histogram import Histogram
 from shoal.kernels.lattice import FIGURES, Listing, Tallies
 from shoal.kernels.walk import Walk
+from shoal.kernels.wide import WideWalk
 from shoal.models.evidence import Evidence
 from shoal.models.model import Model, SizesModel
 from shoal.search.objective import Counted, Ints
@@ -38,7 +39,7 @@ class Evaluator(Protocol):
 class BySize:
     """Classes of fewer persons are suppressed, and nothing else counts; at most ``limit`` persons may be."""
 
-    walk: Walk
+    walk: Walk | WideWalk
     size: int
     limit: int
 
@@ -58,7 +59,7 @@ class BySize:
         return BySize(self.walk.another(keeping=keeping), self.size, self.limit)
 
 
-def by_bands(walk: Walk, found: Tallies) -> list[Counted]:
+def by_bands(walk: Walk | WideWalk, found: Tallies) -> list[Counted]:
     """Return what is left if the classes of the first band are suppressed, of the first two, and so on."""
     levels = walk.lattice.levels(found.schemes)
     lost = np.cumsum(found.figures, axis=1).astype(np.int64)

@@ -13,12 +13,15 @@ from shoal.models.evidence import Evidence, Gatherer, View
 from shoal.models.model import Model, Monotone, Need, Scope, SizesModel
 from shoal.progress import Hook, silent
 from shoal.qualities.quality import FigureQuality, LevelQuality, Quality
+from shoal.search.best_first import BestFirst
 from shoal.search.evaluation import BySize, ByValues, Evaluator, Sensitive
 from shoal.search.objective import FigureObjective, LevelObjective, MeasuredObjective, Objective
 from shoal.search.optimum import Outcome, Search
 from shoal.search.plain import Plain
 from shoal.search.space import Space
 from shoal.table.missing import Missing
+
+MOST_SCHEMES = 4_000_000  # that are searched layer by layer
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,10 +135,13 @@ class Goal:
         """Return who judges schemes: the fastest that can."""
         walk = self._walk
         views = [self._views(model) for model in self.models]
-        if walk is None or not self._in_bulk or any(view is None for view in views):
+        if not (self._adds_up and self._in_bulk) or any(view is None for view in views):
             return self.plain
         if all(model.enough(self.evidence) is not None for model in self.models):
-            return BySize(walk, self.size, self.limit)
+            counting = walk or self.space.wide_walk()
+            return self.plain if counting is None else BySize(counting, self.size, self.limit)
+        if walk is None:
+            return self.plain
         asked: dict[str, list[Model]] = {}
         for model, wanted in zip(self.models, views, strict=True):
             if model.enough(self.evidence) is None:
@@ -151,6 +157,10 @@ class Goal:
         """Return one for each thread; ``keeping``: whether they are asked for few schemes many times."""
         return [self.evaluator.another(keeping=keeping) for _ in range(self.threads)]
 
-    def optimum(self, progress: Hook = silent) -> Outcome:
-        """Find the best scheme of all."""
-        return Search(self.space, self.evaluators(), self.objective, self.limit, self.monotone, progress).outcome()
+    def optimum(self, progress: Hook = silent, *, seconds: float = 60, most: int = MOST_SCHEMES) -> Outcome:
+        """Find the best scheme of all.
+
+        Of more schemes than ``most`` the best one is sought for so many ``seconds``, and a bound for all is proved.
+        """
+        asked = (self.space, self.evaluators(), self.objective, self.limit, self.monotone, progress)
+        return Search(*asked).outcome() if len(self.space) <= most else BestFirst(*asked, seconds).outcome()

@@ -40,11 +40,22 @@ class Best:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came out. ``best``: None if no scheme will do. ``evaluated``: how many schemes had to be looked at."""
+    """What came out. ``best``: None if no scheme will do. ``evaluated``: how many schemes had to be looked at.
+
+    ``bound``: no scheme costs less; None if the best one is proved to be the best.
+    """
 
     best: Best | None
     evaluated: int
     schemes: int
+    bound: float | None = None
+
+    @property
+    def gap(self) -> float:
+        """The share of its price that a better scheme could save at most: 0 if it is the best, 1 if nothing is proved."""
+        if self.bound is None or self.best is None or self.best.price <= self.bound:
+            return 0.0
+        return (self.best.price - self.bound) / self.best.price if np.isfinite(self.bound) else 1.0
 
 
 @dataclass(eq=False)
@@ -151,14 +162,14 @@ class Search:
         try:
             return self._descended(contest)
         except KeyboardInterrupt:
-            raise Cancelled(f"Stopped. {_told(self.space, contest.best())}") from None
+            raise Cancelled(f"Stopped. {told(self.space, contest.best())}") from None
 
     def _descended(self, contest: Contest) -> Outcome:
         layer, seen, evaluated = Layer.top(self.space.shape), 0, 0
         while len(layer.schemes):
             wanted = np.flatnonzero(self._floors(layer) <= contest.ceiling)
             if len(wanted):
-                self.progress(Progress(_so_far(contest.price), seen, len(self.space)))
+                self.progress(Progress(so_far(contest.price), seen, len(self.space)))
                 self._judge(layer, wanted, contest)
             seen += len(layer.schemes)
             evaluated += len(wanted)
@@ -177,7 +188,7 @@ class Search:
         priced = self.objective.priced(counted)
         fits = np.flatnonzero(counted.suppressed <= self.limit)
         contest.enter(counted.some(fits), priced.prices[fits])
-        layer.at_least[wanted] = self._must(counted)
+        layer.at_least[wanted] = must_suppress(counted, self.limit, self.monotone)
         if priced.extra is not None and self.monotone.suppression:
             layer.extra[wanted] = priced.extra
 
@@ -188,16 +199,17 @@ class Search:
             promising &= self.objective.floors(np.zeros_like(layer.levels), layer.extra) <= ceiling
         return promising
 
-    def _must(self, counted: Counted) -> Ints:
-        """Return how many persons every finer scheme must suppress at least."""
-        if self.monotone.suppression:
-            return counted.suppressed
-        if self.limit == 0 and self.monotone.generalisation:
-            return np.maximum(counted.small, counted.suppressed > 0)
-        return counted.small
+
+def must_suppress(counted: Counted, limit: int, monotone: Monotone) -> Ints:
+    """Return how many persons every scheme that is finer than some must suppress at least."""
+    if monotone.suppression:
+        return counted.suppressed
+    if limit == 0 and monotone.generalisation:
+        return np.maximum(counted.small, counted.suppressed > 0)
+    return counted.small
 
 
-def _told(space: Space, best: Best | None) -> str:
+def told(space: Space, best: Best | None) -> str:
     """Say what was found until now; nothing of the data."""
     if best is None:
         return "No scheme that will do had been found yet."
@@ -205,7 +217,8 @@ def _told(space: Space, best: Best | None) -> str:
     return f"The best scheme so far costs {best.price:.6g} and suppresses {best.suppressed:,}: {levels}."
 
 
-def _so_far(price: float) -> str:
+def so_far(price: float) -> str:
+    """Say what the best scheme costs."""
     return f"searching, best so far {price:.6g}" if np.isfinite(price) else "searching"
 
 

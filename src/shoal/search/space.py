@@ -15,12 +15,14 @@ from shoal.errors import PolicyError
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.lattice import Lattice
 from shoal.kernels.walk import Walk
+from shoal.kernels.wide import WideWalk
 from shoal.recoding.nodes import Domain
 from shoal.recoding.rungs import Rungs
 from shoal.search.ladder import Ladder
 from shoal.table.table import Table
 
 Scheme = dict[str, int]
+MOST_SCHEMES = 1 << 62
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +57,11 @@ class Space:
         if unknown:
             raise PolicyError(f"Levels are given for column '{unknown[0]}', which is no quasi-identifier.")
         ladders = {name: Ladder.of(hierarchies[name], bounds.get(name)) for name in quasi}
+        if prod(len(ladder.sizes) for ladder in ladders.values()) > MOST_SCHEMES:
+            raise PolicyError(
+                "There are more schemes than can be numbered.",
+                hint="Bound the levels of some columns, or give them hierarchies with fewer levels.",
+            )
         names = sorted(quasi, key=lambda name: -ladders[name].sizes[0])
         return cls(table, tuple(quasi), tuple(names), tuple(ladders[name] for name in names))
 
@@ -111,6 +118,15 @@ class Space:
             for ladder, counts in zip(self.ladders, self._originals, strict=True)
         ]
         return Walk(lattice, held, keeping=True, totals=lattice.raised(lowest))
+
+    def wide_walk(self) -> WideWalk | None:
+        """Return a walk that takes any number of columns, but is slower; None if persons do not add up."""
+        rows, members = self._rows()
+        if members.persons is not None:
+            return None
+        shown = np.flatnonzero(self._shown(rows))
+        nodes = [ladder.places[codes[shown]] for ladder, codes in zip(self.ladders, rows.codes, strict=True)]
+        return WideWalk(self.lattice(), nodes, members.counts[shown], rows.counts[shown])
 
     @cached_property
     def _originals(self) -> list[NDArray[np.int64]]:

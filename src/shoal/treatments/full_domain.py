@@ -9,9 +9,9 @@ from shoal.treatments.treatment import TREATMENTS, Treatment
 
 
 @TREATMENTS.register("global")
-def full_domain(goal: Goal, how: Search, progress: Hook = silent) -> Treatment:  # noqa: ARG001 - as the others
+def full_domain(goal: Goal, how: Search, progress: Hook = silent) -> Treatment:
     """Find the optimum; if no scheme will do, everybody is suppressed."""
-    outcome, space = goal.optimum(progress), goal.space
+    outcome, space = goal.optimum(progress, seconds=how.seconds), goal.space
     rows = space.table.distinct(space.quasi)
     facts: dict[str, float] = {"evaluated": outcome.evaluated, "schemes": outcome.schemes}
     if outcome.best is None:
@@ -19,5 +19,5 @@ def full_domain(goal: Goal, how: Search, progress: Hook = silent) -> Treatment: 
         hidden = np.ones(len(rows), bool)
         return Treatment.of_scheme(space, rows, top, hidden, goal.evidence.classes.persons, facts)
     judged, scheme = goal.plain.judged(outcome.best.scheme), space.scheme(outcome.best.scheme)
-    facts["price"] = outcome.best.price
+    facts |= {"price": outcome.best.price, "gap": outcome.gap}
     return Treatment.of_scheme(space, rows, scheme, judged.suppressed, judged.persons, facts)

@@ -1,0 +1,180 @@
+"""Best-first search, for lattices that are too large to look at: a good scheme, and how far it can be from the best.
+
+A box holds all schemes between a finest and a coarsest one. If the coarsest fails, so does the box. In each column the
+finest level is raised as long as the coarsest scheme fails with that level; then no scheme of the box costs less than
+its finest one does, plus what suppression adds already in its coarsest. Boxes are halved in turn, the cheapest bound
+first; the lowest bound of those that are open is proved for all schemes (branch and bound, Land and Doig 1960).
+"""
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from time import monotonic
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import Cancelled
+from shoal.models.model import Monotone
+from shoal.progress import Hook, Progress
+from shoal.search.evaluation import Evaluator
+from shoal.search.objective import Counted, Ints, Objective, Priced
+from shoal.search.optimum import Contest, Outcome, evaluate, must_suppress, so_far, told
+from shoal.search.space import Space
+
+_TOGETHER = 16  # boxes that are looked at together
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False, order=False)
+class Box:
+    """All schemes that are at least ``low`` and at most ``high`` in every column; each costs ``bound`` or more."""
+
+    bound: float
+    low: Ints
+    high: Ints
+
+    def __lt__(self, other: "Box") -> bool:
+        return (self.bound, -int(self.low.sum())) < (other.bound, -int(other.low.sum()))
+
+    def halves(self, column: int, bounds: Sequence[float]) -> tuple["Box", "Box"]:
+        """Cut off the finest level of a column."""
+        low, high = self.low.copy(), self.high.copy()
+        high[column] = self.low[column]
+        low[column] += 1
+        return Box(bounds[0], self.low, high), Box(bounds[1], low, self.high)
+
+
+@dataclass(eq=False)
+class BestFirst:
+    """One search that ends after so many ``seconds``. ``monotone``: what all models promise."""
+
+    space: Space
+    evaluators: Sequence[Evaluator]
+    objective: Objective
+    limit: int
+    monotone: Monotone
+    progress: Hook
+    seconds: float
+    _fails: dict[int, bool] = field(default_factory=dict)
+    _extra: dict[int, NDArray[np.float64]] = field(default_factory=dict)
+
+    def outcome(self) -> Outcome:
+        """Halve boxes until none is left that could hold a better scheme, or the time is up."""
+        contest = Contest(self.space)
+        try:
+            return self._found(contest)
+        except KeyboardInterrupt:
+            raise Cancelled(f"Stopped. {told(self.space, contest.best())}") from None
+
+    def _found(self, contest: Contest) -> Outcome:
+        begun = monotonic()
+        top = np.array(self.space.shape) - 1
+        if self._look(top[None, :], contest)[0]:
+            return Outcome(contest.best(), len(self._fails), len(self.space), self._lowest([], contest))
+        self._descend(top, contest)
+        heap = [Box(-np.inf, np.zeros_like(top), top)]
+        while heap and heap[0].bound < contest.price and monotonic() - begun < self.seconds:
+            share = min((monotonic() - begun) / self.seconds, 1)
+            self.progress(Progress(self._so_far(heap, contest), int(share * 1000), 1000))
+            boxes = [heapq.heappop(heap) for _ in range(min(_TOGETHER, len(heap)))]
+            for box in self._tightened(boxes, contest):
+                for half in self._halved(box, contest):
+                    heapq.heappush(heap, half)
+        return Outcome(contest.best(), len(self._fails), len(self.space), self._lowest(heap, contest))
+
+    def _so_far(self, heap: list[Box], contest: Contest) -> str:
+        """Say what the best scheme costs, and at most how much less could do."""
+        bound = self._lowest(heap, contest)
+        proved = f", at least {bound:.6g}" if np.isfinite(bound) else ""
+        return so_far(contest.price) + proved
+
+    @staticmethod
+    def _lowest(heap: list[Box], contest: Contest) -> float:
+        """Return what every scheme costs at least."""
+        return min(heap[0].bound if heap else contest.price, contest.price)
+
+    def _number(self, levels: Ints) -> Ints:
+        return np.asarray(np.ravel_multi_index(tuple(np.moveaxis(levels, -1, 0)), self.space.shape))
+
+    def _look(self, levels: Ints, contest: Contest) -> Mask:
+        """Look at schemes that were not looked at yet, and tell which ones fail with all that is finer."""
+        numbers = self._number(levels)
+        new = np.unique([number for number in numbers.tolist() if number not in self._fails])
+        if len(new):
+            counted = evaluate(self.evaluators, new.astype(np.int64))
+            priced = self.objective.priced(counted)
+            fits = np.flatnonzero(counted.suppressed <= self.limit)
+            contest.enter(counted.some(fits), priced.prices[fits])
+            self._note(counted, priced)
+        return np.array([self._fails[number] for number in numbers.tolist()], bool)
+
+    def _note(self, counted: Counted, priced: Priced) -> None:
+        failing = must_suppress(counted, self.limit, self.monotone) > self.limit
+        self._fails.update(zip(counted.schemes.tolist(), failing.tolist(), strict=True))
+        if priced.extra is not None and self.monotone.suppression:
+            kept = np.flatnonzero(~failing)
+            self._extra.update(zip(counted.schemes[kept].tolist(), priced.extra[kept], strict=True))
+
+    def _descend(self, top: Ints, contest: Contest) -> None:
+        """Go down greedily, in the column that saves most, for a first good scheme."""
+        here = top.copy()
+        while True:
+            finer = here - np.eye(len(here), dtype=np.int64)
+            finer = finer[finer.min(axis=1) >= 0]
+            finer = finer[~self._look(finer, contest)] if len(finer) else finer
+            if not len(finer):
+                return
+            here = finer[int(np.argmin(self.objective.floors(finer)))]
+
+    def _tightened(self, boxes: list[Box], contest: Contest) -> list[Box]:
+        """Raise the finest levels of boxes as far as coarser ones are sure to be needed; leave out hopeless ones."""
+        boxes = [
+            box for box, fails in zip(boxes, self._look(_stacked(boxes, "high"), contest), strict=True) if not fails
+        ]
+        found: list[Box] = []
+        while boxes:
+            tests = [_tests(box) for box in boxes]
+            failing = self._look(np.concatenate([levels for levels, _ in tests]), contest)
+            still: list[Box] = []
+            for box, (levels, columns) in zip(boxes, tests, strict=True):
+                mine, failing = failing[: len(levels)], failing[len(levels) :]
+                low = box.low.copy()
+                low[columns[mine]] += 1
+                tight = Box(self._bound(low, box.high), low, box.high)
+                if tight.bound < contest.price:
+                    (still if mine.any() else found).append(tight)
+            boxes = still
+        if found:
+            self._look(_stacked(found, "low"), contest)
+        return found
+
+    def _bound(self, low: Ints, high: Ints) -> float:
+        if not self.objective.steady:
+            return -np.inf
+        extra = self._extra.get(int(self._number(high)))
+        return float(self.objective.floors(low[None, :], None if extra is None else extra[None, :])[0])
+
+    def _halved(self, box: Box, contest: Contest) -> list[Box]:
+        """Cut a box in the column whose levels differ most in price; keep the halves that could hold better."""
+        open_ = np.flatnonzero(box.low < box.high)
+        if not len(open_):
+            return []
+        coarser = np.tile(box.low, (len(open_), 1))
+        coarser[np.arange(len(open_)), open_] += 1
+        rise = self.objective.floors(coarser)
+        column = int(open_[np.argmax(rise)])
+        halves = box.halves(column, (box.bound, max(box.bound, self._bound(coarser[int(np.argmax(rise))], box.high))))
+        return [half for half in halves if half.bound < contest.price]
+
+
+def _stacked(boxes: Sequence[Box], side: str) -> Ints:
+    return np.array([getattr(box, side) for box in boxes], np.int64)
+
+
+def _tests(box: Box) -> tuple[Ints, Ints]:
+    """Return the coarsest scheme with one column on its finest level, for each column with a choice."""
+    columns = np.flatnonzero(box.low < box.high)
+    levels = np.tile(box.high, (len(columns), 1))
+    levels[np.arange(len(columns)), columns] = box.low[columns]
+    return levels, columns
