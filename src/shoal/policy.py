@@ -147,10 +147,11 @@ class Search(Checked):
     quality: str = Field(
         default="loss", description="the measure of quality that is to be best", json_schema_extra=_known_qualities
     )
-    recoding: Literal["global", "local", "mondrian", "suppression"] = Field(
+    recoding: Literal["global", "local", "mondrian", "subsets", "suppression"] = Field(
         default="global",
         description="global: all records are made coarser alike; local: each as little as it needs; mondrian: records "
-        "are cut into classes at medians; suppression: single values are left out",
+        "are cut into classes at medians; suppression: single values are left out; subsets: so that k persons look "
+        "alike to those who know any m columns",
     )
     refine: bool = Field(default=False, description="whether generalisation is undone, class by class, where it can be")
     strict: bool = Field(
@@ -183,8 +184,10 @@ class Search(Checked):
 
     @model_validator(mode="after")
     def _refines(self) -> Self:
-        if self.refine and self.recoding == "mondrian":
-            raise ValueError("refine is for other recodings: mondrian cuts as far as it goes anyway")
+        if self.refine and self.recoding in {"mondrian", "subsets"}:
+            raise ValueError('refine is for recoding = "global", "local" or "suppression"')
+        if self.recoding == "subsets" and self.outliers != "suppress":
+            raise ValueError('with recoding = "subsets", outliers are left out: outliers = "suppress"')
         if self.outliers in {"cells", "counterfeits"} and (self.refine or self.recoding != "global"):
             raise ValueError(f'outliers = "{self.outliers}" is for recoding = "global" without refine')
         return self

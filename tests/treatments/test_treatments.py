@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from itertools import combinations
 from typing import get_args
 
 import pytest
@@ -158,6 +159,27 @@ def test_relocation_goes_to_the_nearest_class_that_takes_it():
     diverse = shoal.anonymize(frame(rows), policy("global", k=2, suppression=0.5, more=more, outliers="relocate"))
     assert diverse.verified
     assert diverse.suppressed == 0
+
+
+@given(rows=st.lists(records, min_size=4, max_size=30), k=st.integers(2, 4), m=st.integers(1, 3))
+@settings(suppress_health_check=[HealthCheck.too_slow])
+def test_nobody_is_found_by_any_few_columns(rows, k, m):
+    more = f', {{ model = "subset-k-anonymity", k = {k}, m = {m} }}'
+    data = frame(rows)
+    chosen = policy("subsets", k=1, more=more, suppression=1.0)
+    try:
+        release = shoal.anonymize(data, chosen)
+    except ReleaseError:
+        assert m == 3 or len(rows) < 2 * k  # nothing but what is alike in all columns may be shown
+        return
+    shown = release.to_frame("pyarrow").to_pydict()
+    for size in range(1, m + 1):
+        for known in combinations(("age", "job", "sex"), size):
+            seen = Counter(zip(*(shown[name] for name in known), strict=True))
+            assert min(seen.values()) >= k
+    for place, note in enumerate(shown["note"]):
+        for name in ("age", "job", "sex"):
+            assert covers(shown[name][place], data[name][note], name)
 
 
 def slow_mondrian(points, spans, k):

@@ -1,0 +1,144 @@
+"""Suppression against partial knowledge: whoever knows any m quasi-identifiers of somebody finds at least k persons.
+
+Combination after combination of m columns is looked at. Of rows that too few others look like in these columns, cells
+are suppressed: as few and as unimportant ones as put them among k, or all of the combination. That may leave fewer
+alike in another combination, so all are looked at again until nothing is left to do. Cells are only ever suppressed,
+so it ends; and it ends only when every combination holds. What is suppressed counts as a value of its own.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import ModelError
+from shoal.kernels.grouping import group_rows
+from shoal.models.k_anonymity import KAnonymity
+from shoal.models.model import Model
+from shoal.models.subset_k_anonymity import SubsetKAnonymity
+from shoal.policy import Search
+from shoal.progress import Hook, Progress, silent
+from shoal.recoding.nodes import Domain, Ints, Node, Nodes
+from shoal.search.goal import Goal
+from shoal.treatments.treatment import TREATMENTS, Treatment
+
+Mask = NDArray[np.bool_]
+
+
+@TREATMENTS.register("subsets")
+def subset_suppression(goal: Goal, how: Search, progress: Hook = silent) -> Treatment:  # noqa: ARG001 - as the others
+    """Suppress cells until every combination of columns that a requirement names holds; weights say what to spare."""
+    space, base = goal.space, goal.plain.base
+    rows = space.table.distinct(space.quasi)
+    persons = np.bincount(goal.plain.of_shown, base.grouped.shown.members.counts, len(rows)).astype(np.int64)
+    weights = np.array([float(goal.weights.get(name, 1)) for name in space.quasi])
+    work = _Suppression([codes.astype(np.int64) for codes in rows.codes], persons, weights)
+    asked = [_asked(model, len(space.quasi)) for model in goal.models]
+    for number in range(1, 1 << 31):
+        progress(Progress(f"suppressing cells, round {number}", number))
+        changed = [work.mend(known, k) for k, most in asked for known in combinations(range(len(space.quasi)), most)]
+        if not any(changed):
+            break
+    return _treatment(goal, work)
+
+
+def _asked(model: Model, columns: int) -> tuple[int, int]:
+    """Return how many persons must look alike to those who know how many columns."""
+    if isinstance(model, KAnonymity):
+        return model.k or 1, columns
+    if isinstance(model, SubsetKAnonymity):
+        return model.k or 1, min(model.m, columns)
+    raise ModelError(
+        f"Cells cannot be suppressed for {model.name} under partial knowledge.",
+        hint='With recoding = "subsets", require k-anonymity or subset-k-anonymity.',
+    )
+
+
+@dataclass(eq=False)
+class _Suppression:
+    """Rows of codes, −1 where a cell is suppressed. ``persons``: how many each stands for, 0 if it shows nothing."""
+
+    codes: list[Ints]
+    persons: Ints
+    weights: NDArray[np.float64]
+
+    def visible(self) -> NDArray[np.intp]:
+        """Return the rows that show something."""
+        return np.flatnonzero(np.any([codes >= 0 for codes in self.codes], axis=0) & (self.persons > 0))
+
+    def mend(self, known: Sequence[int], k: int) -> bool:
+        """Suppress cells of these columns until all that look alike in them are at least k; tell whether any were."""
+        lonely = self._lonely(known, k)
+        if not len(lonely):
+            return False
+        for pattern in self._patterns(known):
+            lonely = self._try(lonely, known, pattern, k)
+            if not len(lonely):
+                return True
+        self._hide(lonely, known)
+        self._fill(known, k)
+        return True
+
+    def _patterns(self, known: Sequence[int]) -> Iterator[tuple[int, ...]]:
+        """Return what could be suppressed, but for all: the least important first."""
+        found = [pattern for size in range(1, len(known)) for pattern in combinations(known, size)]
+        return iter(sorted(found, key=lambda pattern: (float(self.weights[list(pattern)].sum()), pattern)))
+
+    def _sizes(self, rows: NDArray[np.intp], keys: Sequence[Ints]) -> Ints:
+        """Return how many persons look like each row."""
+        sizes = [int(key.max(initial=-1)) + 2 for key in keys]
+        groups = group_rows([(key + 1).astype(np.uint32) for key in keys], sizes, len(rows))
+        return np.bincount(groups.ids, self.persons[rows], len(groups)).astype(np.int64)[groups.ids]
+
+    def _lonely(self, known: Sequence[int], k: int) -> NDArray[np.intp]:
+        rows = self.visible()
+        return rows[self._sizes(rows, [self.codes[column][rows] for column in known]) < k]
+
+    def _try(self, lonely: NDArray[np.intp], known: Sequence[int], pattern: Sequence[int], k: int) -> NDArray[np.intp]:
+        """Suppress a pattern where that helps; return the rows that it does not help."""
+        rows = self.visible()
+        trying = np.isin(rows, lonely)
+        keys = [np.where(trying & (column in pattern), -1, self.codes[column][rows]) for column in known]
+        helped = rows[trying & (self._sizes(rows, keys) >= k)]
+        self._hide(helped, pattern)
+        return lonely[~np.isin(lonely, helped)]
+
+    def _hide(self, rows: NDArray[np.intp], columns: Sequence[int]) -> None:
+        for column in columns:
+            self.codes[column][rows] = -1
+
+    def _fill(self, known: Sequence[int], k: int) -> None:
+        """Where too few show nothing in these columns, let the smallest groups join them."""
+        while True:
+            rows = self.visible()
+            keys = [self.codes[column][rows] for column in known]
+            nothing = np.all([key < 0 for key in keys], axis=0)
+            number = int(self.persons[rows[nothing]].sum())
+            if number == 0 or number >= k:
+                return
+            sizes = np.where(nothing, np.iinfo(np.int64).max, self._sizes(rows, keys))
+            if nothing.all():
+                self._hide(rows, range(len(self.codes)))  # so few are left that nothing can be shown
+                return
+            first = int(np.argmin(sizes))
+            alike = np.all([key == key[first] for key in keys], axis=0)
+            self._hide(rows[alike], known)
+
+
+def _treatment(goal: Goal, work: _Suppression) -> Treatment:
+    space = goal.space
+    rows = space.table.distinct(space.quasi)
+    suppressed = np.ones(len(rows), bool)
+    suppressed[work.visible()] = False
+    nodes, shown, levels = [], [], []
+    for name, ladder in zip(space.names, space.ladders, strict=True):
+        column = space.quasi.index(name)
+        domain = Domain.of(space.table[name], ladder.hierarchy)
+        nodes.append(Nodes.of(domain, [Node.everything(domain)]))
+        hidden = suppressed | (work.codes[column] < 0)
+        shown.append(np.where(hidden, domain.codes, rows.codes[column]).astype(np.int64))
+        levels.append(np.where(hidden, ladder.hierarchy.height, 0).astype(np.int64))
+    persons = int(work.persons[suppressed].sum())
+    return Treatment(rows, tuple(nodes), tuple(shown), tuple(levels), suppressed, persons)
