@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib.metadata import version
 from math import floor
 from pathlib import Path
@@ -20,9 +21,12 @@ from shoal.policy import Policy
 from shoal.progress import Hook, Progress, silent
 from shoal.qualities.quality import QUALITIES, Measured
 from shoal.recoding.recoding import Recoding
+from shoal.release.linked import followed
 from shoal.release.manifest import fingerprint
 from shoal.release.mapping import ValueMap
+from shoal.release.pseudonyms import key_from
 from shoal.release.release import Release, verified_in_a_file
+from shoal.release.sampling import effect, sampled
 from shoal.release.transformed import Counterfeits, Transformed, shown_by, transformed
 from shoal.release.verification import Original, Verified
 from shoal.search.frontier import LIMITS, SIZES, Frontier
@@ -32,6 +36,7 @@ from shoal.search.space import Space
 from shoal.table.column import Column
 from shoal.table.kind import Kind
 from shoal.table.reading import read
+from shoal.table.role import Role
 from shoal.table.table import Table
 from shoal.treatments.outliers import OUTLIERS
 from shoal.treatments.refinement import refined
@@ -105,7 +110,12 @@ def frontier(  # noqa: PLR0913 - keyword-only options
 class _Run:
     """One run: a table with roles, what is asked of it, and how it is searched."""
 
-    def __init__(self, table: Table, policy: Policy, progress: Hook, threads: int) -> None:
+    def __init__(self, whole: Table, policy: Policy, progress: Hook, threads: int) -> None:
+        self.whole, self.leaders = whole, _leaders(whole, policy)
+        self.drawn = np.arange(whole.records)
+        table = whole.assign(insensitive=list(self.leaders)) if self.leaders else whole
+        if policy.search.sample is not None:
+            table, self.drawn = sampled(table, policy.search.sample, policy.search.seed)
         self.table = table
         self.policy = policy
         self.progress = progress
@@ -198,13 +208,13 @@ class _Run:
         """Write out what a treatment says, verify and measure it."""
         self.progress(Progress("making the release", 0))
         recoding = treatment.recoding(self.space)
-        invented = Counterfeits(treatment.counterfeits, self.policy.search.seed)
-        made = transformed(self.table, treatment.rows, shown_by(recoding, self.show), recoding.suppressed, invented)
+        made = self._written(treatment, recoding)
         original = self._original(made)
         self.progress(Progress("verifying the release", 0))
         found = verified_in_a_file(made.table, original, self.asked)
         quality, scheme = self._quality(recoding), treatment.scheme
         facts = self._facts(treatment, recoding, quality, found)
+        facts |= self._sampling(treatment, made)
         facts["columns"] = {name: str(role) for name, role in made.table.roles.items()}
         return Release(
             table=made.table,
@@ -221,15 +231,51 @@ class _Run:
                 "search": {k: v for k, v in treatment.facts.items() if k != "outliers"},
             },
             public=facts,
-            mapping=ValueMap.of(self.table, self.hierarchies, scheme, made.table.names)
-            if scheme and not self.show
-            else None,
+            mapping=self._mapping(scheme, made),
             notes=tuple(self._notes(made)),
             original=original,
             asked=self.asked,
         )
 
-    def _mapping(self, scheme: Mapping[str, int], made: Transformed) -> ValueMap:
+    def _written(self, treatment: Treatment, recoding: Recoding) -> Transformed:
+        """Put the released table together."""
+        invented = Counterfeits(treatment.counterfeits, self.policy.search.seed)
+        shown, rows = shown_by(recoding, self.show), treatment.rows
+        for follower, leader in self.leaders.items():
+            shown[follower] = followed(self.table, rows, recoding, leader, self.hierarchies[follower])
+        keys = self._keys()
+        made = transformed(self.table, rows, shown, recoding.suppressed, counterfeits=invented, keys=keys)
+        quasi = [name for name in made.table.names if name in self.whole.quasi]
+        return replace(made, table=made.table.assign(quasi=quasi))
+
+    def _keys(self) -> dict[str, bytes]:
+        """Return the columns that get pseudonyms, and the key."""
+        said = self.policy.pseudonyms
+        if said is None:
+            return {}
+        wrong = [name for name in said.columns if self.table.roles.get(name) not in {Role.DIRECT, Role.SUBJECT}]
+        if wrong:
+            raise PolicyError(f"Column '{wrong[0]}' is to get pseudonyms, but it is neither direct nor the subject.")
+        file = None if said.key_file is None else self.policy.beside(said.key_file)
+        return dict.fromkeys(said.columns, key_from(file, said.key_variable))
+
+    def _sampling(self, treatment: Treatment, made: Transformed) -> dict[str, Any]:
+        """Return what drawing a sample has come to."""
+        if self.policy.search.sample is None:
+            return {}
+        told: dict[str, Any] = {"share": self.policy.search.sample}
+        kept = self.drawn[made.records[made.records >= 0]]
+        found = effect(self.whole, kept, self.hierarchies, treatment.scheme) if treatment.scheme else None
+        if found is not None:
+            for name in ("prosecutor", "journalist"):
+                highest, average = getattr(found, name)
+                told[name] = {"highest": highest, "average": average}
+        return {"sampling": told}
+
+    def _mapping(self, scheme: Mapping[str, int], made: Transformed) -> ValueMap | None:
+        """Return what every value became, where that does not hang on other values of a record."""
+        if not scheme or self.show or self.leaders or self.policy.pseudonyms:
+            return None
         return ValueMap.of(self.table, self.hierarchies, scheme, made.table.names)
 
     def _original(self, made: Transformed) -> Original:
@@ -294,7 +340,7 @@ class _Run:
         """Return what stays with the owner: enough to make the release again, and to judge it again."""
         return {
             "policy": self.policy.model_dump(mode="json", exclude_defaults=True),
-            "input": {"records": self.table.records, "persons": self.persons, "fingerprint": fingerprint(self.table)},
+            "input": {"records": self.table.records, "persons": self.persons, "fingerprint": fingerprint(self.whole)},
             "reference": {
                 name: dict(zip(map(str, column.labels().to_pylist()), original.reference[name].tolist(), strict=True))
                 for name, column in original.sensitive.items()
@@ -316,3 +362,15 @@ def _persons(codes: Codes, records: NDArray[np.intp]) -> tuple[Column, Codes]:
     persons[invented] = int(codes.max()) + 1 + np.arange(np.count_nonzero(invented))
     numbers, of_record = np.unique(persons, return_inverse=True)
     return Column("person", Kind.INTEGER, pa.array(numbers)), of_record.astype(np.uint32)
+
+
+def _leaders(table: Table, policy: Policy) -> dict[str, str]:
+    """Return the columns that follow others, and whom."""
+    found = {name: said.linked for name, said in policy.columns.items() if said.linked is not None}
+    for follower, leader in found.items():
+        if follower not in table.quasi or leader not in table.quasi or leader in found:
+            raise PolicyError(
+                f"Column '{follower}' is linked to '{leader}': both must be quasi-identifiers, and '{leader}' must not "
+                "follow another itself."
+            )
+    return found

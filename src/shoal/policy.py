@@ -76,6 +76,9 @@ class ColumnPolicy(Checked):
 
     role: Role = Field(description="direct, quasi, sensitive or insensitive")
     hierarchy: AnyHierarchy | None = Field(default=None, description="the ladder of ever coarser values")
+    linked: str | None = Field(
+        default=None, description="the quasi-identifier that says the same in other words, and that this one follows"
+    )
     show: Literal["label", "midpoint", "mean", "median", "mode"] = Field(
         default="label", description="what a class shows where its values were made coarser: a label, or one value"
     )
@@ -138,6 +141,20 @@ def _first_line(model: Model) -> str:
     return (type(model).__mro__[1].__doc__ or "").strip().splitlines()[0].rstrip(".")
 
 
+class Pseudonyms(Checked):
+    """Identifiers that are replaced by keyed pseudonyms instead of being left out; the key stays with the owner."""
+
+    columns: list[str] = Field(min_length=1, description="direct identifiers, or the subject")
+    key_file: str | None = Field(default=None, description="the file that holds the key, beside the policy")
+    key_variable: str | None = Field(default=None, description="the variable of the environment that holds it")
+
+    @model_validator(mode="after")
+    def _one_of(self) -> Self:
+        if (self.key_file is None) == (self.key_variable is None):
+            raise ValueError("give one of key_file and key_variable")
+        return self
+
+
 class Search(Checked):
     """What the search for a release may do, and what it tries to keep."""
 
@@ -175,6 +192,7 @@ class Search(Checked):
     seconds: float = Field(
         default=60, gt=0, description="how long to search where there are too many schemes to look at all"
     )
+    sample: float | None = Field(default=None, gt=0, lt=1, description="the share of persons to draw; None: all")
     seed: int = Field(default=0, ge=0, description="decides what is drawn at random")
 
     @field_validator("quality")
@@ -247,6 +265,7 @@ class Policy(Checked):
     columns: dict[str, ColumnPolicy] = Field(default_factory=dict, json_schema_extra=_role_or_table)
     require: list[AnyRequirement] = Field(default_factory=list, description="what a release must fulfil")
     search: Search = Field(default=Search())
+    pseudonyms: Pseudonyms | None = None
     population: Population | None = None
     context: Context | None = None
     _folder: Path = PrivateAttr(default=Path())

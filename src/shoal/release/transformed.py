@@ -11,6 +11,7 @@ from shoal.kernels.grouping import group_rows
 from shoal.kernels.translation import Codes, narrowest
 from shoal.recoding.recoding import Recoded, Recoding
 from shoal.release.columns import compacted, labelled
+from shoal.release.pseudonyms import pseudonymous
 from shoal.release.representative import represented
 from shoal.table.column import Column
 from shoal.table.raw import Encoded
@@ -83,16 +84,22 @@ class Counterfeits:
 NONE = Counterfeits(np.zeros(0, np.int64))
 
 
-def transformed(
+def transformed(  # noqa: PLR0913 - a table, what becomes of its rows, and of its columns
     table: Table,
     rows: DistinctRows,
     shown: Mapping[str, tuple[Column, Codes]],
     suppressed: NDArray[np.bool_],
+    *,
     counterfeits: Counterfeits = NONE,
+    keys: Mapping[str, bytes] | None = None,
 ) -> Transformed:
-    """Write out what distinct rows show; suppressed ones are left out. ``rows`` are those of the quasi-identifiers."""
+    """Write out what distinct rows show; suppressed ones are left out. ``rows`` are those of the quasi-identifiers.
+
+    ``keys``: columns that get pseudonyms, and with which key.
+    """
     kept = np.flatnonzero(~table.engine.expand(rows, suppressed))
-    left_out = {name: why for name in table.names if (why := _why_not(table, name)) is not None}
+    keys = keys or {}
+    left_out = {name: why for name in table.names if name not in keys and (why := _why_not(table, name)) is not None}
     columns: list[tuple[Column, Codes]] = []
     for name in table.names:
         if name in left_out:
@@ -100,6 +107,9 @@ def transformed(
         if name in shown:
             column, of_row = shown[name]
             codes = np.concatenate([table.engine.expand(rows, of_row)[kept], of_row[counterfeits.rows]])
+        elif name in keys:
+            held = np.concatenate([table.codes(name)[kept], np.zeros(len(counterfeits.rows), table.codes(name).dtype)])
+            column, codes = pseudonymous(table[name], held, keys[name], len(counterfeits.rows))
         else:
             column, codes = table[name], np.concatenate([table.codes(name)[kept], counterfeits.drawn(table, name)])
         columns.append(compacted(column, codes))
@@ -108,7 +118,9 @@ def transformed(
     order = np.argsort(alike.ids, kind="stable")
     encoded = [Encoded(column, np.ascontiguousarray(codes[order])) for column, codes in columns]
     made = Table.of(encoded, len(records), Source(table.source.origin, table.source.frame, table.source.details))
-    roles = {name: role for name, role in table.roles.items() if name not in left_out}
+    roles = {
+        name: Role.INSENSITIVE if name in keys else role for name, role in table.roles.items() if name not in left_out
+    }
     return Transformed(made.assign(**_by_role(roles)), records[order], left_out)
 
 

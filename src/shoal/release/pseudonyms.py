@@ -1,0 +1,72 @@
+"""Keyed pseudonyms: identifiers that only the holder of a key can make again, and nobody can undo."""
+
+import hmac
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.errors import PolicyError, ReleaseError
+from shoal.kernels.translation import Codes, narrowest
+from shoal.table.column import Column
+from shoal.table.kind import Kind
+
+SHORTEST_KEY = 16
+_DIGITS = 20  # hexadecimal: 80 bits
+_BETWEEN = "\x1f"
+
+
+def key_from(file: Path | None, variable: str | None) -> bytes:
+    """Read the key from a file, or from a variable of the environment; it must have at least 16 bytes."""
+    try:
+        key = file.read_bytes().strip() if file is not None else os.environ[str(variable)].encode()
+    except (OSError, KeyError):
+        where = f"file '{file}'" if file is not None else f"variable '{variable}'"
+        raise PolicyError(f"The key of the pseudonyms cannot be read from the {where}.") from None
+    if len(key) < SHORTEST_KEY:
+        raise PolicyError(
+            f"The key of the pseudonyms is shorter than {SHORTEST_KEY} bytes.",
+            hint="Make one: python -c 'import secrets; print(secrets.token_hex())'",
+        )
+    return key
+
+
+def pseudonym(key: bytes, column: str, value: str) -> str:
+    """Return HMAC-SHA256 of a value of a column, shortened.
+
+    >>> pseudonym(b"0123456789abcdef", "patient", "P1") == pseudonym(b"0123456789abcdef", "patient", "P1")
+    True
+    >>> pseudonym(b"0123456789abcdef", "patient", "P1") == pseudonym(b"another key, as long", "patient", "P1")
+    False
+    """
+    return hmac.new(key, f"{column}{_BETWEEN}{value}".encode(), "sha256").hexdigest()[:_DIGITS]
+
+
+def pseudonymous(column: Column, codes: Codes, key: bytes, invented: int = 0) -> tuple[Column, Codes]:
+    """Replace the values of a column; the last ``invented`` cells get pseudonyms that belong to nobody.
+
+    >>> import numpy as np
+    >>> column = Column("id", Kind.TEXT, pa.array(["P1", "P2"]))
+    >>> made, codes = pseudonymous(column, np.array([0, 1, 0], np.uint8), b"0123456789abcdef")
+    >>> len(made.values), codes.tolist()[0] == codes.tolist()[2]
+    (2, True)
+    """
+    labels = column.labels().to_pylist()
+    fakes = [pseudonym(key, f"{column.name}{_BETWEEN}counterfeit", str(number)) for number in range(invented)]
+    made = [pseudonym(key, column.name, label) for label in labels[: len(column.values)]]
+    texts = sorted({*made, *fakes})
+    if len(texts) < len(made) + len(fakes):
+        raise ReleaseError(f"Two values of column '{column.name}' have the same pseudonym.", hint="Use another key.")
+    found = Column(column.name, Kind.TEXT, pa.array(texts, pa.string()), column.missing, column.suppressed)
+    place = {text: number for number, text in enumerate(texts)}
+    tail = _tail(len(texts), column.missing + column.suppressed)
+    of_code = np.array([*(place[text] for text in made), *tail], np.int64)
+    of_cell = of_code[codes]
+    of_cell[len(codes) - invented :] = [place[text] for text in fakes]
+    return found, of_cell.astype(narrowest(max(found.size, 1)))
+
+
+def _tail(first: int, number: int) -> Sequence[int]:
+    return range(first, first + number)

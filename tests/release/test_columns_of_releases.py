@@ -1,0 +1,150 @@
+"""Samples, pseudonyms and linked columns in a release."""
+
+import json
+from collections import Counter, defaultdict
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import shoal
+from shoal.errors import PolicyError
+
+KEY = "a key that is long enough"
+POLICY = """
+version = 1
+data.subject = "id"
+columns.name = "direct"
+columns.age = { role = "quasi", hierarchy = { kind = "interval", widths = [10, 20] } }
+columns.sex = "quasi"
+columns.dx = "sensitive"
+require = [{ model = "k-anonymity", k = 2 }]
+[search]
+suppression = 0.2
+"""
+
+
+def people(number=200, seed=5):
+    rng = np.random.default_rng(seed)
+    return {
+        "id": [f"P{one:03}" for one in range(number)],
+        "name": [f"Name {one}" for one in range(number)],
+        "age": rng.integers(20, 80, number).tolist(),
+        "sex": rng.choice(["f", "m"], number).tolist(),
+        "dx": rng.choice(["flu", "ms"], number).tolist(),
+    }
+
+
+def shown_by(release):
+    return release.to_frame("pyarrow").to_pydict()
+
+
+def test_pseudonyms_stand_for_persons_and_only_the_key_makes_them_again(monkeypatch, tmp_path):
+    monkeypatch.setenv("SHOAL_TEST_KEY", KEY)
+    text = POLICY + '[pseudonyms]\ncolumns = ["id"]\nkey_variable = "SHOAL_TEST_KEY"'
+    data = people()
+    release = shoal.anonymize(data, shoal.Policy.parse(text))
+    shown = shown_by(release)
+    assert "name" not in shown
+    assert len(set(shown["id"])) == len(shown["id"]) == 200 - release.suppressed
+    assert not set(shown["id"]) & set(data["id"])
+    again = shown_by(shoal.anonymize(data, shoal.Policy.parse(text)))
+    monkeypatch.setenv("SHOAL_TEST_KEY", KEY + "!")
+    other = shown_by(shoal.anonymize(data, shoal.Policy.parse(text)))
+    assert again == shown
+    assert not set(other["id"]) & set(shown["id"])
+    written = release.save(tmp_path / "out.csv")
+    assert all(KEY not in path.read_text() for path in written)
+    assert release.mapping is None
+    assert release.table.roles["id"] == "insensitive"
+
+
+def test_pseudonyms_with_several_records_missing_values_and_counterfeits(monkeypatch):
+    monkeypatch.setenv("SHOAL_TEST_KEY", KEY)
+    data = people(60)
+    data["name"][3] = None
+    text = POLICY.replace("suppression = 0.2", 'suppression = 0.5\noutliers = "counterfeits"')
+    text += '[pseudonyms]\ncolumns = ["id", "name"]\nkey_variable = "SHOAL_TEST_KEY"'
+    release = shoal.anonymize(data, shoal.Policy.parse(text.replace("k = 2", "k = 4")))
+    invented = release.public["outliers"].get("counterfeits", 0)
+    shown = shown_by(release)
+    assert len(shown["id"]) == 60 + invented
+    assert len(set(shown["id"])) == 60 + invented
+    assert shown["name"].count(None) == 1
+    assert release.verified
+
+
+@pytest.mark.parametrize(
+    ("said", "match"),
+    [
+        ('columns = ["id"]\nkey_variable = "SHOAL_NO_SUCH"', "cannot be read"),
+        ('columns = ["id"]\nkey_file = "no such file"', "cannot be read"),
+        ('columns = ["id"]\nkey_variable = "SHOAL_SHORT"', "shorter than 16"),
+        ('columns = ["age"]\nkey_variable = "SHOAL_TEST_KEY"', "neither direct nor the subject"),
+        ('columns = ["id"]', "give one of key_file and key_variable"),
+    ],
+)
+def test_bad_keys_are_refused_and_never_shown(monkeypatch, said, match):
+    monkeypatch.setenv("SHOAL_TEST_KEY", KEY)
+    monkeypatch.setenv("SHOAL_SHORT", "tooshort")
+    with pytest.raises(PolicyError, match=match) as error:
+        shoal.anonymize(people(), shoal.Policy.parse(f"{POLICY}[pseudonyms]\n{said}"))
+    assert KEY not in str(error.value)
+    assert "tooshort" not in str(error.value)
+
+
+@given(
+    rows=st.lists(st.tuples(st.integers(20, 60), st.integers(0, 2), st.sampled_from("fm")), min_size=4, max_size=40),
+    recoding=st.sampled_from(["global", "local", "suppression", "mondrian"]),
+)
+def test_a_linked_column_tells_no_more_than_its_leader(rows, recoding):
+    text = f"""
+        version = 1
+        columns.age = {{ role = "quasi", hierarchy = {{ kind = "interval", widths = [10, 20] }} }}
+        columns.born = {{ role = "quasi", linked = "age", hierarchy = {{ kind = "interval", widths = [5, 20] }} }}
+        columns.sex = "quasi"
+        columns.note = "insensitive"
+        require = [{{ model = "k-anonymity", k = 2 }}]
+        search = {{ suppression = 0.4, recoding = "{recoding}" }}
+    """
+    born = [2024 - age - late for age, late, _ in rows]
+    data = {"age": [row[0] for row in rows], "born": born, "sex": [row[2] for row in rows], "note": range(len(rows))}
+    release = shoal.anonymize(data, shoal.Policy.parse(text))
+    shown = shown_by(release)
+    follows = defaultdict(set)
+    for age, year in zip(shown["age"], shown["born"], strict=True):
+        follows[age].add(year)
+    assert all(len(years) == 1 for years in follows.values())
+    for note, year in zip(shown["note"], shown["born"], strict=True):
+        low, high = (int(end) for end in str(year).split("-")) if "-" in str(year) else (0, 9999)
+        assert str(year) in {"*", str(born[note])} or low <= born[note] <= high
+    assert release.table.quasi == ("age", "born", "sex")
+    assert release.verified
+    assert release.mapping is None
+
+
+def test_links_that_make_no_sense_are_refused():
+    text = 'version = 1\nrequire = [{ model = "k-anonymity", k = 2 }]\ncolumns.a = "quasi"\n'
+    for said in ('{ role = "quasi", linked = "c" }', '{ role = "sensitive", linked = "a" }'):
+        with pytest.raises(PolicyError, match="both must be quasi-identifiers"):
+            shoal.anonymize({"a": [1, 1], "b": [2, 2]}, shoal.Policy.parse(f"{text}columns.b = {said}"))
+
+
+def test_a_sample_is_drawn_by_person_and_lowers_the_risk_of_a_journalist():
+    data = {name: held + held[:50] for name, held in people().items()}  # fifty persons have two records
+    text = POLICY + "sample = 0.5\nseed = 3\n"
+    release = shoal.anonymize(data, shoal.Policy.parse(text))
+    shown = shown_by(release)
+    told = release.public["sampling"]
+    assert told["share"] == 0.5
+    assert release.internal["input"]["persons"] == 100
+    assert len(shown["age"]) < 140
+    assert told["journalist"]["highest"] <= told["prosecutor"]["highest"] <= 0.5
+    assert told["journalist"]["average"] < told["prosecutor"]["average"]
+    assert "seed" not in json.dumps(shoal.anonymize(data, shoal.Policy.parse(text)).public, default=str)
+    other = shown_by(shoal.anonymize(data, shoal.Policy.parse(text.replace("seed = 3", "seed = 4"))))
+    assert shown_by(shoal.anonymize(data, shoal.Policy.parse(text))) == shown
+    assert other != shown
+    classes = Counter(zip(shown["age"], shown["sex"], strict=True))
+    assert min(classes.values()) >= 2
