@@ -78,11 +78,14 @@ def show(release: "Release", out: "Console") -> None:
     """Print what was done and what it attains."""
     released, lost = counted(release.table.records, "record"), counted(release.suppressed_records, "record")
     out.print(f"[bold]{released} released[/bold], {lost} left out.")
-    sheet = grid("records on level", *map(str, range(max(map(len, release.levels.values())))))
-    for name, records in release.levels.items():
-        sheet.add_row(plain(name), *(f"{number:,}" if number else "·" for number in records))
-    out.print()
-    out.print(sheet)
+    for told in _told(release):
+        out.print(told)
+    if release.levels:
+        sheet = grid("records on level", *map(str, range(max(map(len, release.levels.values())))))
+        for name, records in release.levels.items():
+            sheet.add_row(plain(name), *(f"{number:,}" if number else "·" for number in records))
+        out.print()
+        out.print(sheet)
     sheet = grid("requirement", "asked", "attained", "")
     for one in release.requirements:
         verdict = one.verdict
@@ -97,6 +100,27 @@ def show(release: "Release", out: "Console") -> None:
             sheet.add_row(name, _short(held.total.value), f"{held.total.cost:.4f}")
     out.print()
     out.print(sheet)
+
+
+def _told(release: "Release") -> list[str]:
+    """Say in words what else was done."""
+    outliers, found = release.public["outliers"], []
+    if "moved" in outliers:
+        far = f"{outliers['displacement']:.3f} of the domain"
+        found.append(f"{counted(outliers['moved'], 'person')} moved into the nearest class, {far} away on average.")
+    if "counterfeits" in outliers:
+        found.append(f"{counted(outliers['counterfeits'], 'record')} invented to fill small classes.")
+    if "cells" in outliers:
+        records = counted(outliers["records"], "record")
+        found.append(f"{counted(outliers['cells'], 'cell')} suppressed in {records} that fit into no class.")
+    searched = release.internal["search"]
+    if searched.get("gap"):
+        found.append(f"Of {searched['schemes']:,} schemes, none costs less by more than {searched['gap']:.2%}.")
+    for who, risk in release.public.get("sampling", {}).items():
+        if who != "share":
+            numbers = f"at most {float(risk['highest']):.4f}, on average {risk['average']:.4f}"
+            found.append(f"Risk of a released person ({who}): {numbers}.")
+    return found
 
 
 def _short(value: Any) -> str:
