@@ -219,6 +219,7 @@ def test_quasi_identifiers_without_a_hierarchy_get_one():
 
 def test_schema_describes_the_whole_file():
     schema = Policy.model_json_schema()
-    assert set(schema["properties"]) == {"version", "data", "columns", "require", "search", "population", "context"}
+    parts = {"version", "data", "columns", "require", "search", "pseudonyms", "population", "context"}
+    assert set(schema["properties"]) == parts
     kinds = schema["$defs"]["ColumnPolicy"]["properties"]["hierarchy"]["anyOf"][0]["discriminator"]["mapping"]
     assert {"auto", "date", "explicit", "icd10", "interval", "prefix"} <= set(kinds)
