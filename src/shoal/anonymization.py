@@ -25,6 +25,7 @@ from shoal.release.linked import followed
 from shoal.release.manifest import fingerprint
 from shoal.release.mapping import ValueMap
 from shoal.release.pseudonyms import key_from
+from shoal.release.register import released_register
 from shoal.release.release import Release, verified_in_a_file
 from shoal.release.sampling import effect, sampled
 from shoal.release.transformed import Counterfeits, Transformed, shown_by, transformed
@@ -111,6 +112,8 @@ class _Run:
     """One run: a table with roles, what is asked of it, and how it is searched."""
 
     def __init__(self, whole: Table, policy: Policy, progress: Hook, threads: int) -> None:
+        population = policy.people(whole, whole.records) if policy.population and policy.population.file else None
+        whole = population.covering(whole, whole.quasi) if population else whole
         self.whole, self.leaders = whole, _leaders(whole, policy)
         self.drawn = np.arange(whole.records)
         table = whole.assign(insensitive=list(self.leaders)) if self.leaders else whole
@@ -124,7 +127,8 @@ class _Run:
         self.asked = tuple(policy.requirements())
         self.space = Space.of(table, table.quasi, self.hierarchies, policy.search.levels)
         persons = len(np.unique(table.codes(table.subject))) if table.subject is not None else table.records
-        self.gatherer = Gatherer(table, policy.data.missing, self.hierarchies, policy.people(table, persons))
+        people = population or policy.people(table, persons)
+        self.gatherer = Gatherer(table, policy.data.missing, self.hierarchies, people)
         self.limit = floor(policy.search.suppression * persons)
         self.persons = persons
         self.show = {name: policy.columns[name].show for name in table.quasi if policy.columns[name].show != "label"}
@@ -209,7 +213,7 @@ class _Run:
         self.progress(Progress("making the release", 0))
         recoding = treatment.recoding(self.space)
         made = self._written(treatment, recoding)
-        original = self._original(made)
+        original = self._original(made, treatment.scheme)
         self.progress(Progress("verifying the release", 0))
         found = verified_in_a_file(made.table, original, self.asked)
         quality, scheme = self._quality(recoding), treatment.scheme
@@ -278,7 +282,7 @@ class _Run:
             return None
         return ValueMap.of(self.table, self.hierarchies, scheme, made.table.names)
 
-    def _original(self, made: Transformed) -> Original:
+    def _original(self, made: Transformed, scheme: Mapping[str, int]) -> Original:
         sensitive = {name: self.table[name] for name in self.table.sensitive}
         reference = {name: self.table.persons(name) for name in sensitive}
         hierarchies = {name: held for name, held in self.hierarchies.items() if name in sensitive}
@@ -286,8 +290,9 @@ class _Run:
         if self.table.subject is not None:
             subject = _persons(self.table.codes(self.table.subject), made.records)
         missing, population = self.policy.data.missing, self.gatherer.population
-        if population is not None and population.register is not None:
-            population = None  # a register knows values as they were, not as they are released
+        if population is not None and population.register is not None:  # it knows values as they were
+            asked = any({Need.POPULATION, Need.REGISTER} & model.needs for _, _, model in self.asked)
+            population = released_register(population, self.table, self.hierarchies, scheme) if asked else None
         return Original(sensitive, reference, hierarchies, population, missing, subject)
 
     def _quality(self, recoding: Recoding) -> dict[str, Measured]:

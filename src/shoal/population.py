@@ -1,12 +1,13 @@
 """The population that a table is a sample of: a register with everybody in it, or just how many they are."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from shoal.classes.classes import Classes
 from shoal.classes.members import Counts, summed
@@ -14,6 +15,8 @@ from shoal.errors import ModelError
 from shoal.kernels.grouping import group_rows
 from shoal.kernels.translation import Codes, narrowest
 from shoal.table.column import Column
+from shoal.table.kind import Kind
+from shoal.table.raw import Encoded
 from shoal.table.table import Table
 
 
@@ -73,13 +76,8 @@ class Population:
             )
         if self.register.records == 0:
             raise ModelError("The register of the population has no records.")
-        rows = self.register.profiles(classes.quasi)
-        everybody = summed(rows.members, np.repeat(rows.counts, np.diff(rows.starts)), len(rows.rows))
-        codes = [
-            _translated(self.register[name], sample[name], held)
-            for name, held in zip(classes.quasi, rows.rows.codes, strict=True)
-        ]
-        matched = _matched(classes.keys, codes, [sample[name].size + 1 for name in classes.quasi], everybody)
+        people = self.people(sample, classes.quasi)
+        matched = people.matched(classes.keys, [sample[name].size + 1 for name in classes.quasi])
         if not matched.counts.any():
             raise ModelError(
                 "Nobody in the table looks like anybody in the register of the population.",
@@ -87,14 +85,79 @@ class Population:
             )
         return matched
 
+    def people(self, sample: Table, names: Sequence[str]) -> "People":
+        """Return who is in the register, with the codes that the sample has for their values."""
+        if self.register is None:
+            raise ModelError("There is no register of the population, only its size.")
+        rows = self.register.profiles(names)
+        counts = summed(rows.members, np.repeat(rows.counts, np.diff(rows.starts)), len(rows.rows))
+        codes = [
+            _translated(self.register[name], sample[name], held)
+            for name, held in zip(names, rows.rows.codes, strict=True)
+        ]
+        return People(tuple(codes), counts)
 
-def _matched(keys: Sequence[Codes], codes: Sequence[Codes], sizes: Sequence[int], people: Counts) -> Matched:
-    number, both = len(keys[0]), [np.concatenate(pair) for pair in zip(keys, codes, strict=True)]
-    groups = group_rows(both, sizes, len(both[0]))
-    found = summed(groups.ids[number:], people, len(groups))
-    seen = np.zeros(len(groups), bool)
-    seen[groups.ids[:number]] = True
-    return Matched(found[groups.ids[:number]], int(found[~seen].sum()))
+    def covering(self, sample: Table, names: Sequence[str]) -> Table:
+        """Return the sample with columns that know the register's values, too, though no record has them.
+
+        >>> import shoal
+        >>> everybody = Population.of(shoal.read({"age": [34, 50]}))
+        >>> everybody.covering(shoal.read({"age": [34, 71]}), ["age"])["age"].values.to_pylist()
+        [34, 50, 71]
+        """
+        register = self.register
+        if register is None:
+            return sample
+        held = [
+            _widened(sample, name, register[name]) if name in names and name in register else _as_it_is(sample, name)
+            for name in sample.names
+        ]
+        return replace(Table.of(held, sample.records, sample.source), roles=sample.roles)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class People:
+    """Distinct rows of a register: ``codes[j][r]`` in column j; a code beyond all if the sample has no such value.
+
+    ``counts[r]``: how many people have them.
+    """
+
+    codes: tuple[Codes, ...]
+    counts: Counts
+
+    def matched(self, keys: Sequence[Codes], sizes: Sequence[int]) -> Matched:
+        """Count those who look like each of some classes, given by what they show."""
+        number, both = len(keys[0]), [np.concatenate(pair) for pair in zip(keys, self.codes, strict=True)]
+        groups = group_rows(both, sizes, len(both[0]))
+        found = summed(groups.ids[number:], self.counts, len(groups))
+        seen = np.zeros(len(groups), bool)
+        seen[groups.ids[:number]] = True
+        return Matched(found[groups.ids[:number]], int(found[~seen].sum()))
+
+    def coarser(self, nodes: Sequence[NDArray[np.uint32]]) -> "People":
+        """Replace codes by coarser ones: ``nodes[j][code]``; what the sample does not have stays outside."""
+        held = [np.append(into, into.max(initial=0) + 1)[codes] for into, codes in zip(nodes, self.codes, strict=True)]
+        return People(tuple(one.astype(np.uint32) for one in held), self.counts)
+
+
+def _as_it_is(table: Table, name: str) -> Encoded:
+    return Encoded(table[name], table.codes(name))
+
+
+def _widened(table: Table, name: str, other: Column) -> Encoded:
+    """Add the values of a register to a column."""
+    column, codes = table[name], table.codes(name)
+    mine, theirs = _comparable(column, other), _comparable(other, column)
+    if column.kind is Kind.CATEGORY or mine.type != column.values.type or theirs.type != column.values.type:
+        return Encoded(column, codes)
+    together = pc.unique(pa.concat_arrays([column.values, theirs.cast(column.values.type)]))
+    values = together.take(pc.sort_indices(together))
+    if not len(values) > len(column.values):
+        return Encoded(column, codes)
+    made = Column(name, column.kind, values, column.missing, column.suppressed)
+    place = pc.index_in(column.values, values).to_numpy(zero_copy_only=False).astype(np.int64)
+    tail = np.arange(column.missing + column.suppressed) + len(values)
+    return Encoded(made, np.concatenate([place, tail]).astype(narrowest(made.size))[codes])
 
 
 def _translated(theirs: Column, ours: Column, codes: Codes) -> Codes:

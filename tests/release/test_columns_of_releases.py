@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.errors import PolicyError
+from shoal.errors import PolicyError, ShoalError
 
 KEY = "a key that is long enough"
 POLICY = """
@@ -148,3 +148,41 @@ def test_a_sample_is_drawn_by_person_and_lowers_the_risk_of_a_journalist():
     assert other != shown
     classes = Counter(zip(shown["age"], shown["sex"], strict=True))
     assert min(classes.values()) >= 2
+
+
+@pytest.mark.parametrize(
+    "asked", ['{ model = "delta-presence", delta_min = 0, delta_max = 0.6 }', '{ model = "k-map", k = 3 }']
+)
+def test_requirements_with_a_register_are_searched_for_and_verified(tmp_path, asked):
+    rng = np.random.default_rng(11)
+    everybody = {"age": rng.integers(20, 80, 300).tolist(), "sex": rng.choice(["f", "m"], 300).tolist()}
+    lines = [f"{age},{sex}" for age, sex in zip(everybody["age"], everybody["sex"], strict=True)]
+    (tmp_path / "register.csv").write_text("age,sex\n" + "\n".join(lines) + "\n")
+    (tmp_path / "policy.toml").write_text(
+        f"""
+        version = 1
+        columns.age = {{ role = "quasi", hierarchy = {{ kind = "interval", widths = [5, 20] }} }}
+        columns.sex = "quasi"
+        require = [{asked}]
+        search.suppression = 0.1
+        population.file = "register.csv"
+        """
+    )
+    data = {name: held[:80] for name, held in everybody.items()}
+    release = shoal.anonymize(data, tmp_path / "policy.toml")
+    assert release.verified
+    level = release.scheme["age"]
+    shown = Counter(zip(*(shown_by(release)[name] for name in ("age", "sex")), strict=True))
+
+    def looks(age, sex):
+        label = [str(age), f"{age // 5 * 5}-{age // 5 * 5 + 4}", f"{age // 20 * 20}-{age // 20 * 20 + 19}", "*"][level]
+        return label, sex if release.scheme["sex"] == 0 else "*"
+
+    people = Counter(looks(age, sex) for age, sex in zip(everybody["age"], everybody["sex"], strict=True))
+    for (age, sex), persons in shown.items():
+        number = people[str(age), sex]
+        assert number >= 3 if "k-map" in asked else persons <= 0.6 * number
+    mondrian = (tmp_path / "policy.toml").read_text() + '\nsearch.recoding = "mondrian"\n'
+    (tmp_path / "policy.toml").write_text(mondrian)
+    with pytest.raises(ShoalError):
+        shoal.anonymize(data, tmp_path / "policy.toml")

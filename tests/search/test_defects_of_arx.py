@@ -32,7 +32,7 @@ def test_hierarchical_t_closeness_of_large_tables(shared, times):
     assert space.scheme(sought.optimum().best.scheme) == {"sex": 1, "age": 4}
     plain = Plain(space, sought.gatherer, sought.models, sought.quality, table.records)
     classes = plain.judged(space.number({"sex": 0, "age": 4})).classes
-    measured = model.measure(plain.about(model, View(("sex", "age"), ("occupation",)), classes))
+    measured = model.measure(plain.about(View(("sex", "age"), ("occupation",)), classes, {}))
     assert float(measured["t"]) == pytest.approx(0.1902, abs=5e-5)
 
 

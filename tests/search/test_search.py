@@ -47,10 +47,15 @@ REQUIREMENTS = [
     ("subset-k-anonymity", {"m": 2, "k": 2}),
     ("lkc-privacy", {"l": 2, "k": 2, "c": 0.9}),
 ]
+REGISTERED = [
+    ("delta-presence", {"delta_min": 0, "delta_max": 0.6}),
+    ("delta-presence", {"delta_min": 0.2, "delta_max": 1}),
+    ("k-map", {"k": 3}),
+]
 
 
 @st.composite
-def goals(draw):
+def goals(draw, *, registered=False):
     size = draw(st.integers(1, 14))
     seeded = np.random.default_rng(draw(st.integers(0, 10_000)))
     table = shoal.read(
@@ -62,12 +67,22 @@ def goals(draw):
             "ward": [("a", "b")[one] for one in seeded.integers(0, 2, size)],
         }
     ).assign(quasi=["age", "sex", "zip"], sensitive=["dx", "ward"])
+    population = Population(size * 10)
+    if registered:
+        more = draw(st.lists(st.tuples(st.integers(0, 12), st.sampled_from("fm"), st.sampled_from("01")), max_size=20))
+        own = [table.to_frame("pyarrow").to_pydict()[name] for name in ("age", "sex", "zip")]
+        everybody = [*zip(*own, strict=True), *((age, sex, f"{half}{half}") for age, sex, half in more)]
+        population = Population.of(
+            shoal.read({name: [row[i] for row in everybody] for i, name in enumerate(("age", "sex", "zip"))})
+        )
+        table = population.covering(table, ["age", "sex", "zip"])
     hierarchies = bind_all(LADDERS, table)
-    asked = draw(st.lists(st.sampled_from(REQUIREMENTS), min_size=1, max_size=3))
+    asked = draw(st.lists(st.sampled_from(REQUIREMENTS), min_size=0 if registered else 1, max_size=3))
+    asked += draw(st.lists(st.sampled_from(REGISTERED), min_size=1, max_size=2)) if registered else []
     models = tuple(MODELS[name](**parameters) for name, parameters in asked)
     space = Space.of(table, ["age", "sex", "zip"], hierarchies)
     missing = draw(st.sampled_from(["own", "own", "never"]))
-    gatherer = Gatherer(table, missing=Missing(missing), population=Population(size * 10))
+    gatherer = Gatherer(table, missing=Missing(missing), population=population)
     bulk = [name for name in QUALITIES if issubclass(QUALITIES[name], LevelQuality | FigureQuality)]
     quality = QUALITIES[draw(st.sampled_from([*bulk, "loss", "nue", "ambiguity"]))]()
     limit = draw(st.sampled_from([0, size // 4, size]))
@@ -103,7 +118,19 @@ def test_the_search_finds_what_trying_every_scheme_finds(kernels, goal):
     assert found.suppressed <= fewest or not isinstance(goal.evaluator, Plain)
 
 
-@given(goal=goals())
+@given(goal=goals(registered=True))
+@settings(max_examples=150)
+def test_a_search_with_a_register_finds_what_trying_every_scheme_finds(goal):
+    found, expected = goal.optimum().best, tried(goal)
+    if not expected:
+        assert found is None
+        return
+    cheapest = min(price for price, _ in expected.values())
+    assert expected[found.scheme][0] <= cheapest + 1e-9 * abs(cheapest)
+    assert expected[found.scheme][1] == found.suppressed
+
+
+@given(goal=st.one_of(goals(), goals(registered=True)))
 def test_fast_counts_are_those_of_the_slow_way(goal):
     if isinstance(goal.evaluator, Plain):
         return

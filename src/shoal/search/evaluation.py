@@ -13,6 +13,7 @@ from shoal.kernels.walk import Walk
 from shoal.kernels.wide import WideWalk
 from shoal.models.evidence import Evidence
 from shoal.models.model import Model, SizesModel
+from shoal.population import Matched
 from shoal.search.objective import Counted, Ints
 
 LISTED = 1 << 22  # rows that are listed at most together
@@ -89,11 +90,44 @@ class Sensitive:
     walk: Walk
 
 
+@dataclass(frozen=True, eq=False)
+class Registered:
+    """Models that compare classes with a register, and a walk over its people; ``outside``: those who fit into none."""
+
+    models: tuple[Model, ...]
+    walk: Walk
+    outside: int
+
+    def failing(self, listing: Listing, base: Evidence) -> NDArray[np.bool_]:
+        """Tell which of the listed classes fail: all classes of their schemes are listed."""
+        people = Listing.joined(list(self.walk.listings(listing.schemes, 1)))
+        failing = np.zeros(len(listing.sizes), bool)
+        schemes = np.arange(len(listing.schemes) + 1)
+        ours, theirs = (np.searchsorted(one.of_class, schemes) for one in (listing, people))
+        for scheme in range(len(listing.schemes)):
+            mine, other = slice(*ours[scheme : scheme + 2]), slice(*theirs[scheme : scheme + 2])
+            seen = base.classes.instead(listing.sizes[mine].astype(np.int64), {})
+            matched = self._matched(listing.keys[mine], people.keys[other], people.sizes[other].astype(np.int64))
+            evidence = Evidence(seen, None, base.hierarchies, base.population, matched)
+            for model in self.models:
+                failing[mine] |= model.failing(evidence)
+        return failing
+
+    def _matched(self, keys: NDArray[np.uint64], theirs: NDArray[np.uint64], sizes: Ints) -> Matched:
+        order = np.argsort(theirs)
+        place = np.searchsorted(theirs[order], keys)
+        at = order[np.minimum(place, len(order) - 1)] if len(order) else np.zeros(len(keys), np.intp)
+        found = (theirs[at] == keys) if len(order) else np.zeros(len(keys), bool)
+        counts = np.where(found, sizes[at] if len(order) else 0, 0)
+        return Matched(counts, int(sizes.sum() - counts.sum()) + self.outside)
+
+
 @dataclass(eq=False)
 class ByValues:
     """Classes are suppressed that are too small, or whose sensitive values fail a model.
 
     ``tables``: what must hold of the table as a whole; the smallest of the other classes are suppressed until it does.
+    ``registered``: models that compare with a register, if any.
     """
 
     evidence: Evidence
@@ -101,6 +135,7 @@ class ByValues:
     walk: Walk
     columns: tuple[Sensitive, ...]
     tables: tuple[SizesModel, ...] = ()
+    registered: Registered | None = None
 
     def counted(self, schemes: Ints) -> Counted:
         """List the classes that are large enough, ask the models, and count what passes."""
@@ -111,7 +146,8 @@ class ByValues:
     def another(self, *, keeping: bool = True) -> "ByValues":
         """Return one with room of its own."""
         columns = tuple(replace(held, walk=held.walk.another(keeping=keeping)) for held in self.columns)
-        return replace(self, walk=self.walk.another(keeping=keeping), columns=columns)
+        registered = self.registered and replace(self.registered, walk=self.registered.walk.another(keeping=keeping))
+        return replace(self, walk=self.walk.another(keeping=keeping), columns=columns, registered=registered)
 
     def by_sizes(self, schemes: Ints, sizes: Sequence[int]) -> list[Counted]:
         """Ask the models once, and count for each size."""
@@ -134,14 +170,22 @@ class ByValues:
 
     def _passing(self, schemes: Ints, size: int) -> tuple[Listing, NDArray[np.bool_]]:
         """List the classes that are large enough, and tell which ones pass all models about their values."""
-        listed = [Listing.joined(list(held.walk.listings(schemes, size))) for held in self.columns]
-        first = listed[0] if listed else Listing.joined(list(self.walk.listings(schemes, size)))
-        kept = np.ones(len(first.sizes), bool)
+        least = 1 if self.registered else size
+        listed = [Listing.joined(list(held.walk.listings(schemes, least))) for held in self.columns]
+        first = listed[0] if listed else Listing.joined(list(self.walk.listings(schemes, least)))
+        kept = first.sizes >= size
+        if self.registered:
+            kept &= ~self.registered.failing(self._only_keys(first), self.evidence)
         for held, listing in zip(self.columns, listed, strict=True):
             seen = self._seen(held.column, listing)
             for model in held.models if len(kept) else ():
                 kept &= ~model.failing(seen)
         return first, kept
+
+    def _only_keys(self, listing: Listing) -> Listing:
+        """Return the classes with keys as a walk without a sensitive column has them."""
+        below = self._spreader.lattice.bits[-1] if self.columns else 0
+        return replace(listing, keys=listing.keys >> np.uint64(below))
 
     def _left(self, listing: Listing, kept: NDArray[np.bool_]) -> Counted:
         """Count what is left of each scheme."""
@@ -149,7 +193,7 @@ class ByValues:
         sizes, records = listing.sizes.astype(np.int64), listing.records.astype(np.int64)
         large, persons, left, squares = (
             _summed(listing.of_class, part, number)
-            for part in (sizes, sizes * kept, records * kept, records * records * kept)
+            for part in (sizes * (sizes >= self.size), sizes * kept, records * kept, records * records * kept)
         )
         everybody, all_records = (int(self.walk.rows[part].sum()) for part in ("persons", "records"))
         return Counted(

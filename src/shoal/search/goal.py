@@ -14,7 +14,7 @@ from shoal.models.model import Model, Monotone, Need, Scope, SizesModel
 from shoal.progress import Hook, silent
 from shoal.qualities.quality import FigureQuality, LevelQuality, Quality
 from shoal.search.best_first import BestFirst
-from shoal.search.evaluation import BySize, ByValues, Evaluator, Sensitive
+from shoal.search.evaluation import BySize, ByValues, Evaluator, Registered, Sensitive
 from shoal.search.objective import FigureObjective, LevelObjective, MeasuredObjective, Objective
 from shoal.search.optimum import Outcome, Search
 from shoal.search.plain import Plain
@@ -89,13 +89,19 @@ class Goal:
         """Return what a model wants to see, if that is the classes of a scheme and at most one sensitive column."""
         if isinstance(model, SizesModel):
             return []
-        if model.scope is not Scope.CLASS or {Need.SUBSETS, Need.REGISTER} & model.needs:
-            return None
-        if Need.POPULATION in model.needs and self.gatherer.population and self.gatherer.population.register:
+        if model.scope is not Scope.CLASS or Need.SUBSETS in model.needs:
             return None
         views = model.views(self.space.quasi, self.space.table.sensitive)
         simple = all(view.quasi == self.space.quasi and len(view.sensitive) <= 1 for view in views)
         return views if simple else None
+
+    @property
+    def registered(self) -> tuple[Model, ...]:
+        """The models that compare classes with a register of the population."""
+        population = self.gatherer.population
+        if population is None or population.register is None:
+            return ()
+        return tuple(model for model in self.models if {Need.POPULATION, Need.REGISTER} & model.needs)
 
     @cached_property
     def _walk(self) -> Walk | None:
@@ -144,14 +150,20 @@ class Goal:
             return self.plain
         asked: dict[str, list[Model]] = {}
         for model, wanted in zip(self.models, views, strict=True):
-            if model.enough(self.evidence) is None:
+            if model not in self.registered and model.enough(self.evidence) is None:
                 for view in wanted or ():  # none: about the table
                     asked.setdefault(view.sensitive[0], []).append(model)
         walks = {column: self.space.walk(column) for column in asked}
         if any(held is None for held in walks.values()):
             return self.plain
         columns = [Sensitive(column, tuple(asked[column]), held) for column, held in walks.items() if held is not None]
-        return ByValues(self.evidence, self.size, walk, tuple(columns), self.tables)
+        return ByValues(self.evidence, self.size, walk, tuple(columns), self.tables, self._register())
+
+    def _register(self) -> Registered | None:
+        population = self.gatherer.population
+        if not self.registered or population is None:
+            return None
+        return Registered(self.registered, *self.space.people_walk(population))
 
     def evaluators(self, *, keeping: bool = True) -> Sequence[Evaluator]:
         """Return one for each thread; ``keeping``: whether they are asked for few schemes many times."""

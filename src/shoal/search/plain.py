@@ -1,6 +1,6 @@
 """Evaluation scheme by scheme: slow, for any model and any measure of quality."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -14,7 +14,8 @@ from shoal.engines.protocol import DistinctRows
 from shoal.errors import ModelError
 from shoal.models.evidence import Evidence, Gatherer, View
 from shoal.models.k_anonymity import KAnonymity
-from shoal.models.model import Model, Need, Scope, SizesModel
+from shoal.models.model import Model, Scope, SizesModel
+from shoal.population import People
 from shoal.qualities.quality import Quality
 from shoal.recoding.recoding import Recoding
 from shoal.search.objective import Counted, Ints
@@ -121,32 +122,38 @@ class Plain:
                 continue
             for view in model.views(self.space.quasi, self.space.table.sensitive):
                 if self._is_plain(view):
-                    failing |= model.failing(self.about(model, view, classes))
+                    failing |= model.failing(self.about(view, classes, coarser))
                 else:
-                    failing |= bool(model.failing(self._evidence(model, view, coarser)).any())
+                    failing |= bool(model.failing(self._evidence(view, coarser)).any())
         return failing
 
     def _is_plain(self, view: View) -> bool:
         """Tell whether a view is of the classes of the scheme, and not of others."""
         return view.quasi == self.space.quasi and len(view.sensitive) <= 1
 
-    def about(self, model: Model, view: View, classes: Classes) -> Evidence:
+    def about(self, view: View, classes: Classes, coarser: Mapping[str, Coarsening]) -> Evidence:
         """Return what a model reads about classes of a scheme."""
-        if Need.REGISTER in model.needs or (Need.POPULATION in model.needs and self._has_register):
-            raise ModelError(f"The model {model.name} cannot be searched for with a register of the population yet.")
-        return Evidence(classes, view.column, self.gatherer.hierarchies, self.gatherer.population)
+        matched = None
+        if self._people is not None:
+            known = [self._people.codes[self.base.quasi.index(name)] for name in classes.quasi]
+            seen = People(tuple(known), self._people.counts).coarser([coarser[name].nodes for name in classes.quasi])
+            matched = seen.matched(classes.keys, [coarser[name].size + 1 for name in classes.quasi])
+        return Evidence(classes, view.column, self.gatherer.hierarchies, self.gatherer.population, matched)
 
-    def _evidence(self, model: Model, view: View, coarser: dict[str, Coarsening], kept: Mask | None = None) -> Evidence:
+    @cached_property
+    def _people(self) -> People | None:
+        population = self.gatherer.population
+        if population is None or population.register is None:
+            return None
+        return population.people(self.space.table, self.base.quasi)
+
+    def _evidence(self, view: View, coarser: dict[str, Coarsening], kept: Mask | None = None) -> Evidence:
         if self._is_plain(view):
             base = self.base.rolled(coarser)
         else:
             seen = self.gatherer.evidence(view).classes
             base = seen.rolled({name: how for name, how in coarser.items() if name in view.quasi})
-        return self.about(model, view, base if kept is None else base.only(kept))
-
-    @property
-    def _has_register(self) -> bool:
-        return self.gatherer.population is not None and self.gatherer.population.register is not None
+        return self.about(view, base if kept is None else base.only(kept), coarser)
 
     def _by_size(self, scheme: int, classes: Classes) -> NDArray[np.intp]:
         """Sort classes by size; those of one size as a walk comes to them."""
@@ -181,7 +188,7 @@ class Plain:
 
     def _fails(self, model: Model, coarser: dict[str, Coarsening], kept: Mask) -> bool:
         views = model.views(self.space.quasi, self.space.table.sensitive)
-        return any(model.failing(self._evidence(model, view, coarser, kept)).any() for view in views)
+        return any(model.failing(self._evidence(view, coarser, kept)).any() for view in views)
 
     def _result(self, classes: Classes, kept: Mask) -> Judged:
         """Find the rows to suppress: all that look alike, if some of them must be."""

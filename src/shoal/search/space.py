@@ -16,6 +16,7 @@ from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.lattice import Lattice
 from shoal.kernels.walk import Walk
 from shoal.kernels.wide import WideWalk
+from shoal.population import Population
 from shoal.recoding.nodes import Domain
 from shoal.recoding.rungs import Rungs
 from shoal.search.ladder import Ladder
@@ -118,6 +119,16 @@ class Space:
             for ladder, counts in zip(self.ladders, self._originals, strict=True)
         ]
         return Walk(lattice, held, keeping=True, totals=lattice.raised(lowest))
+
+    def people_walk(self, population: Population) -> tuple[Walk, int]:
+        """Return a walk over the people of a register, and how many of them have values that the table does not."""
+        people, lattice = population.people(self.table, self.names), self.lattice()
+        known = np.all(
+            [codes < self.table[name].size for name, codes in zip(self.names, people.codes, strict=True)], axis=0
+        )
+        places = [ladder.places[codes[known]] for ladder, codes in zip(self.ladders, people.codes, strict=True)]
+        counts = people.counts[known]
+        return Walk(lattice, lattice.rows(places, counts, counts), keeping=True), int(people.counts[~known].sum())
 
     def wide_walk(self) -> WideWalk | None:
         """Return a walk that takes any number of columns, but is slower; None if persons do not add up."""

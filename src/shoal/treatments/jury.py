@@ -42,7 +42,7 @@ class Jury:
     """Judges groups of the distinct rows under quasi-identifiers and sensitive columns by all models of a goal."""
 
     def __init__(self, goal: Goal) -> None:
-        if isinstance(goal.evaluator, Plain) or goal.tables:
+        if isinstance(goal.evaluator, Plain) or goal.tables or goal.registered:
             raise ModelError(
                 "Local recoding needs requirements of single classes, and a measure of single columns.",
                 hint='Use recoding = "global", or a quality such as "loss" or "nue".',

@@ -1,0 +1,42 @@
+"""The register of the population, as it looks to somebody who holds the release: made coarser by the same scheme."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from shoal.errors import ModelError
+from shoal.hierarchy.hierarchy import Hierarchy
+from shoal.kernels.translation import narrowest
+from shoal.population import Population
+from shoal.release.columns import labelled
+from shoal.table.raw import Encoded
+from shoal.table.table import Table
+
+_NOWHERE = "\ue000"  # a letter that means nothing: what it stands for is in no hierarchy
+
+
+def released_register(
+    population: Population, table: Table, hierarchies: Mapping[str, Hierarchy], scheme: Mapping[str, int]
+) -> Population:
+    """Return the population with labels instead of values; ``table`` covers the values of the register.
+
+    >>> import shoal
+    >>> from shoal.hierarchy.spec import bind_all
+    >>> everybody = Population.of(shoal.read({"age": [31, 34, 71]}))
+    >>> table = everybody.covering(shoal.read({"age": [31]}), ["age"])
+    >>> ladders = bind_all({"age": {"kind": "interval", "widths": [10]}}, table)
+    >>> released_register(everybody, table, ladders, {"age": 1}).register.to_frame("pyarrow").to_pydict()
+    {'age': ['30-39', '30-39', '70-79']}
+    """
+    if not scheme:
+        raise ModelError(
+            "A register can be compared with a release only where all records were made coarser alike.",
+            hint='Use recoding = "global", without refine and with outliers = "suppress".',
+        )
+    people = population.people(table, list(scheme))
+    held = []
+    for (name, level), codes in zip(scheme.items(), people.codes, strict=True):
+        column, places = labelled(name, [*hierarchies[name].labels(level).to_pylist(), _NOWHERE])
+        made = places.astype(narrowest(max(column.size, 1)))[codes]
+        held.append(Encoded(column, np.repeat(made, people.counts)))
+    return Population.of(Table.of(held, int(people.counts.sum()), table.source))
