@@ -19,6 +19,7 @@ from shoal.models.evidence import Gatherer
 from shoal.models.model import Model, Need
 from shoal.policy import Policy
 from shoal.progress import Hook, Progress, silent
+from shoal.qualities.loss import Loss
 from shoal.qualities.quality import QUALITIES, Measured
 from shoal.recoding.recoding import Recoding
 from shoal.release.linked import followed
@@ -169,7 +170,8 @@ class _Run:
                     f"The requirement {model.name} is about sensitive values, and no column is sensitive.",
                     hint='Give such a column the role "sensitive".',
                 )
-        quality = QUALITIES[self.policy.search.quality]()
+        how = self.policy.search
+        quality = Loss(balance=how.balance) if how.quality == Loss.name else QUALITIES[how.quality]()
         held = self.limit if limit is None else limit
         return Goal(self.space, self.gatherer, models, quality, held, self.policy.search.weights, self.threads)
 

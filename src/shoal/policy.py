@@ -155,6 +155,9 @@ class Pseudonyms(Checked):
         return self
 
 
+DEFAULT_BALANCE = 0.5
+
+
 class Search(Checked):
     """What the search for a release may do, and what it tries to keep."""
 
@@ -163,6 +166,10 @@ class Search(Checked):
     )
     quality: str = Field(
         default="loss", description="the measure of quality that is to be best", json_schema_extra=_known_qualities
+    )
+    balance: Share = Field(
+        default=DEFAULT_BALANCE,
+        description="between generalising, cheaper from 0.5 to 1, and suppressing, from 0.5 to 0; of loss",
     )
     recoding: Literal["global", "local", "mondrian", "subsets", "suppression"] = Field(
         default="global",
@@ -202,6 +209,8 @@ class Search(Checked):
 
     @model_validator(mode="after")
     def _refines(self) -> Self:
+        if self.balance != DEFAULT_BALANCE and self.quality != "loss":
+            raise ValueError('balance is for quality = "loss"')
         if self.refine and self.recoding in {"mondrian", "subsets"}:
             raise ValueError('refine is for recoding = "global", "local" or "suppression"')
         if self.recoding == "subsets" and self.outliers != "suppress":

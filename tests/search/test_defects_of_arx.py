@@ -11,7 +11,7 @@ from shoal.search.goal import Goal
 from shoal.search.plain import Plain
 from shoal.search.space import Space
 from shoal.table.table import Table
-from tests.search.test_oracles import adult, goal
+from tests.search.test_oracles import NAMES, adult, goal
 
 
 def repeated(table, times):
@@ -44,3 +44,17 @@ def test_classes_that_are_exactly_uniform_reach_their_entropy(shared):
     scheme = {"sex": 0, "age": 3, "race": 0, "marital-status": 2, "education": 2, "native-country": 1, "workclass": 1}
     assert sought.space.scheme(found.scheme) == {**scheme, "salary-class": 0}
     assert found.suppressed == 525
+
+
+@pytest.mark.parametrize(
+    ("l", "limit", "levels", "suppressed"),
+    [(2, 0.02, [0, 3, 0, 2, 2, 1, 1, 0], 516), (5, 1.0, [0, 3, 0, 0, 2, 1, 1, 0], 3617)],  # ARX: 525 and 3,921
+)
+def test_grassbergers_estimate_is_of_the_whole_class(shared, l, limit, levels, suppressed):  # noqa: E741
+    """ARX stops adding up as soon as a partial sum is too large, though singletons bring it down again."""
+    names = [name for name in NAMES if name != "occupation"]
+    model = MODELS["entropy-l-diversity"](l=l, column="occupation", estimator="grassberger")
+    sought = goal([MODELS["k-anonymity"](k=5), model], "loss", limit, ["occupation"])
+    scheme = dict(zip(names, levels, strict=True))
+    assert sought.plain.judged(sought.space.number(scheme)).persons == suppressed
+    assert sought.space.scheme(sought.optimum().best.scheme) == scheme

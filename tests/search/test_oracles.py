@@ -1,6 +1,7 @@
 """The optima that ARX found on Adult, and every scheme of its lattice as counted independently."""
 
 import json
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -13,6 +14,7 @@ from shoal.models.evidence import Gatherer
 from shoal.models.model import MODELS
 from shoal.policy import Search
 from shoal.population import Population
+from shoal.qualities.loss import Loss
 from shoal.qualities.quality import QUALITIES
 from shoal.search.goal import Goal
 from shoal.search.plain import Plain
@@ -40,6 +42,9 @@ def models_of(params, sensitive):
         None: list,
         "distinct-l": lambda: [MODELS["l-diversity"](l=params["l"], column=column)],
         "entropy-l (Shannon)": lambda: [MODELS["entropy-l-diversity"](l=params["l"], column=column)],
+        "entropy-l (Grassberger)": lambda: [
+            MODELS["entropy-l-diversity"](l=params["l"], column=column, estimator="grassberger")
+        ],
         "recursive-(c,l)": lambda: [MODELS["recursive-l-diversity"](c=params["c"], l=params["l"], column=column)],
         "t-closeness equal distance": lambda: [MODELS["t-closeness"](t=params["t"], column=column)],
         "basic beta-likeness": lambda: [MODELS["basic-beta-likeness"](beta=params["beta"], column=column)],
@@ -55,10 +60,9 @@ def models_of(params, sensitive):
     return [*asked, *more[params.get("model")]()]
 
 
-ELSEWHERE = {  # δ-presence has a table of its own; a balance between generalising and suppressing is not offered
+ELSEWHERE = {  # δ-presence is about another table, see below; the other one is among ARX's defects
     *(f"dpresence_0_0.2_s{limit}" for limit in ("0.0", "0.02", "1.0")),
-    *(f"k5_s1.0_loss_gs{factor}" for factor in ("0.0", "0.25", "0.75", "1.0")),
-    *(f"entropy_grassberger_l2_k5_s{limit}" for limit in ("0.0", "0.02")),  # another estimator of entropy
+    "entropy_grassberger_l2_k5_s0.02",
 }
 
 
@@ -111,7 +115,7 @@ def test_presence_in_a_subset_is_that_of_arx(shared, limit, classes):
     assert best.classes == classes
 
 
-TIED = {"k5_s0.0_height"}  # several schemes have this height; ARX takes the one that it finds first
+TIED = {"k5_s0.0_height", "k5_s1.0_loss_gs1.0"}  # several schemes cost this; ARX takes the one that it finds first
 
 
 @pytest.mark.parametrize("one", results(), ids=lambda one: one["id"])
@@ -121,16 +125,19 @@ def test_the_optimum_is_that_of_arx(one):
     models = models_of(params, one["sensitive"])
     limit, quality = params["suppression_limit"], MEASURES[params["metric"]]
     sought = goal(models, quality, limit, one["sensitive"], population)
+    if "gs_factor" in params:
+        sought = replace(sought, quality=Loss(balance=params["gs_factor"]))
     found = sought.optimum().best
     plain = Plain(sought.space, sought.gatherer, sought.models, sought.quality, sought.limit)
     judged = plain.judged(found.scheme)
     measured = sought.quality.measure(plain.recoding(found.scheme, judged.suppressed)).total
     assert judged.persons == found.suppressed == one["suppressed_records"]
     value = measured.cost if params["metric"] in {"prec", "loss_arith"} else measured.value
+    value = found.price if "gs_factor" in params else value
     if "threshold" in params and found.suppressed:  # ARX leaves out the finest of the smallest classes first
         assert value < one["loss"] < 1.002 * value
     else:
-        assert value == pytest.approx(one["loss"], rel=1e-8)
+        assert value == pytest.approx(one["loss"], rel=1e-8, abs=1e-12)
     if one["id"] not in TIED:
         assert sought.space.scheme(found.scheme) == one["levels_by_attribute"]
         assert found.classes == one["num_classes"]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from fractions import Fraction
 from math import gcd, prod
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from shoal.classes.histogram import Histogram
 from shoal.kernels.ratios import CLEAR
 from shoal.models.evidence import Evidence
 from shoal.models.exact import AtLeastOne
-from shoal.models.model import MODELS, AttributeModel, Better, Number
+from shoal.models.model import MODELS, AttributeModel, Better, Monotone, Number
 
 
 @MODELS.register("entropy-l-diversity")
@@ -23,6 +23,9 @@ class EntropyLDiversity(AttributeModel):
     ``exp(−Σ q ln q) ≥ l``, q the shares of the values in the class. Machanavajjhala et al. 2007. Attained: the smallest
     exp of the entropy, 1 or more; more is better. Where floats cannot tell whether l is reached, integers decide:
     ``n^n ≥ l^n · Π c^c`` for counts c that add up to n.
+
+    ``estimator``: plug-in, or grassberger (2003), which corrects for small classes: ``G(n) − Σ c G(c) / n ≥ ln l`` with
+    ``G(n) = ψ(n) + (−1)ⁿ/2 · (ψ((n + 1)/2) − ψ(n/2))``; then at least l different values are needed, too, as in ARX.
 
     >>> import shoal
     >>> data = {"age": [34, 34, 34], "dx": ["flu", "gout", "ms"]}
@@ -35,19 +38,30 @@ class EntropyLDiversity(AttributeModel):
 
     l: AtLeastOne | None = Field(default=None, description="how many equally frequent values they must be worth")  # noqa: E741
 
+    estimator: Literal["plug-in", "grassberger"] = Field(default="plug-in", description="how entropy is estimated")
+
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
         """Return the smallest exp of the entropy of a class."""
-        return {"l": float(_worth(evidence.histogram).min())}
+        worth = _worth if self.estimator == "plug-in" else _corrected
+        return {"l": float(worth(evidence.histogram).min())}
 
     def failing(self, evidence: Evidence) -> NDArray[np.bool_]:
         """Tell which classes are not mixed enough."""
         histogram, bound = evidence.histogram, self.l or Fraction(1)
+        if self.estimator == "grassberger":
+            return np.asarray(_corrected(histogram) < float(bound))
         worth = _worth(histogram)
         failing = worth < float(bound)
         for place in np.flatnonzero((np.abs(worth - float(bound)) <= CLEAR * float(bound)) & ~_uniform(histogram)):
             counts = histogram.counts[histogram.starts[place] : histogram.starts[place + 1]].tolist()
             failing[place] = not _reaches(counts, bound)
         return failing
+
+    def monotone(self, *, overlap: bool = False) -> Monotone:
+        """Entropy is concave, so mixing cannot make it less; the corrected estimate promises nothing."""
+        if self.estimator == "grassberger":
+            return Monotone(generalisation=False, suppression=False)
+        return super().monotone(overlap=overlap)
 
 
 def _uniform(histogram: Histogram) -> NDArray[np.bool_]:
@@ -61,6 +75,22 @@ def _worth(histogram: Histogram) -> NDArray[np.float64]:
     shares = histogram.counts / histogram.spread(totals)
     entropy = -np.add.reduceat(shares * np.log(shares), histogram.starts[:-1])
     return np.where(_uniform(histogram), histogram.distinct(), np.exp(entropy))
+
+
+def _corrected(histogram: Histogram) -> NDArray[np.float64]:
+    """Return exp of Grassberger's estimate, but no more than there are values."""
+    totals = histogram.totals()
+    held = histogram.counts * _grassberger(histogram.counts)
+    entropy = _grassberger(totals) - np.add.reduceat(held, histogram.starts[:-1]) / totals
+    return np.asarray(np.minimum(np.exp(entropy), histogram.distinct()))
+
+
+def _grassberger(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return G of counts: G(1) = −γ − ln 2, G(2) = 2 + G(1), G(2n + 1) = G(2n), G(2n + 2) = G(2n) + 2/(2n + 1)."""
+    most = int(counts.max(initial=1))
+    steps = np.zeros(most + 2)
+    steps[2::2] = 2 / np.arange(1, most + 1, 2)[: len(steps[2::2])]
+    return np.asarray((np.cumsum(steps) - np.euler_gamma - np.log(2))[counts])
 
 
 def _reaches(counts: list[int], bound: Fraction) -> bool:

@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
+from pydantic import Field
 
-from shoal.qualities.quality import QUALITIES, Aspect, CellQuality, Score
+from shoal.qualities.quality import QUALITIES, Aspect, CellQuality, Counts, Pricing, Score
 from shoal.recoding.nodes import Floats, Nodes
 from shoal.recoding.recoding import Recoding
+from shoal.recoding.rungs import Rungs
 
 
 @QUALITIES.register("loss")
@@ -19,6 +21,9 @@ class Loss(CellQuality):
     in the hierarchy, if there is one, and in the data otherwise. Iyengar 2002; ARX's default (El Emam & Arbuckle 2013
     use it for health data). Value and cost: 0 to 1.
 
+    ``balance``, for searches: 0.5; more makes generalisation cheaper, less makes suppression cheaper (ARX's slider). At
+    1 only suppression costs anything, at 0 a suppressed cell costs what it would cost if it were not.
+
     >>> import shoal
     >>> shown = ["a or b", "a or b", "c", "d", "e"]
     >>> ladder = {"kind": "explicit", "values": {v: ["a or b" if v in "ab" else v] for v in "abcde"}}
@@ -28,6 +33,27 @@ class Loss(CellQuality):
 
     name: ClassVar[str] = "loss"
     aspect: ClassVar[Aspect] = Aspect.VALUES
+
+    balance: float = Field(default=0.5, ge=0, le=1, description="of searches: towards 1 generalising is cheaper")
+
+    def pricing(self, rungs: Rungs) -> Pricing:
+        """Return what the column costs.
+
+        With g = min(1, 2 − 2·balance) and s = min(1, 2·balance), a cell costs ``g·c·(d − 1)/(d − g)``, a suppressed one
+        1 or, if s < 1, ``c + s·(1 − c)``.
+        """
+        general, lost = min(1.0, 2 * (1 - self.balance)), min(1.0, 2 * self.balance)
+        size = rungs.domain.size
+        costs, _ = rungs.spread(self.cells)
+        kept = costs * general * (size - 1) / (size - general) if size > 1 else costs
+        more = (costs + lost * (1 - costs) if lost < 1 else np.ones_like(costs)) - kept
+        base = (rungs.records * kept).sum(axis=-1)
+
+        def prices(levels: Counts, suppressed: Counts) -> Floats:
+            found: Floats = (base[levels] + np.einsum("ij,ij->i", suppressed, more[levels])) / rungs.total
+            return found
+
+        return prices
 
     def cells(self, nodes: Nodes) -> Floats:
         """Return the share of other values that each node could be, too."""
