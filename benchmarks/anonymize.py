@@ -108,7 +108,7 @@ def complete(table, hierarchies, models, sensitive, threads, repeat):  # noqa: P
 
 def cut(table, hierarchies, repeat, columns=9):
     """Mondrian, k = 5, from the encoded table to what every row shows."""
-    how = Search(recoding="mondrian")
+    how = Search(recoding="mondrian", cuts="anywhere")
     figures, found = timed(
         lambda: mondrian(goal(table, hierarchies, [MODELS["k-anonymity"](k=5)], "loss", 0, columns=columns), how),
         repeat,

@@ -12,7 +12,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.errors import PolicyError, ReleaseError
+from shoal.classes.shown import counted_rows, showing
+from shoal.errors import PolicyError, ReleaseError, did_you_mean
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.translation import Codes
 from shoal.models.evidence import Gatherer
@@ -44,14 +45,6 @@ from shoal.treatments.outliers import OUTLIERS
 from shoal.treatments.refinement import refined
 from shoal.treatments.treatment import TREATMENTS, Treatment
 
-_COARSER = "Values were made coarser and records left out; "
-_TRUTH = {
-    "suppress": f"{_COARSER}no value was changed into another.",
-    "cells": f"{_COARSER}no value was changed into another.",
-    "relocate": f"{_COARSER}moved records show values of others that are near theirs.",
-    "counterfeits": f"{_COARSER}some records are invented.",
-}
-_REPRESENTED = " Some columns show one value for a whole class, which need not be true of each record."
 _MEASURES = ("loss", "nue", "precision", "discernibility", "average-class-size", "suppressed-records")
 
 
@@ -219,7 +212,7 @@ class _Run:
         self.progress(Progress("verifying the release", 0))
         found = verified_in_a_file(made.table, original, self.asked)
         quality, scheme = self._quality(recoding), treatment.scheme
-        facts = self._facts(treatment, recoding, quality, found)
+        facts = self._facts(treatment, recoding, quality, found, made.table)
         facts |= self._sampling(treatment, made)
         facts["columns"] = {name: str(role) for name, role in made.table.roles.items()}
         return Release(
@@ -246,13 +239,19 @@ class _Run:
     def _written(self, treatment: Treatment, recoding: Recoding) -> Transformed:
         """Put the released table together."""
         invented = Counterfeits(treatment.counterfeits, self.policy.search.seed)
-        shown, rows = shown_by(recoding, self.show), treatment.rows
+        shown, rows = shown_by(recoding, self.show, self._persons_of(treatment)), treatment.rows
         for follower, leader in self.leaders.items():
             shown[follower] = followed(self.table, rows, recoding, leader, self.hierarchies[follower])
         keys = self._keys()
         made = transformed(self.table, rows, shown, recoding.suppressed, counterfeits=invented, keys=keys)
         quasi = [name for name in made.table.names if name in self.whole.quasi]
         return replace(made, table=made.table.assign(quasi=quasi))
+
+    def _persons_of(self, treatment: Treatment) -> NDArray[np.int64]:
+        """Return how many persons each row of a treatment stands for."""
+        if self.table.subject is None:
+            return treatment.rows.counts
+        return counted_rows(self.table, self.table.quasi)[1].counts
 
     def _keys(self) -> dict[str, bytes]:
         """Return the columns that get pseudonyms, and the key."""
@@ -307,15 +306,16 @@ class _Run:
         recoding: Recoding,
         quality: Mapping[str, Measured],
         found: tuple[Verified, ...],
+        made: Table,
     ) -> dict[str, Any]:
         """Return what may go out with the release."""
         how = self.policy.search
         return {
             "shoal": version("shoal"),
-            "records": recoding.kept,
+            "records": made.records,
             "suppressed": treatment.persons,
             "suppressed_records": recoding.records - recoding.kept,
-            "classes": len(recoding.classes.sizes),
+            "classes": _classes(made),
             "recoding": how.recoding,
             "refined": how.refine,
             "scheme": dict(treatment.scheme),
@@ -339,14 +339,30 @@ class _Run:
             },
             "outliers": {"dealt_with": how.outliers, **treatment.facts.get("outliers", {})},
             "representatives": self.show,
-            "truthful": _TRUTH[how.outliers] + (_REPRESENTED if self.show else ""),
+            "pseudonyms": [] if self.policy.pseudonyms is None else self.policy.pseudonyms.columns,
+            "truthful": self._truth(treatment),
             "verified": True,
         }
+
+    def _truth(self, treatment: Treatment) -> str:
+        """Say what was done to the truth."""
+        told, outliers = ["Values were made coarser."], treatment.facts.get("outliers", {})
+        if treatment.persons:
+            told.append("Records were left out.")
+        if outliers.get("moved"):
+            told.append("Moved records show values of others that are near theirs.")
+        if outliers.get("counterfeits"):
+            told.append("Some records are invented.")
+        if self.show:
+            told.append("Some columns show one value for a whole class, which need not be true of each record.")
+        if len(told) == 1 + bool(treatment.persons):
+            told.append("No value was changed into another.")
+        return " ".join(told)
 
     def _secrets(self, original: Original, made: Transformed) -> dict[str, Any]:
         """Return what stays with the owner: enough to make the release again, and to judge it again."""
         return {
-            "policy": self.policy.model_dump(mode="json", exclude_defaults=True),
+            "policy": self.policy.document(),
             "input": {"records": self.table.records, "persons": self.persons, "fingerprint": fingerprint(self.whole)},
             "reference": {
                 name: dict(zip(map(str, column.labels().to_pylist()), original.reference[name].tolist(), strict=True))
@@ -357,6 +373,13 @@ class _Run:
 
     def _notes(self, made: Transformed) -> list[str]:
         notes = [f"Column '{name}' does not go out: {why}." for name, why in made.left_out.items()]
+        exact = [name for name, kind in self.show.items() if kind in {"median", "mode"}]
+        if exact:
+            notes.append(f"Column '{exact[0]}' shows a {self.show[exact[0]]}: an exact value of a member of the class.")
+        if self.policy.search.recoding == "mondrian" and self.policy.search.cuts == "anywhere":
+            notes.append(
+                "Numbers are cut anywhere: the ends of their intervals are exact values of members of the class."
+            )
         if self.table.subject is None:
             notes.append("No column says whose row it is: every record is taken for a person.")
         return notes
@@ -375,9 +398,20 @@ def _leaders(table: Table, policy: Policy) -> dict[str, str]:
     """Return the columns that follow others, and whom."""
     found = {name: said.linked for name, said in policy.columns.items() if said.linked is not None}
     for follower, leader in found.items():
+        if leader not in table:
+            raise PolicyError(
+                f"Column '{follower}' is linked to '{leader}', which is not there.",
+                hint=did_you_mean(leader, policy.columns),
+            )
         if follower not in table.quasi or leader not in table.quasi or leader in found:
             raise PolicyError(
                 f"Column '{follower}' is linked to '{leader}': both must be quasi-identifiers, and '{leader}' must not "
                 "follow another itself."
             )
     return found
+
+
+def _classes(released: Table) -> int:
+    """Count the classes of a released table; records that show nothing form none, unless all do."""
+    rows = released.distinct(released.quasi)
+    return int(np.count_nonzero(showing(rows, [released[name] for name in released.quasi])))

@@ -182,7 +182,8 @@ class Search(Checked):
         default=True, description="whether mondrian keeps records together that have the same value where it cuts"
     )
     cuts: Literal["anywhere", "hierarchy"] = Field(
-        default="anywhere", description="whether mondrian cuts numbers anywhere, or only where their hierarchy does"
+        default="hierarchy",
+        description="whether mondrian cuts numbers where their hierarchy does, or anywhere: then it shows exact ends",
     )
     weights: dict[str, Annotated[float, Field(gt=0)]] = Field(
         default_factory=dict, description="how much a quasi-identifier counts for the quality; 1 if nothing is said"
@@ -209,6 +210,9 @@ class Search(Checked):
 
     @model_validator(mode="after")
     def _refines(self) -> Self:
+        reversed_ = [name for name, (low, high) in self.levels.items() if low > high]
+        if reversed_:
+            raise ValueError(f"the levels of column '{reversed_[0]}' are reversed: give the lowest first")
         if self.balance != DEFAULT_BALANCE and self.quality != "loss":
             raise ValueError('balance is for quality = "loss"')
         if self.refine and self.recoding in {"mondrian", "subsets"}:
@@ -377,6 +381,17 @@ class Policy(Checked):
                 yield from ((preset.name, one.says, one.requirement()) for one in preset.criteria)
             else:
                 yield "policy", _first_line(asked), asked
+
+    def document(self) -> dict[str, Any]:
+        """Return the policy as plain data, from which it can be made again."""
+        found = self.model_dump(mode="json", exclude_unset=True, exclude_none=True)
+        for name, said in self.columns.items():
+            if said.hierarchy is not None:
+                found["columns"][name]["hierarchy"]["kind"] = said.hierarchy.kind
+        for held, asked in zip(found.get("require", ()), self.require, strict=True):
+            if not isinstance(asked, PresetRequirement):
+                held["model"] = asked.name
+        return found
 
     def beside(self, file: str) -> Path:
         """Return the path of a file that the policy names."""

@@ -126,8 +126,12 @@ def test_a_linked_column_tells_no_more_than_its_leader(rows, recoding):
 
 def test_links_that_make_no_sense_are_refused():
     text = 'version = 1\nrequire = [{ model = "k-anonymity", k = 2 }]\ncolumns.a = "quasi"\n'
-    for said in ('{ role = "quasi", linked = "c" }', '{ role = "sensitive", linked = "a" }'):
-        with pytest.raises(PolicyError, match="both must be quasi-identifiers"):
+    wrong = {
+        '{ role = "quasi", linked = "c" }': "which is not there",
+        '{ role = "sensitive", linked = "a" }': "both must be quasi-identifiers",
+    }
+    for said, match in wrong.items():
+        with pytest.raises(PolicyError, match=match):
             shoal.anonymize({"a": [1, 1], "b": [2, 2]}, shoal.Policy.parse(f"{text}columns.b = {said}"))
 
 
@@ -186,3 +190,22 @@ def test_requirements_with_a_register_are_searched_for_and_verified(tmp_path, as
     (tmp_path / "policy.toml").write_text(mondrian)
     with pytest.raises(ShoalError):
         shoal.anonymize(data, tmp_path / "policy.toml")
+
+
+def test_the_internal_manifest_holds_a_policy_that_can_be_used_again():
+    policy = shoal.Policy.parse(POLICY)
+    release = shoal.anonymize(people(), policy)
+    again = shoal.Policy.model_validate(json.loads(json.dumps(release.internal["policy"])))
+    assert shown_by(shoal.anonymize(people(), again)) == shown_by(release)
+
+
+@pytest.mark.parametrize("recoding", ["global", "local", "mondrian"])
+def test_the_manifest_counts_what_is_in_the_file(recoding):
+    data = people()
+    extra = f'outliers = "relocate"\nrecoding = "{recoding}"\n'
+    release = shoal.anonymize(data, shoal.Policy.parse((POLICY + extra).replace("k = 2", "k = 7")))
+    shown = shown_by(release)
+    assert release.public["records"] == len(shown["age"])
+    assert release.classes == len(set(zip(shown["age"], shown["sex"], strict=True)))
+    assert ("Moved" in release.public["truthful"]) == bool(release.public["outliers"].get("moved"))
+    assert ("left out" in release.public["truthful"]) == bool(release.suppressed)

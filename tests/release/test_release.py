@@ -305,7 +305,7 @@ def test_every_local_release_holds_what_it_promises(seed, k, t):
 
 def test_local_recoding_refuses_what_it_cannot_do():
     said = POLICY.replace('model = "k-anonymity"\nk = 2', 'model = "average-risk"\nrisk = 0.5')
-    with pytest.raises(ModelError, match="single classes"):
+    with pytest.raises(ModelError, match="table as a whole"):
         shoal.anonymize(patients(), shoal.Policy.parse(said.replace("[search]", '[search]\nrecoding = "local"')))
 
 

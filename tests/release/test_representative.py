@@ -72,6 +72,19 @@ def test_midpoints_and_dates():
         shoal.anonymize(born, shoal.Policy.parse(text.replace("HOW", "mean")))
 
 
+def test_every_person_counts_once():
+    text = POLICY.replace("columns.note", 'data.subject = "who"\ncolumns.note').replace(
+        "widths = [10, 40]", "widths = [50]"
+    )
+    ages = [10] * 10 + [20] * 4
+    data = {"who": [1] * 10 + [2, 3, 4, 5], "age": ages, "sex": ["f"] * 14, "note": range(14)}
+    for how, value in (("mean", 18), ("median", 20), ("mode", 20)):
+        release = shoal.anonymize(
+            data, shoal.Policy.parse(text.format(how=how, recoding="global").replace("k = 2", "k = 5"))
+        )
+        assert set(release.to_frame("pyarrow").to_pydict()["age"]) == {value}
+
+
 def test_only_quasi_identifiers_show_one_value():
     text = 'version = 1\ncolumns.a = "quasi"\ncolumns.b = { role = "sensitive", show = "mean" }'
     policy = shoal.Policy.parse(text + '\nrequire = [{ model = "k-anonymity", k = 2 }]')

@@ -5,6 +5,7 @@ from collections import Counter
 from itertools import combinations
 from typing import get_args
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
@@ -79,7 +80,7 @@ def test_policies_know_all_treatments():
         ("suppression", {}),
         ("suppression", {"refine": True}),
         ("mondrian", {}),
-        ("mondrian", {"cuts": "hierarchy"}),
+        ("mondrian", {"cuts": "anywhere"}),
         ("mondrian", {"strict": False}),
     ],
 )
@@ -182,6 +183,68 @@ def test_nobody_is_found_by_any_few_columns(rows, k, m):
             assert covers(shown[name][place], data[name][note], name)
 
 
+def test_relocation_knows_distances():
+    """The oldest go to the class of the next oldest, not to that of children."""
+    text = """
+        version = 1
+        columns.age = { role = "quasi", hierarchy = { kind = "interval", widths = [20], top = 90 } }
+        require = [{ model = "k-anonymity", k = 5 }]
+        search = { suppression = 0.1, outliers = "relocate", levels = { age = [LEVEL, LEVEL] } }
+    """
+    data = {"age": [5] * 10 + [25] * 10 + [85] * 10 + [97] * 2}
+    for level, label in ((1, "80-89"), (0, 85)):
+        release = shoal.anonymize(data, shoal.Policy.parse(text.replace("LEVEL", str(level))))
+        assert Counter(release.to_frame("pyarrow").to_pydict()["age"])[label] == 12
+        assert release.public["outliers"]["displacement"] == pytest.approx((97 - [85, 89][level]) / 92)
+
+
+@pytest.mark.parametrize("recoding", ["local", "suppression"])
+def test_one_rare_person_does_not_spoil_it_for_many(recoding):
+    text = """
+        version = 1
+        columns.city = { role = "quasi", hierarchy = { kind = "suppression" } }
+        require = [{ model = "k-anonymity", k = 5 }]
+        search = { suppression = 0.05, recoding = "RECODING" }
+    """
+    data = {"city": ["A"] * 30 + ["B"] * 29 + ["RARE"]}
+    release = shoal.anonymize(data, shoal.Policy.parse(text.replace("RECODING", recoding)))
+    assert Counter(release.to_frame("pyarrow").to_pydict()["city"]) == {"A": 30, "B": 29}
+    strict = shoal.Policy.parse(text.replace("RECODING", recoding).replace("0.05", "0"))
+    assert Counter(shoal.anonymize(data, strict).to_frame("pyarrow").to_pydict()["city"]) == {"A": 30, "*": 30}
+
+
+@pytest.mark.parametrize("levels", [[1, 2], [0, 2], [1, 3], [1, 1]])
+def test_local_recoding_within_bounds_of_levels(levels):
+    text = f"""
+        version = 1
+        columns.city = {{ role = "quasi", hierarchy = {{ kind = "suppression" }} }}
+        columns.age = {{ role = "quasi", hierarchy = {{ kind = "interval", widths = [10, 20] }} }}
+        require = [{{ model = "k-anonymity", k = 3 }}]
+        search = {{ suppression = 0.1, recoding = "local", levels = {{ age = {levels} }} }}
+    """
+    data = {"city": ["A"] * 30 + ["B"] * 30 + ["C"], "age": [*range(60), 5]}
+    release = shoal.anonymize(data, shoal.Policy.parse(text))
+    assert release.verified
+    assert sum(release.levels["age"][: levels[0]]) == sum(release.levels["age"][levels[1] + 1 :]) == 0
+
+
+def test_weaker_requirements_cost_no_more_cells():
+    rng = np.random.default_rng(2)
+    data = {name: rng.zipf(1.5, 300).clip(0, 30).tolist() for name in ("a", "b", "c", "d")}
+    cells = []
+    for m in (1, 2, 3, 4):
+        text = f"""
+            version = 1
+            columns = {{ a = "quasi", b = "quasi", c = "quasi", d = "quasi" }}
+            require = [{{ model = "subset-k-anonymity", k = 5, m = {m} }}]
+            search = {{ suppression = 1, recoding = "subsets" }}
+        """
+        shown = shoal.anonymize(data, shoal.Policy.parse(text)).to_frame("pyarrow").to_pydict()
+        lost = 300 - len(shown["a"])
+        cells.append(4 * lost + sum(label == "*" for name in data for label in shown[name]))
+    assert all(few <= cells[-1] for few in cells)
+
+
 def slow_mondrian(points, spans, k):
     """Cut a list of points (ages, sexes) the way the paper says, one part after another."""
     for column in sorted(
@@ -213,7 +276,7 @@ def test_mondrian_is_the_papers(points, k):
     space = Space.of(table, ["a", "b"], ladders)
     assume(space.names == ("a", "b"))  # ties go to the first column, which is the one with more values
     sought = Goal(space, Gatherer(table), (MODELS["k-anonymity"](k=k),), QUALITIES["loss"](), 0)
-    found = mondrian(sought, Search(recoding="mondrian"))
+    found = mondrian(sought, Search(recoding="mondrian", cuts="anywhere"))
     recoding = found.recoding(space)
     ends = [
         (recoding[name].nodes.low[recoding[name].at], recoding[name].nodes.high[recoding[name].at]) for name in "ab"
@@ -244,7 +307,7 @@ def test_relaxed_cuts_lose_less_than_strict_ones(shared):
     models = (MODELS["k-anonymity"](k=5),)
     losses = []
     for strict in (True, False):
-        sought, found = adult(shared, models, recoding="mondrian", strict=strict)
+        sought, found = adult(shared, models, recoding="mondrian", strict=strict, cuts="anywhere")
         recoding = found.recoding(sought.space)
         assert recoding.classes.sizes.min() >= 5
         assert not found.suppressed.any()

@@ -37,6 +37,10 @@ def anonymize(  # noqa: PLR0913, PLR0917 - options of a command
 
     if output is None and not (frontier or dry_run):
         raise WriteError("Nothing is said about where the release goes.", hint="Give -o OUT, --dry-run or --frontier.")
+    if output is not None and frontier:
+        raise WriteError("A frontier is shown, not written.", hint="Leave out -o, or use --json.")
+    if output is not None and output.resolve() == Path(str(data)).resolve():
+        raise WriteError("The release would overwrite the data that it is made of.", hint="Give another name with -o.")
     chosen = shoal.Policy.load(policy)
     table = given.load(data, options, chosen)
     with progress_bar() as hook:

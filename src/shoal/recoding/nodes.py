@@ -144,14 +144,30 @@ class Nodes:
     @cached_property
     def leaves(self) -> Ints:
         """How many values each set could stand for."""
-        single = np.ones(self.domain.codes, np.int64)
-        return self._after(single, [_leaves(self.domain, node) for node in self.more])
+        stated = self._stated([node.leaves for node in self.more])
+        if len(np.unique(self.domain.leaves)) == self.domain.codes:  # every code is a leaf of its own
+            return np.where(stated < 0, self.sizes, stated)
+        held = [_leaves(self.domain, node) for node in self.more]
+        return self._after(np.ones(self.domain.codes, np.int64), held)
 
     @cached_property
     def levels(self) -> Ints:
         """The level of each set in the hierarchy; −1 without one."""
-        lowest = np.full(self.domain.codes, -1 if self.domain.hierarchy is None else 0, np.int64)
-        return self._after(lowest, [_level(self.domain, node) for node in self.more])
+        hierarchy = self.domain.hierarchy
+        if hierarchy is None:
+            return np.full(len(self), -1, np.int64)
+        lowest = np.zeros(len(self), np.int64)
+        held = np.flatnonzero(self.sizes)
+        for level in range(hierarchy.height):  # of a set that the hierarchy does not have, the lowest where it is one
+            nodes = hierarchy.nodes(level)[self.codes]
+            ends = (one.reduceat(nodes, self.starts[held]) for one in (np.minimum, np.maximum))
+            lowest[held[np.not_equal(*ends)]] = level + 1
+        stated = self._stated([node.level for node in self.more])
+        return np.where(stated < 0, lowest, stated)
+
+    def _stated(self, more: Sequence[int | None]) -> Ints:
+        """Return what sets say about themselves, −1 where they say nothing."""
+        return self._after(np.full(self.domain.codes, -1, np.int64), [-1 if one is None else one for one in more])
 
     @staticmethod
     def _after(single: NDArray[Number], more: Sequence[int]) -> NDArray[Number]:
@@ -237,16 +253,6 @@ def _leaves(domain: Domain, node: Node) -> int:
     if node.leaves is not None:
         return node.leaves
     return len(node.codes) if domain.hierarchy is None else len(np.unique(domain.leaves[node.codes]))
-
-
-def _level(domain: Domain, node: Node) -> int:
-    """Return the level of a node; of a set that the hierarchy does not have, the lowest on which it is one."""
-    if domain.hierarchy is None:
-        return -1
-    if node.level is not None:
-        return node.level
-    levels = range(domain.hierarchy.height + 1)
-    return next(level for level in levels if len(np.unique(domain.hierarchy.nodes(level)[node.codes])) <= 1)
 
 
 def _ends(domain: Domain, node: Node) -> tuple[float, float]:

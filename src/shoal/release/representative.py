@@ -5,6 +5,7 @@ alike; what they show is no longer true of each of them.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -17,14 +18,17 @@ from shoal.recoding.recoding import Recoded, Recoding
 from shoal.table.column import Column
 from shoal.table.kind import Kind
 
+_OTHERS = 'Use show = "mode", or "median" where values have a scale.'
 _DIGITS = 6  # of a mean: enough for analyses, and the same in every file format
 
 
-def represented(recoding: Recoding, name: str, how: str) -> tuple[Column, Codes]:
+def represented(
+    recoding: Recoding, name: str, how: str, persons: NDArray[np.int64] | None = None
+) -> tuple[Column, Codes]:
     """Return what the rows of a recoding show in a column: values as they are, and one for each class instead of sets.
 
-    ``how``: mean or midpoint (of numbers), median (of what has a scale) or mode. What is unknown of all members of a
-    class stays suppressed.
+    ``how``: mean or midpoint (of numbers), median (of what has a scale) or mode. Every row counts for its ``persons``;
+    for its records, if nothing is said. What is unknown of all members of a class stays suppressed.
 
     >>> import shoal
     >>> from shoal.hierarchy.spec import bind_all
@@ -40,9 +44,10 @@ def represented(recoding: Recoding, name: str, how: str) -> tuple[Column, Codes]
     mode ['34', '34', '71']
     """
     recoded = recoding[name]
+    recoded = recoded if persons is None else replace(recoded, counts=persons)
     column = recoded.domain.column
     if how in {"mean", "midpoint"} and not column.kind.numeric and len(column.values):
-        raise PolicyError(f"Column '{name}' cannot show a {how}: it holds {column.kind}.", hint='Use show = "mode".')
+        raise PolicyError(f"Column '{name}' cannot show a {how}: it holds {column.kind}.", hint=_OTHERS)
     if how == "median" and recoded.domain.positions is None and len(column.values):
         raise PolicyError(f"Column '{name}' cannot show a median: it holds {column.kind}.", hint='Use show = "mode".')
     general = ~recoding.suppressed & (recoded.shown >= column.size) & ~_missing(recoded)

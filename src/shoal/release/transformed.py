@@ -37,10 +37,13 @@ class Transformed:
     left_out: Mapping[str, str]
 
 
-def shown_by(recoding: Recoding, how: Mapping[str, str] | None = None) -> dict[str, tuple[Column, Codes]]:
+def shown_by(
+    recoding: Recoding, how: Mapping[str, str] | None = None, persons: NDArray[np.int64] | None = None
+) -> dict[str, tuple[Column, Codes]]:
     """Return for each quasi-identifier what the rows of a recoding show: values as they are, or labels of sets.
 
-    ``how``: columns that show the mean, midpoint, median or mode of a class instead of a label.
+    ``how``: columns that show the mean, midpoint, median or mode of a class instead of a label, in which every row
+    counts for its ``persons``; for its records, if nothing is said.
 
     >>> import shoal
     >>> from shoal.hierarchy.spec import bind_all
@@ -53,7 +56,7 @@ def shown_by(recoding: Recoding, how: Mapping[str, str] | None = None) -> dict[s
     kept = np.flatnonzero(~recoding.suppressed)
     chosen = {name: kind for name, kind in (how or {}).items() if kind != "label"}
     return {
-        column.name: represented(recoding, column.name, chosen[column.name])
+        column.name: represented(recoding, column.name, chosen[column.name], persons)
         if column.name in chosen
         else _shown(column, kept)
         for column in recoding.of_quasi

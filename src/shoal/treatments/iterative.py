@@ -28,7 +28,8 @@ _TRIED = 100  # classes that leftover records try to join
 def iterative(goal: Goal, how: Search, progress: Hook = silent) -> Treatment:  # noqa: ARG001 - as the others
     """Keep what passes under the cheapest scheme, and go on with the rest.
 
-    Records that are left at the end join the class for which that costs least; if none takes them, they are suppressed.
+    Records that are left at the end join the class for which that costs least. If none takes them, or it costs less to
+    leave them out and that may be, they are suppressed.
     """
     if len(goal.space) > MOST_SCHEMES:
         raise ModelError(
@@ -64,6 +65,7 @@ class Iteration:
         left: NDArray[np.bool_] | None = None,
     ) -> None:
         self._jury, self._objective, self._progress, self._space = jury, objective, progress, goal.space
+        self._limit = goal.limit
         self._nodes = [
             _ladder_nodes(ladder.places[codes], ladder.steps)
             for codes, ladder in zip(jury.codes, self._space.ladders, strict=True)
@@ -114,6 +116,10 @@ class Iteration:
         if not len(left) or not len(kept):
             return
         together = self._together(kept, left)
+        possible = (together < np.array(self._space.shape)).all(axis=1)  # levels may be bounded
+        kept, together = kept[possible], together[possible]
+        if not len(kept):
+            return
         shown = [self._nodes_at(column, kept) for column in range(len(self._nodes))]
         groups = group_rows(
             [*self._levels[kept].T.astype(np.uint32), *shown],
@@ -123,7 +129,12 @@ class Iteration:
         persons = np.bincount(groups.ids, self._jury.persons[kept], len(groups))
         now, then = self._levels[kept][groups.first], together[groups.first]
         rise = (self._objective.floors(then) - self._objective.floors(now)) * persons
+        lonely = int(self._jury.persons[left].sum())
+        saved = (self._objective.floors(np.array([self._space.shape]) - 1) - self._objective.floors(then)) * lonely
+        worth = np.ones(len(rise), bool) if lonely > self._limit else rise <= saved  # or they are left out
         for place in np.argsort(rise, kind="stable")[:_TRIED].tolist():
+            if not worth[place]:
+                continue
             rows = np.concatenate([kept[groups.ids == place], left])
             if not self._jury.failing(rows, self._jury.persons[rows], np.zeros(len(rows), np.uint32), 1).any():
                 self._levels[rows] = then[place]

@@ -13,9 +13,11 @@ from shoal.engines.protocol import DistinctRows
 from shoal.errors import ModelError
 from shoal.kernels.grouping import group
 from shoal.models.evidence import Evidence
+from shoal.models.model import Need, Scope
 from shoal.search.goal import Goal
 from shoal.search.objective import Ints
 from shoal.search.plain import Plain
+from shoal.table.missing import Missing
 from shoal.table.table import Table
 
 Mask = NDArray[np.bool_]
@@ -42,11 +44,7 @@ class Jury:
     """Judges groups of the distinct rows under quasi-identifiers and sensitive columns by all models of a goal."""
 
     def __init__(self, goal: Goal) -> None:
-        if isinstance(goal.evaluator, Plain) or goal.tables or goal.registered:
-            raise ModelError(
-                "Local recoding needs requirements of single classes, and a measure of single columns.",
-                hint='Use recoding = "global", or a quality such as "loss" or "nue".',
-            )
+        _check(goal)
         self._goal, self._plain = goal, goal.plain
         self._shown = self._plain.base.grouped.shown
         codes = dict(zip([column.name for column in self._shown.quasi], self._shown.keys, strict=True))
@@ -131,3 +129,31 @@ class Jury:
     @property
     def _table(self) -> Table:
         return self._goal.space.table
+
+
+def _check(goal: Goal) -> None:
+    """Refuse what cannot be judged group by group, and say why."""
+    table = [model.name for model in goal.models if model.scope is Scope.TABLE or Need.SUBSETS in model.needs]
+    if goal.tables or table:
+        name = goal.tables[0].name if goal.tables else table[0]
+        raise ModelError(
+            f"The requirement {name} is about the table as a whole; here every class is judged by itself.",
+            hint='Use recoding = "global" with outliers = "suppress".',
+        )
+    if goal.registered:
+        raise ModelError(
+            f"The requirement {goal.registered[0].name} needs a register of the population, which is compared with "
+            "schemes only.",
+            hint='Use recoding = "global" with outliers = "suppress".',
+        )
+    missing = [name for name in goal.space.quasi if goal.space.table[name].missing]
+    if goal.gatherer.missing is not Missing.OWN and missing:
+        raise ModelError(
+            f"Column '{missing[0]}' has missing values that match nothing: then parts of classes are not classes.",
+            hint='Use missing = "own", or recoding = "global" with outliers = "suppress".',
+        )
+    if isinstance(goal.evaluator, Plain):
+        raise ModelError(
+            "Only requirements of single classes, and a measure of single columns, can be used with this recoding.",
+            hint='Use recoding = "global", or a quality such as "loss" or "nue".',
+        )

@@ -45,7 +45,8 @@ def relocate(goal: Goal, found: Treatment, how: Search, progress: Hook) -> Treat
 def displacements(nodes: Nodes, shown: Ints) -> Floats:
     """Return how far values are from what classes show: ``[class, code]``, from 0 to 1.
 
-    0 if a value is in the set that is shown; otherwise the share of the domain that the smallest node of the hierarchy
+    0 if a value is in the set that is shown. Otherwise, where values lie on a scale, the distance to the interval that
+    the set spans, as a share of the range; elsewhere the share of the domain that the smallest node of the hierarchy
     covers which holds both.
 
     >>> import shoal
@@ -56,20 +57,32 @@ def displacements(nodes: Nodes, shown: Ints) -> Floats:
     >>> ladder = bind(Interval(widths=[10, 50]), table, "age")
     >>> nodes, of_code = Nodes.on_level(Domain.of(table["age"], ladder), ladder, 1)
     >>> displacements(nodes, of_code[[0, 3]]).tolist()
-    [[0.0, 0.0, 0.75, 1.0], [1.0, 1.0, 1.0, 0.0]]
+    [[0.0, 0.0, 0.05, 0.8], [0.975, 0.9, 0.725, 0.0]]
     """
-    hierarchy, size = nodes.domain.hierarchy, nodes.domain.codes
+    size = nodes.domain.codes
     which, of_class = np.unique(shown, return_inverse=True)
+    found = _in_the_tree(nodes, which)
+    least, most = nodes.domain.ends
+    if nodes.domain.positions is not None and most > least:
+        low, high, place = nodes.low[which][:, None], nodes.high[which][:, None], nodes.domain.positions[None, :]
+        away = np.maximum(np.maximum(low - place, place - high), 0) / (most - least)
+        found = np.where(np.isnan(away), found, np.minimum(away, 1))
+    inside = nodes.holding(np.repeat(which, size), np.tile(np.arange(size, dtype=np.uint32), len(which)))
+    return np.asarray(np.where(inside.reshape(found.shape), 0.0, found)[of_class])
+
+
+def _in_the_tree(nodes: Nodes, which: Ints) -> Floats:
+    """Return the share of the domain that the smallest node covers which holds a set and a code."""
+    hierarchy = nodes.domain.hierarchy
+    found = np.ones((len(which), nodes.domain.codes))
+    if hierarchy is None:
+        return found
     first = nodes.codes[nodes.starts[which]]
-    found = np.ones((len(which), size))
-    for level in range(0 if hierarchy is None else hierarchy.height, -1, -1):
-        if hierarchy is None:
-            break
+    for level in range(hierarchy.height, -1, -1):
         of_code = hierarchy.nodes(level)
         share = hierarchy.levels[level].leaf_counts()[of_code[first]] / nodes.domain.size
         found = np.where(of_code[first][:, None] == of_code[None, :], share[:, None], found)
-    inside = nodes.holding(np.repeat(which, size), np.tile(np.arange(size, dtype=np.uint32), len(which)))
-    return np.asarray(np.where(inside.reshape(found.shape), 0.0, found)[of_class])
+    return found
 
 
 def _nearest(

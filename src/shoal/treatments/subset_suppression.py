@@ -34,14 +34,22 @@ def subset_suppression(goal: Goal, how: Search, progress: Hook = silent) -> Trea
     rows = space.table.distinct(space.quasi)
     persons = np.bincount(goal.plain.of_shown, base.grouped.shown.members.counts, len(rows)).astype(np.int64)
     weights = np.array([float(goal.weights.get(name, 1)) for name in space.quasi])
-    work = _Suppression([codes.astype(np.int64) for codes in rows.codes], persons, weights)
-    asked = [_asked(model, len(space.quasi)) for model in goal.models]
+    asked, columns = [_asked(model, len(space.quasi)) for model in goal.models], len(space.quasi)
+    tries = []
+    for more in (asked, [(k, columns) for k, _ in asked]):  # who hides among k in all columns does so in any
+        work = _Suppression([codes.astype(np.int64) for codes in rows.codes], persons, weights)
+        _mended(work, [*more, *asked], progress)
+        tries.append(work)
+    return _treatment(goal, min(tries, key=lambda work: work.cost()))
+
+
+def _mended(work: "_Suppression", asked: Sequence[tuple[int, int]], progress: Hook) -> None:
+    """Go through all combinations until nothing is left to do."""
     for number in range(1, 1 << 31):
         progress(Progress(f"suppressing cells, round {number}", number))
-        changed = [work.mend(known, k) for k, most in asked for known in combinations(range(len(space.quasi)), most)]
-        if not any(changed):
-            break
-    return _treatment(goal, work)
+        columns = range(len(work.codes))
+        if not any([work.mend(known, k) for k, most in asked for known in combinations(columns, most)]):  # noqa: C419
+            return
 
 
 def _asked(model: Model, columns: int) -> tuple[int, int]:
@@ -63,6 +71,10 @@ class _Suppression:
     codes: list[Ints]
     persons: Ints
     weights: NDArray[np.float64]
+
+    def cost(self) -> float:
+        """Return the weight of all suppressed cells."""
+        return float(sum(w * self.persons[codes < 0].sum() for w, codes in zip(self.weights, self.codes, strict=True)))
 
     def visible(self) -> NDArray[np.intp]:
         """Return the rows that show something."""
