@@ -1,0 +1,128 @@
+"""The account of a release: what its manifests say, what may go out and what stays with the owner."""
+
+from collections.abc import Mapping
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from shoal.classes.shown import showing
+from shoal.qualities.quality import Measured
+from shoal.recoding.recoding import Recoding
+from shoal.release.case import Case
+from shoal.release.manifest import fingerprint
+from shoal.release.sampling import effect
+from shoal.release.transformed import Transformed
+from shoal.release.verification import Original, Verified
+from shoal.table.table import Table
+from shoal.treatments.treatment import Treatment
+
+
+def public(
+    case: Case,
+    treatment: Treatment,
+    recoding: Recoding,
+    made: Transformed,
+    judged: tuple[Mapping[str, Measured], tuple[Verified, ...]],
+) -> dict[str, Any]:
+    """Return what may go out with the release; ``judged``: its quality, and how it meets what is required."""
+    how, (quality, found) = case.policy.search, judged
+    return {
+        "shoal": version("shoal"),
+        "records": made.table.records,
+        "suppressed": treatment.persons,
+        "suppressed_records": recoding.records - recoding.kept,
+        "classes": _classes(made.table),
+        "recoding": how.recoding,
+        "refined": how.refine,
+        "scheme": dict(treatment.scheme),
+        "records_on_levels": treatment.on_levels(case.space),
+        "heights": treatment.heights(case.space),
+        "requirements": [_requirement(one) for one in found],
+        "quality": {
+            name: {"value": measured.total.value, "cost": measured.total.cost}
+            for name, measured in quality.items()
+            if measured.total is not None
+        },
+        "outliers": {"dealt_with": how.outliers, **treatment.facts.get("outliers", {})},
+        "representatives": case.show,
+        "pseudonyms": [] if case.policy.pseudonyms is None else case.policy.pseudonyms.columns,
+        **_sampling(case, treatment, made),
+        "truthful": _truth(case, treatment),
+        "verified": True,
+        "columns": {name: str(role) for name, role in made.table.roles.items()},
+    }
+
+
+def _requirement(one: Verified) -> dict[str, Any]:
+    verdict = one.verdict
+    return {
+        "source": one.source,
+        "model": verdict.model,
+        "column": verdict.column,
+        "parameters": verdict.parameters,
+        "value": verdict.value,
+        "satisfied": verdict.satisfied,
+    }
+
+
+def _classes(released: Table) -> int:
+    """Count the classes of a released table; records that show nothing form none, unless all do."""
+    rows = released.distinct(released.quasi)
+    return int(np.count_nonzero(showing(rows, [released[name] for name in released.quasi])))
+
+
+def _sampling(case: Case, treatment: Treatment, made: Transformed) -> dict[str, Any]:
+    """Return what drawing a sample has come to."""
+    if case.policy.search.sample is None:
+        return {}
+    told: dict[str, Any] = {"share": case.policy.search.sample}
+    kept = case.drawn[made.records[made.records >= 0]]
+    found = effect(case.whole, kept, case.hierarchies, treatment.scheme) if treatment.scheme else None
+    for name in ("prosecutor", "journalist") if found is not None else ():
+        highest, average = getattr(found, name)
+        told[name] = {"highest": highest, "average": average}
+    return {"sampling": told}
+
+
+def _truth(case: Case, treatment: Treatment) -> str:
+    """Say what was done to the truth."""
+    outliers = treatment.facts.get("outliers", {})
+    left_out = ["Records were left out."] if treatment.persons else []
+    untrue = {
+        "Moved records show values of others that are near theirs.": outliers.get("moved"),
+        "Some records are invented.": outliers.get("counterfeits"),
+        "Some columns show one value for a whole class, which need not be true of each record.": case.show,
+    }
+    told = [sentence for sentence, holds in untrue.items() if holds] or ["No value was changed into another."]
+    return " ".join(["Values were made coarser.", *left_out, *told])
+
+
+def internal(
+    case: Case, treatment: Treatment, made: Transformed, original: Original, told: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return what stays with the owner: all that goes out, and enough to make the release again and judge it again."""
+    return {
+        **told,
+        "policy": case.policy.document(),
+        "input": {"records": case.table.records, "persons": case.persons, "fingerprint": fingerprint(case.given)},
+        "reference": {
+            name: dict(zip(map(str, column.labels().to_pylist()), original.reference[name].tolist(), strict=True))
+            for name, column in original.sensitive.items()
+        },
+        "left_out": dict(made.left_out),
+        "search": {name: fact for name, fact in treatment.facts.items() if name != "outliers"},
+    }
+
+
+def notes(case: Case, made: Transformed) -> tuple[str, ...]:
+    """Return what the owner should know."""
+    found = [f"Column '{name}' does not go out: {why}." for name, why in made.left_out.items()]
+    exact = [name for name, kind in case.show.items() if kind in {"median", "mode"}]
+    if exact:
+        found.append(f"Column '{exact[0]}' shows a {case.show[exact[0]]}: an exact value of a member of the class.")
+    if case.policy.search.recoding == "mondrian" and case.policy.search.cuts == "anywhere":
+        found.append("Numbers are cut anywhere: the ends of their intervals are exact values of members of the class.")
+    if case.table.subject is None:
+        found.append("No column says whose row it is: every record is taken for a person.")
+    return tuple(found)

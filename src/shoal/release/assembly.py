@@ -1,0 +1,84 @@
+"""Assembly: the released table is put together from what a treatment decided about its rows."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.classes.shown import counted_rows
+from shoal.errors import PolicyError
+from shoal.kernels.translation import Codes
+from shoal.models.model import Need
+from shoal.recoding.recoding import Recoding
+from shoal.release.case import Case
+from shoal.release.linked import followed
+from shoal.release.mapping import ValueMap
+from shoal.release.pseudonyms import key_from
+from shoal.release.register import released_register
+from shoal.release.transformed import Counterfeits, Transformed, shown_by, transformed
+from shoal.release.verification import Original
+from shoal.table.column import Column
+from shoal.table.kind import Kind
+from shoal.table.role import Role
+from shoal.treatments.treatment import Treatment
+
+
+def assembled(case: Case, treatment: Treatment, recoding: Recoding) -> Transformed:
+    """Put the released table together."""
+    rows = treatment.rows
+    persons = rows.counts if case.table.subject is None else counted_rows(case.table, case.table.quasi)[1].counts
+    shown = shown_by(recoding, case.show, persons)
+    for follower, leader in case.leaders.items():
+        shown[follower] = followed(case.table, rows, recoding, leader, case.hierarchies[follower])
+    invented = Counterfeits(treatment.counterfeits, case.policy.search.seed)
+    made = transformed(case.table, rows, shown, recoding.suppressed, counterfeits=invented, keys=_keys(case))
+    quasi = [name for name in made.table.names if name in case.whole.quasi]
+    return replace(made, table=made.table.assign(quasi=quasi))
+
+
+def _keys(case: Case) -> dict[str, bytes]:
+    """Return the columns that get pseudonyms, and the key."""
+    said = case.policy.pseudonyms
+    if said is None:
+        return {}
+    wrong = [name for name in said.columns if case.table.roles.get(name) not in {Role.DIRECT, Role.SUBJECT}]
+    if wrong:
+        raise PolicyError(f"Column '{wrong[0]}' is to get pseudonyms, but it is neither direct nor the subject.")
+    file = None if said.key_file is None else case.policy.beside(said.key_file)
+    return dict.fromkeys(said.columns, key_from(file, said.key_variable))
+
+
+def mapping(case: Case, scheme: Mapping[str, int], made: Transformed) -> ValueMap | None:
+    """Return what every value became, where that does not hang on other values of a record."""
+    if not scheme or case.show or case.leaders or case.policy.pseudonyms:
+        return None
+    return ValueMap.of(case.table, case.hierarchies, scheme, made.table.names)
+
+
+def original(case: Case, scheme: Mapping[str, int], made: Transformed) -> Original:
+    """Return what the written file cannot tell."""
+    table, population = case.table, case.gatherer.population
+    sensitive = {name: table[name] for name in table.sensitive}
+    subject = None if table.subject is None else _persons(table.codes(table.subject), made.records)
+    if population is not None and population.register is not None:  # it knows values as they were
+        asked = any({Need.POPULATION, Need.REGISTER} & model.needs for model in case.models)
+        population = released_register(population, table, case.hierarchies, scheme) if asked else None
+    return Original(
+        sensitive,
+        {name: table.persons(name) for name in sensitive},
+        {name: held for name, held in case.hierarchies.items() if name in sensitive},
+        population,
+        case.policy.data.missing,
+        subject,
+    )
+
+
+def _persons(codes: Codes, records: NDArray[np.intp]) -> tuple[Column, Codes]:
+    """Number the persons of some records; every invented record (−1) is somebody else."""
+    invented = records < 0
+    persons = codes[records].astype(np.int64)
+    persons[invented] = int(codes.max()) + 1 + np.arange(np.count_nonzero(invented))
+    numbers, of_record = np.unique(persons, return_inverse=True)
+    return Column("person", Kind.INTEGER, pa.array(numbers)), of_record.astype(np.uint32)

@@ -1,0 +1,158 @@
+"""A case: a table, the policy for it, and what follows from both before anything is searched."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import floor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import PolicyError, did_you_mean
+from shoal.hierarchy.hierarchy import Hierarchy
+from shoal.models.evidence import Gatherer
+from shoal.models.model import Model, Need
+from shoal.policy import Policy
+from shoal.population import Population
+from shoal.qualities.loss import Loss
+from shoal.qualities.quality import QUALITIES
+from shoal.release.sampling import sampled
+from shoal.search.goal import Goal
+from shoal.search.space import Space
+from shoal.table.reading import read
+from shoal.table.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """``given``: the table as it came. ``whole``: the same, with columns that know the values of a register, too.
+
+    ``table``: the records that were drawn from it, and the columns that are searched; ``drawn``: which records these
+    are. ``leaders``: columns that follow others, and whom. ``register``: the population, if there is a file of it.
+    """
+
+    given: Table
+    whole: Table
+    table: Table
+    drawn: NDArray[np.intp]
+    policy: Policy
+    leaders: Mapping[str, str]
+    register: Population | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, data: Any, policy: Policy | str | Path) -> "Case":
+        """Read the data the way the policy says, and give the columns their roles."""
+        chosen = Policy.given(policy)
+        table = data if isinstance(data, Table) else read(data, **chosen.data.read.model_dump(exclude_unset=True))
+        table = chosen.apply(table)
+        _check(table, chosen)
+        leaders = _leaders(table, chosen)
+        register = chosen.people(table, table.records) if chosen.population and chosen.population.file else None
+        whole = register.covering(table, table.quasi) if register else table
+        searched, drawn = whole.assign(insensitive=list(leaders)) if leaders else whole, np.arange(whole.records)
+        if chosen.search.sample is not None:
+            searched, drawn = sampled(searched, chosen.search.sample, chosen.search.seed)
+        return cls(table, whole, searched, drawn, chosen, leaders, register)
+
+    @cached_property
+    def hierarchies(self) -> dict[str, Hierarchy]:
+        """The hierarchies of the quasi-identifiers, and others that the policy names."""
+        return self.policy.hierarchies(self.table)
+
+    @cached_property
+    def asked(self) -> tuple[tuple[str, str, Model], ...]:
+        """Every requirement: who asks for it, what it says, and the model."""
+        return tuple(self.policy.requirements())
+
+    @property
+    def models(self) -> tuple[Model, ...]:
+        """What is required."""
+        return tuple(model for _, _, model in self.asked)
+
+    @cached_property
+    def space(self) -> Space:
+        """All schemes that may be."""
+        return Space.of(self.table, self.table.quasi, self.hierarchies, self.policy.search.levels)
+
+    @cached_property
+    def persons(self) -> int:
+        """How many persons the table has."""
+        subject = self.table.subject
+        return self.table.records if subject is None else len(np.unique(self.table.codes(subject)))
+
+    @property
+    def limit(self) -> int:
+        """How many of them may be left out."""
+        return floor(self.policy.search.suppression * self.persons)
+
+    @cached_property
+    def gatherer(self) -> Gatherer:
+        """Who collects what models read."""
+        people = self.register or self.policy.people(self.table, self.persons)
+        return Gatherer(self.table, self.policy.data.missing, self.hierarchies, people)
+
+    @property
+    def show(self) -> dict[str, str]:
+        """The columns that show one value for a class, and which."""
+        said = self.policy.columns
+        return {name: said[name].show for name in self.table.quasi if said[name].show != "label"}
+
+    def goal(self, models: tuple[Model, ...], limit: int, threads: int) -> Goal:
+        """Return what is sought if so many persons may be left out."""
+        for model in models:
+            self._check_columns(model)
+        how = self.policy.search
+        quality = Loss(balance=how.balance) if how.quality == Loss.name else QUALITIES[how.quality]()
+        return Goal(self.space, self.gatherer, models, quality, limit, how.weights, threads)
+
+    def _check_columns(self, model: Model) -> None:
+        named = getattr(model, "column", None)
+        if named is not None and named not in self.table.sensitive:
+            raise PolicyError(f"A requirement names column '{named}', which the policy does not call sensitive.")
+        if Need.SENSITIVE in model.needs and not self.table.sensitive:
+            raise PolicyError(
+                f"The requirement {model.name} is about sensitive values, and no column is sensitive.",
+                hint='Give such a column the role "sensitive".',
+            )
+
+
+def _check(table: Table, policy: Policy) -> None:
+    if not table.quasi:
+        raise PolicyError(
+            "The policy names no quasi-identifier, so there is nothing to transform.",
+            hint='Give columns that others may know the role "quasi".',
+        )
+    if not table.records:
+        raise PolicyError("The table has no records.")
+    for name in policy.search.weights:
+        if name not in table.quasi:
+            raise PolicyError(
+                f"A weight is given to column '{name}', which is no quasi-identifier.",
+                hint=did_you_mean(name, table.quasi),
+            )
+    for name, said in policy.columns.items():
+        if said.show != "label" and (name not in table.quasi or said.linked is not None):
+            raise PolicyError(
+                f"Column '{name}' is to show one value for a class, but is no quasi-identifier, or follows another."
+            )
+
+
+def _leaders(table: Table, policy: Policy) -> dict[str, str]:
+    """Return the columns that follow others, and whom."""
+    found = {name: said.linked for name, said in policy.columns.items() if said.linked is not None}
+    for follower, leader in found.items():
+        if leader not in table:
+            raise PolicyError(
+                f"Column '{follower}' is linked to '{leader}', which is not there.",
+                hint=did_you_mean(leader, policy.columns),
+            )
+        if follower not in table.quasi or leader not in table.quasi or leader in found:
+            raise PolicyError(
+                f"Column '{follower}' is linked to '{leader}': both must be quasi-identifiers, and '{leader}' must not "
+                "follow another itself."
+            )
+        if follower in policy.search.levels:
+            raise PolicyError(f"Levels are given for column '{follower}', which follows '{leader}' instead.")
+    return found
