@@ -209,3 +209,24 @@ def test_the_manifest_counts_what_is_in_the_file(recoding):
     assert release.classes == len(set(zip(shown["age"], shown["sex"], strict=True)))
     assert ("Moved" in release.public["truthful"]) == bool(release.public["outliers"].get("moved"))
     assert ("left out" in release.public["truthful"]) == bool(release.suppressed)
+
+
+def test_persons_whose_records_differ():
+    """Stays of patients who get older: k counts patients, and only records of small classes are left out."""
+    rng = np.random.default_rng(8)
+    who = np.repeat(np.arange(60), rng.integers(1, 5, 60))
+    age = rng.integers(20, 80, 60)[who] + rng.integers(0, 4, len(who))
+    data = {"id": [f"P{one:02}" for one in who], "name": ["x"] * len(who), "age": age.tolist()}
+    data |= {"sex": np.array(["f", "m"])[who % 2].tolist(), "dx": ["flu"] * len(who), "stay": list(range(len(who)))}
+    text = POLICY.replace("k = 2", "k = 4").replace("columns.dx", 'columns.stay = "insensitive"\ncolumns.dx')
+    release = shoal.anonymize(data, shoal.Policy.parse(text))
+    shown = shown_by(release)
+    patients = defaultdict(set)
+    for stay, *key in zip(shown["stay"], shown["age"], shown["sex"], strict=True):
+        patients[tuple(key)].add(int(who[stay]))
+    assert min(map(len, patients.values())) >= 4
+    left_out = {int(who[stay]) for stay in set(data["stay"]) - set(shown["stay"])}
+    assert 0 < release.suppressed == len(left_out) <= 12
+    for outliers in ("cells", "relocate", "counterfeits"):
+        with pytest.raises(ShoalError, match="several records"):
+            shoal.anonymize(data, shoal.Policy.parse(text + f'outliers = "{outliers}"\n'))

@@ -224,12 +224,33 @@ def test_who_judges():
         assert isinstance(goal.evaluator, kind)
 
 
-def test_persons_in_several_classes_are_refused():
-    table = shoal.read({"who": [1, 1, 2], "age": [1, 2, 3]}).assign(subject="who", quasi=["age"])
-    space = Space.of(table, ["age"], bind_all({"age": {"kind": "suppression"}}, table))
-    goal = Goal(space, Gatherer(table), (MODELS["k-anonymity"](k=2),), QUALITIES["loss"](), 0)
-    with pytest.raises(ModelError, match="several records"):
-        goal.optimum()
+@given(
+    rows=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 8), st.sampled_from("fm")), min_size=1, max_size=16),
+    k=st.integers(1, 4),
+    share=st.sampled_from([0, 0.3, 1]),
+)
+def test_persons_with_records_in_several_classes(rows, k, share):
+    """k counts persons; the records of classes that are too small go, and with them persons count as suppressed."""
+    data = {"who": [row[0] for row in rows], "age": [row[1] for row in rows], "sex": [row[2] for row in rows]}
+    table = shoal.read(data).assign(quasi=["age", "sex"], subject="who")
+    hierarchies = bind_all({name: LADDERS[name] for name in ("age", "sex")}, table)
+    space = Space.of(table, ["age", "sex"], hierarchies)
+    everybody = len({row[0] for row in rows})
+    limit = int(share * everybody)
+    found = Goal(space, Gatherer(table), (MODELS["k-anonymity"](k=k),), QUALITIES["precision"](), limit).optimum().best
+    best = None
+    for age, sex in product(range(4), range(2)):
+        seen = [(row[1] // (1, 2, 4, 99)[age], row[2] if sex == 0 else "*") for row in rows]
+        persons = {key: {row[0] for row, other in zip(rows, seen, strict=True) if other == key} for key in set(seen)}
+        lost = [len(persons[key]) < k for key in seen]
+        gone = {row[0] for row, left in zip(rows, lost, strict=True) if left}
+        if len(gone) <= limit:
+            cost = sum(1 if left else (age / 3 + sex) / 2 for left in lost) / len(rows)
+            best = cost if best is None else min(best, cost)
+    if best is None:
+        assert found is None
+    else:
+        assert found.price == pytest.approx(best, abs=1e-12)
 
 
 def stopped(after):

@@ -14,13 +14,9 @@ from time import monotonic
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import Cancelled
-from shoal.models.model import Monotone
-from shoal.progress import Hook, Progress
-from shoal.search.evaluation import Evaluator
-from shoal.search.objective import Counted, Ints, Objective, Priced
-from shoal.search.optimum import Contest, Outcome, evaluate, must_suppress, so_far, told
-from shoal.search.space import Space
+from shoal.progress import Progress
+from shoal.search.objective import Counted, Ints, Priced
+from shoal.search.optimum import Contest, Outcome, Searching, evaluate, must_suppress, so_far
 
 _TOGETHER = 16  # boxes that are looked at together
 Mask = NDArray[np.bool_]
@@ -46,26 +42,12 @@ class Box:
 
 
 @dataclass(eq=False)
-class BestFirst:
-    """One search that ends after so many ``seconds``. ``monotone``: what all models promise."""
+class BestFirst(Searching):
+    """Halves boxes until none is left that could hold a better scheme, or ``seconds`` are over."""
 
-    space: Space
-    evaluators: Sequence[Evaluator]
-    objective: Objective
-    limit: int
-    monotone: Monotone
-    progress: Hook
     seconds: float
     _fails: dict[int, bool] = field(default_factory=dict)
     _extra: dict[int, NDArray[np.float64]] = field(default_factory=dict)
-
-    def outcome(self) -> Outcome:
-        """Halve boxes until none is left that could hold a better scheme, or the time is up."""
-        contest = Contest(self.space)
-        try:
-            return self._found(contest)
-        except KeyboardInterrupt:
-            raise Cancelled(f"Stopped. {told(self.space, contest.best())}") from None
 
     def _found(self, contest: Contest) -> Outcome:
         begun = monotonic()

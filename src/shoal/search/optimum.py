@@ -7,6 +7,7 @@ scheme: records that are suppressed there are suppressed in a finer one, too, an
 long before the large tables of the fine schemes are reached.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from concurrent.futures import wait
 from dataclasses import dataclass
@@ -146,7 +147,7 @@ class Layer:
 
 
 @dataclass(eq=False)
-class Search:
+class Searching(ABC):
     """One search. ``limit``: how many persons may be suppressed. ``monotone``: what all models promise."""
 
     space: Space
@@ -157,14 +158,22 @@ class Search:
     progress: Hook
 
     def outcome(self) -> Outcome:
-        """Go from coarse to fine."""
+        """Search; whoever stops it is told what was found until then."""
         contest = Contest(self.space)
         try:
-            return self._descended(contest)
+            return self._found(contest)
         except KeyboardInterrupt:
-            raise Cancelled(f"Stopped. {told(self.space, contest.best())}") from None
+            raise Cancelled(f"Stopped. {_told(self.space, contest.best())}") from None
 
-    def _descended(self, contest: Contest) -> Outcome:
+    @abstractmethod
+    def _found(self, contest: Contest) -> Outcome:
+        """Let schemes take part in a contest until it is decided."""
+
+
+class Search(Searching):
+    """Goes from coarse to fine."""
+
+    def _found(self, contest: Contest) -> Outcome:
         layer, seen, evaluated = Layer.top(self.space.shape), 0, 0
         while len(layer.schemes):
             wanted = np.flatnonzero(self._floors(layer) <= contest.ceiling)
@@ -209,7 +218,7 @@ def must_suppress(counted: Counted, limit: int, monotone: Monotone) -> Ints:
     return counted.small
 
 
-def told(space: Space, best: Best | None) -> str:
+def _told(space: Space, best: Best | None) -> str:
     """Say what was found until now; nothing of the data."""
     if best is None:
         return "No scheme that will do had been found yet."

@@ -11,7 +11,6 @@ from shoal.classes.classes import Classes
 from shoal.classes.grouped import Coarsening
 from shoal.classes.shown import showing
 from shoal.engines.protocol import DistinctRows
-from shoal.errors import ModelError
 from shoal.models.evidence import Evidence, Gatherer, View
 from shoal.models.k_anonymity import KAnonymity
 from shoal.models.model import Model, Scope, SizesModel
@@ -43,13 +42,6 @@ class Plain:
     models: tuple[Model, ...]
     quality: Quality
     limit: int
-
-    def __post_init__(self) -> None:
-        if self.base.overlap:
-            raise ModelError(
-                "Persons have several records with different quasi-identifiers: a search cannot deal with that yet.",
-                hint="Give each person one record, or make the columns that differ sensitive or insensitive.",
-            )
 
     def by_sizes(self, schemes: Ints, sizes: Sequence[int]) -> list[Counted]:
         """Judge every scheme for each size."""

@@ -152,6 +152,11 @@ def _check(goal: Goal) -> None:
             f"Column '{missing[0]}' has missing values that match nothing: then parts of classes are not classes.",
             hint='Use missing = "own", or recoding = "global" with outliers = "suppress".',
         )
+    if goal.evidence.classes.overlap:
+        raise ModelError(
+            "Persons have several records with different quasi-identifiers: then parts of classes share persons.",
+            hint='Use recoding = "global" with outliers = "suppress", or give each person one record.',
+        )
     if isinstance(goal.evaluator, Plain):
         raise ModelError(
             "Only requirements of single classes, and a measure of single columns, can be used with this recoding.",

@@ -20,13 +20,12 @@ _MOST_COLUMNS = 16
 @OUTLIERS.register("cells")
 def suppress_cells(goal: Goal, found: Treatment, how: Search, progress: Hook) -> Treatment:  # noqa: ARG001 - as others
     """Suppress as few cells of outliers as make classes of them; those who still find none are left out."""
-    space, objective = goal.space, goal.objective
+    jury, space, objective = Jury(goal), goal.space, goal.objective
     if not isinstance(objective, LevelObjective) or len(space.names) > _MOST_COLUMNS:
         raise ModelError(
             f"Cells can be chosen for at most {_MOST_COLUMNS} quasi-identifiers, and by a measure of single columns.",
             hint='Use outliers = "suppress", or a quality such as "loss" or "nue".',
         )
-    jury = Jury(goal)
     levels = np.array(
         [found.scheme[name] - ladder.low for name, ladder in zip(space.names, space.ladders, strict=True)]
     )
