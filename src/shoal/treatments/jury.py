@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from shoal.classes.classes import Classes
 from shoal.classes.histogram import Histogram
 from shoal.classes.shown import showing
+from shoal.engines.memory import MemoryEngine
 from shoal.engines.protocol import DistinctRows
 from shoal.errors import ModelError
 from shoal.kernels.grouping import group
@@ -115,6 +116,10 @@ class Jury:
             raise ModelError(
                 "Records that look alike can be parted only where each is a person.",
                 hint="Use strict = true, or leave out the subject column if nobody has two records.",
+            )
+        if not isinstance(table.engine, MemoryEngine):
+            raise ModelError(
+                "Records that look alike can be parted only in memory.", hint='Use strict = true, or engine = "memory".'
             )
         seen = (*space.quasi, *(column.name for column in self._shown.sensitive))
         distinct = table.distinct(seen)

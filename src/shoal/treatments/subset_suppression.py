@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import ModelError
 from shoal.kernels.grouping import group_rows
+from shoal.kernels.translation import Codes
 from shoal.models.k_anonymity import KAnonymity
 from shoal.models.model import Model
 from shoal.models.subset_k_anonymity import SubsetKAnonymity
@@ -31,16 +32,29 @@ Mask = NDArray[np.bool_]
 def subset_suppression(goal: Goal, how: Search, progress: Hook = silent) -> Treatment:  # noqa: ARG001 - as the others
     """Suppress cells until every combination of columns that a requirement names holds; weights say what to spare."""
     space, base = goal.space, goal.plain.base
+    if base.overlap:
+        raise ModelError(
+            "Persons have several records with different quasi-identifiers: then combinations share persons.",
+            hint="Give each person one record.",
+        )
     rows = space.table.distinct(space.quasi)
     persons = np.bincount(goal.plain.of_shown, base.grouped.shown.members.counts, len(rows)).astype(np.int64)
     weights = np.array([float(goal.weights.get(name, 1)) for name in space.quasi])
+    importance = weights * np.array([_entropy(codes, persons) for codes in rows.codes])
     asked, columns = [_asked(model, len(space.quasi)) for model in goal.models], len(space.quasi)
     tries = []
     for more in (asked, [(k, columns) for k, _ in asked]):  # who hides among k in all columns does so in any
-        work = _Suppression([codes.astype(np.int64) for codes in rows.codes], persons, weights)
+        work = _Suppression([codes.astype(np.int64) for codes in rows.codes], persons, weights, importance)
         _mended(work, [*more, *asked], progress)
         tries.append(work)
     return _treatment(goal, min(tries, key=lambda work: work.cost()))
+
+
+def _entropy(codes: Codes, persons: Ints) -> float:
+    """Return how much a column tells, in bits."""
+    counts = np.bincount(codes, persons)
+    shares = counts[counts > 0] / max(counts.sum(), 1)
+    return float(-(shares * np.log2(shares)).sum())
 
 
 def _mended(work: "_Suppression", asked: Sequence[tuple[int, int]], progress: Hook) -> None:
@@ -66,11 +80,15 @@ def _asked(model: Model, columns: int) -> tuple[int, int]:
 
 @dataclass(eq=False)
 class _Suppression:
-    """Rows of codes, −1 where a cell is suppressed. ``persons``: how many each stands for, 0 if it shows nothing."""
+    """Rows of codes, −1 where a cell is suppressed. ``persons``: how many each stands for, 0 if it shows nothing.
+
+    ``importance``: the weight of each column, times what it tells.
+    """
 
     codes: list[Ints]
     persons: Ints
     weights: NDArray[np.float64]
+    importance: NDArray[np.float64]
 
     def cost(self) -> float:
         """Return the weight of all suppressed cells."""
@@ -96,7 +114,7 @@ class _Suppression:
     def _patterns(self, known: Sequence[int]) -> Iterator[tuple[int, ...]]:
         """Return what could be suppressed, but for all: the least important first."""
         found = [pattern for size in range(1, len(known)) for pattern in combinations(known, size)]
-        return iter(sorted(found, key=lambda pattern: (float(self.weights[list(pattern)].sum()), pattern)))
+        return iter(sorted(found, key=lambda pattern: (round(float(self.importance[list(pattern)].sum()), 9), pattern)))
 
     def _sizes(self, rows: NDArray[np.intp], keys: Sequence[Ints]) -> Ints:
         """Return how many persons look like each row."""
