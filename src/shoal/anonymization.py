@@ -1,10 +1,10 @@
 """Anonymization: from a table and a policy to a release that was verified."""
 
 import os
+from fractions import Fraction
+from math import ceil
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from shoal.errors import PolicyError, ReleaseError
 from shoal.models.k_anonymity import KAnonymity
@@ -90,12 +90,12 @@ def _treatment(case: Case, threads: int, progress: Hook) -> Treatment:
     how, goal = case.policy.search, case.goal(case.models, case.limit, threads)
     found = TREATMENTS[how.recoding](goal, how, progress)
     if found.persons > case.limit or found.suppressed.all():
-        raise _impossible(case, threads, progress)
+        raise _impossible(case, found.persons, threads, progress)
     found = refined(goal, found, progress) if how.refine else found
     return OUTLIERS[how.outliers](goal, found, how, progress) if found.persons else found
 
 
-def _impossible(case: Case, threads: int, progress: Hook) -> ReleaseError:
+def _impossible(case: Case, left_out: int, threads: int, progress: Hook) -> ReleaseError:
     """Say what can be had instead."""
     everybody = case.persons
     goal = case.goal(case.models, everybody, threads)
@@ -109,12 +109,17 @@ def _impossible(case: Case, threads: int, progress: Hook) -> ReleaseError:
             f"No scheme meets the requirements, however many of the {everybody:,} persons are left out.",
             hint="Ask for less, or give columns coarser hierarchies.",
         )
-    share = found.suppressed / everybody
+    if found.suppressed <= case.limit:
+        return ReleaseError(
+            f"This recoding leaves out {left_out:,} persons, and at most {case.limit:,} may be.",
+            hint='Use recoding = "global", or allow more to be left out.',
+        )
+    share, enough = found.suppressed / everybody, ceil(Fraction(1000 * found.suppressed, everybody)) / 1000
     allowed = f"{case.policy.search.suppression:.4g} of the persons ({case.limit:,})"
     return ReleaseError(
         f"No scheme meets the requirements if at most {allowed} may be left out.",
         hint=f"With {found.suppressed:,} persons left out ({share:.2%}) the best scheme does: allow "
-        f"suppression = {np.ceil(share * 1000) / 1000:g}, ask for less, or give columns coarser hierarchies.",
+        f"suppression = {enough:g}, ask for less, or give columns coarser hierarchies.",
     )
 
 

@@ -63,6 +63,12 @@ class Domain:
         """How many codes the column has."""
         return self.column.size
 
+    @cached_property
+    def hidden(self) -> NDArray[np.bool_]:
+        """Which codes are suppressed on every level of the hierarchy, and must never be shown."""
+        labels = [None] * self.codes if self.hierarchy is None else self.hierarchy.labels(0).to_pylist()
+        return np.array([label == SUPPRESSED for label in labels], bool)
+
     @property
     def shares(self) -> Floats:
         """The share that each code has of its leaf: less than 1 where several codes are one leaf."""

@@ -48,7 +48,7 @@ def public(
         "representatives": case.show,
         "pseudonyms": [] if case.policy.pseudonyms is None else case.policy.pseudonyms.columns,
         **_sampling(case, treatment, made),
-        "truthful": _truth(case, treatment),
+        "truthful": _truth(case, treatment, left_out=recoding.kept < recoding.records),
         "verified": True,
         "columns": {name: str(role) for name, role in made.table.roles.items()},
     }
@@ -85,17 +85,17 @@ def _sampling(case: Case, treatment: Treatment, made: Transformed) -> dict[str, 
     return {"sampling": told}
 
 
-def _truth(case: Case, treatment: Treatment) -> str:
+def _truth(case: Case, treatment: Treatment, *, left_out: bool) -> str:
     """Say what was done to the truth."""
     outliers = treatment.facts.get("outliers", {})
-    left_out = ["Records were left out."] if treatment.persons else []
+    fewer = ["Records were left out."] if left_out else []
     untrue = {
         "Moved records show values of others that are near theirs.": outliers.get("moved"),
         "Some records are invented.": outliers.get("counterfeits"),
         "Some columns show one value for a whole class, which need not be true of each record.": case.show,
     }
     told = [sentence for sentence, holds in untrue.items() if holds] or ["No value was changed into another."]
-    return " ".join(["Values were made coarser.", *left_out, *told])
+    return " ".join(["Values were made coarser.", *fewer, *told])
 
 
 def internal(

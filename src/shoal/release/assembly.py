@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.classes.classes import Classes
 from shoal.classes.shown import counted_rows
 from shoal.errors import PolicyError
 from shoal.kernels.translation import Codes
@@ -29,9 +30,13 @@ def assembled(case: Case, treatment: Treatment, recoding: Recoding) -> Transform
     """Put the released table together."""
     rows = treatment.rows
     persons = rows.counts if case.table.subject is None else counted_rows(case.table, case.table.quasi)[1].counts
-    shown = shown_by(recoding, case.show, persons)
+    if treatment.moved is not None:
+        persons = np.where(treatment.moved, 0, persons)  # they show what others are
+    least = max([2, *(getattr(model, "k", None) or 1 for model in case.models)])
+    shown = shown_by(recoding, case.show, persons, least)
     for follower, leader in case.leaders.items():
-        shown[follower] = followed(case.table, rows, recoding, leader, case.hierarchies[follower])
+        ladder = case.hierarchies[follower]
+        shown[follower] = followed(case.table, rows, recoding, leader, ladder, moved=treatment.moved)
     invented = Counterfeits(treatment.counterfeits, case.policy.search.seed)
     made = transformed(case.table, rows, shown, recoding.suppressed, counterfeits=invented, keys=_keys(case))
     quasi = [name for name in made.table.names if name in case.whole.quasi]
@@ -46,8 +51,23 @@ def _keys(case: Case) -> dict[str, bytes]:
     wrong = [name for name in said.columns if case.table.roles.get(name) not in {Role.DIRECT, Role.SUBJECT}]
     if wrong:
         raise PolicyError(f"Column '{wrong[0]}' is to get pseudonyms, but it is neither direct nor the subject.")
+    for name in said.columns:
+        _check_links(case, name)
     file = None if said.key_file is None else case.policy.beside(said.key_file)
     return dict.fromkeys(said.columns, key_from(file, said.key_variable))
+
+
+def _check_links(case: Case, name: str) -> None:
+    """Refuse pseudonyms that would link records of different classes."""
+    if name == case.table.subject:
+        differ = Classes.of(case.table, case.table.quasi).overlap
+    else:
+        differ = case.table.subject is None and len(np.unique(case.table.codes(name))) < case.table.records
+    if differ:
+        raise PolicyError(
+            f"Pseudonyms of column '{name}' would link records that differ, and what they show together may be rare.",
+            hint="Leave the column out, or give each person one record; a column that repeats must be the subject.",
+        )
 
 
 def mapping(case: Case, scheme: Mapping[str, int], made: Transformed) -> ValueMap | None:

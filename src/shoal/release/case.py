@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from shoal.errors import PolicyError, did_you_mean
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.models.evidence import Gatherer
+from shoal.models.exact import exact
 from shoal.models.model import Model, Need
 from shoal.policy import Policy
 from shoal.population import Population
@@ -54,6 +55,8 @@ class Case:
         searched, drawn = whole.assign(insensitive=list(leaders)) if leaders else whole, np.arange(whole.records)
         if chosen.search.sample is not None:
             searched, drawn = sampled(searched, chosen.search.sample, chosen.search.seed)
+            if not len(drawn):
+                raise PolicyError("The sample has no persons.", hint="Give a larger share: sample = …")
         return cls(table, whole, searched, drawn, chosen, leaders, register)
 
     @cached_property
@@ -85,7 +88,7 @@ class Case:
     @property
     def limit(self) -> int:
         """How many of them may be left out."""
-        return floor(self.policy.search.suppression * self.persons)
+        return floor(exact(self.policy.search.suppression) * self.persons)
 
     @cached_property
     def gatherer(self) -> Gatherer:
@@ -153,6 +156,9 @@ def _leaders(table: Table, policy: Policy) -> dict[str, str]:
                 f"Column '{follower}' is linked to '{leader}': both must be quasi-identifiers, and '{leader}' must not "
                 "follow another itself."
             )
-        if follower in policy.search.levels:
-            raise PolicyError(f"Levels are given for column '{follower}', which follows '{leader}' instead.")
+        for said, what in ((policy.search.levels, "Levels are"), (policy.search.weights, "A weight is")):
+            if follower in said:
+                raise PolicyError(f"{what} given to column '{follower}', which follows '{leader}' instead.")
+        if any({Need.POPULATION, Need.REGISTER} & model.needs for _, _, model in policy.requirements()):
+            raise PolicyError("Linked columns and requirements about a population cannot be had together.")
     return found

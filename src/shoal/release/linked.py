@@ -1,16 +1,17 @@
 """Linked columns: what one says, another says in other words — age and year of birth, a code and its text.
 
-A linked column follows its leader: records that show the same of the leader show the same of the follower, the lowest
-node of its hierarchy that covers all they had. So it cannot tell anybody more about a person than the leader does.
+A linked column follows its leader: records that show the same of the leader show the same of the follower, a node of
+its hierarchy that covers all they had. It is as high up in its hierarchy as the leader's is in its own, or higher.
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.engines.protocol import DistinctRows
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.translation import Codes, narrowest
-from shoal.recoding.nodes import Domain
-from shoal.recoding.recoding import Recoding
+from shoal.recoding.nodes import Domain, Nodes
+from shoal.recoding.recoding import Recoded, Recoding
 from shoal.release.columns import labelled
 from shoal.search.ladder import Ladder
 from shoal.table.column import Column
@@ -18,10 +19,18 @@ from shoal.table.table import Table
 from shoal.treatments.axis import TreeAxis
 
 
-def followed(
-    table: Table, rows: DistinctRows, recoding: Recoding, leader: str, hierarchy: Hierarchy
+def followed(  # noqa: PLR0913 - what is followed, by what, and who is left out of it
+    table: Table,
+    rows: DistinctRows,
+    recoding: Recoding,
+    leader: str,
+    hierarchy: Hierarchy,
+    *,
+    moved: NDArray[np.bool_] | None = None,
 ) -> tuple[Column, Codes]:
     """Return what the rows of a recoding show in the column of a hierarchy, which follows another one.
+
+    ``moved``: rows that show what others are, and say nothing about the follower.
 
     >>> import shoal
     >>> from shoal.hierarchy.spec import bind_all
@@ -31,11 +40,12 @@ def followed(
     >>> recoding = Recoding.of_scheme(table, ladders, {"age": 1})
     >>> column, codes = followed(table, table.distinct(["age"]), recoding, "age", ladders["born"])
     >>> column.labels().take(codes.tolist()).to_pylist()
-    ['1980-1999', '1980-1999', '1950']
+    ['1980-1999', '1980-1999', '1950-1959']
     """
     lead, follower = recoding[leader], hierarchy.column
     shown = table.engine.expand(rows, lead.shown).astype(np.intp)
-    kept = np.flatnonzero(~table.engine.expand(rows, recoding.suppressed))
+    silent = recoding.suppressed if moved is None else recoding.suppressed | moved
+    kept = np.flatnonzero(~table.engine.expand(rows, silent))
     codes = table.codes(follower)
     axis = TreeAxis(Domain.of(table[follower], hierarchy), Ladder.of(hierarchy))
     low, high = np.full(lead.width, np.iinfo(np.uint32).max, np.uint32), np.zeros(lead.width, np.uint32)
@@ -46,6 +56,17 @@ def followed(
     used = np.zeros(lead.width, bool)
     used[shown[kept]] = True
     low[~used] = 0
-    nodes, of_node = axis.cells(low, high, np.arange(lead.width), some)
+    nodes, of_code = Nodes.on_levels(axis.domain, hierarchy)
+    levels = np.maximum(axis.levels(low, high), _least_levels(lead, hierarchy.height))
+    of_node = of_code[np.where(used, levels, hierarchy.height), some]
     made, place = labelled(follower, [*table[follower].labels().to_pylist(), *nodes.labels])
     return made, place.astype(narrowest(max(made.size, 1)))[of_node[lead.shown]]
+
+
+def _least_levels(lead: Recoded, height: int) -> NDArray[np.int64]:
+    """Return how high up a follower must be for each set that the leader may show."""
+    nodes = lead.nodes
+    share = np.where(nodes.lost, 1.0, nodes.levels / max(nodes.domain.height or 1, 1))
+    found = np.maximum(np.ceil(share * height - 1e-9), 1).astype(np.int64)
+    found[: nodes.domain.codes] = 0
+    return np.minimum(found, height)

@@ -12,8 +12,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.errors import PolicyError
+from shoal.hierarchy.labels import read_range
 from shoal.kernels.translation import Codes, narrowest
-from shoal.recoding.nodes import Floats
+from shoal.recoding.nodes import Floats, interval
 from shoal.recoding.recoding import Recoded, Recoding
 from shoal.table.column import Column
 from shoal.table.kind import Kind
@@ -23,12 +24,13 @@ _DIGITS = 6  # of a mean: enough for analyses, and the same in every file format
 
 
 def represented(
-    recoding: Recoding, name: str, how: str, persons: NDArray[np.int64] | None = None
+    recoding: Recoding, name: str, how: str, persons: NDArray[np.int64] | None = None, least: int = 1
 ) -> tuple[Column, Codes]:
     """Return what the rows of a recoding show in a column: values as they are, and one for each class instead of sets.
 
     ``how``: mean or midpoint (of numbers), median (of what has a scale) or mode. Every row counts for its ``persons``;
-    for its records, if nothing is said. What is unknown of all members of a class stays suppressed.
+    for its records, if nothing is said. What is unknown of all members of a class stays suppressed, and so does a mean
+    of fewer than ``least``.
 
     >>> import shoal
     >>> from shoal.hierarchy.spec import bind_all
@@ -52,19 +54,38 @@ def represented(
         raise PolicyError(f"Column '{name}' cannot show a median: it holds {column.kind}.", hint='Use show = "mode".')
     general = ~recoding.suppressed & (recoded.shown >= column.size) & ~_missing(recoded)
     if how in {"mean", "midpoint"}:
-        return _numbers(recoding, recoded, general, how)
+        return _numbers(recoding, recoded, general, how, least)
     return _members(recoding, recoded, general, _median if how == "median" else _mode)
 
 
-def _numbers(recoding: Recoding, recoded: Recoded, general: NDArray[np.bool_], how: str) -> tuple[Column, Codes]:
+def _numbers(
+    recoding: Recoding, recoded: Recoded, general: NDArray[np.bool_], how: str, least: int
+) -> tuple[Column, Codes]:
     """Show numbers that nobody need have."""
     single = np.append(_positions(recoded), np.nan)
     numbers = single[np.minimum(recoded.shown, len(single) - 1)]
-    if how == "midpoint":
-        found = np.where(recoded.nodes.lost, np.nan, recoded.nodes.midpoints)[recoded.shown]
-    else:
-        found = _means(recoding, recoded)[recoding.classes.of_row]
-    return _numbered(recoded, np.where(general, found, numbers), recoding.suppressed)
+    found = _middles(recoded) if how == "midpoint" else _means(recoding, recoded, least)[recoding.classes.of_row]
+    return _numbered(recoded, np.where(general, _rounded(found), numbers), recoding.suppressed)
+
+
+def _middles(recoded: Recoded) -> Floats:
+    """Return the middle of the interval that a label states; where it states none, or it is open, none.
+
+    Values are not looked at: the largest in an open interval may be that of somebody who was left out.
+    """
+    found = np.full(len(recoded.nodes), np.nan)
+    for place, node in enumerate(recoded.nodes.more, recoded.domain.codes):
+        stated = None if node.label is None else read_range(node.label)
+        ends = interval(recoded.domain, node.label)
+        if stated is not None and stated.low is not None and stated.high is not None and ends is not None:
+            found[place] = sum(ends) / 2
+    return found[recoded.shown]
+
+
+def _rounded(numbers: Floats) -> Floats:
+    """Round to some digits."""
+    exact, which = np.unique(numbers, return_inverse=True)
+    return np.array([float(f"{number:.{_DIGITS}g}") for number in exact])[which]
 
 
 def _numbered(recoded: Recoded, numbers: Floats, suppressed: NDArray[np.bool_]) -> tuple[Column, Codes]:
@@ -73,10 +94,9 @@ def _numbered(recoded: Recoded, numbers: Floats, suppressed: NDArray[np.bool_]) 
     missing = lacking & _missing(recoded)
     known = ~np.isnan(numbers)
     exact, which = np.unique(numbers[known], return_inverse=True)
-    values, place = np.unique([float(f"{number:.{_DIGITS}g}") for number in exact], return_inverse=True)
-    column = Column(recoded.name, Kind.NUMBER, pa.array(values), bool(missing.any()), bool((lacking & ~missing).any()))
+    column = Column(recoded.name, Kind.NUMBER, pa.array(exact), bool(missing.any()), bool((lacking & ~missing).any()))
     codes = np.zeros(len(numbers), np.int64)
-    codes[known] = place[which]
+    codes[known] = which
     codes[missing] = column.missing_code or 0
     codes[lacking & ~missing] = column.suppressed_code or 0
     return column, codes.astype(narrowest(max(column.size, 1)))
@@ -94,18 +114,19 @@ def _missing(recoded: Recoded) -> NDArray[np.bool_]:
 
 def _positions(recoded: Recoded) -> Floats:
     held = recoded.domain.positions
-    return np.full(recoded.domain.codes, np.nan) if held is None else held
+    return np.full(recoded.domain.codes, np.nan) if held is None else np.where(recoded.domain.hidden, np.nan, held)
 
 
-def _means(recoding: Recoding, recoded: Recoded) -> Floats:
-    """Return the mean of the known values of each class, NaN if there is none; and NaN for what is suppressed."""
+def _means(recoding: Recoding, recoded: Recoded, least: int) -> Floats:
+    """Return the mean of the known values of each class, NaN if fewer are known; and NaN for what is suppressed."""
     values, classes = _positions(recoded)[recoded.matched], recoding.classes
     known = ~np.isnan(values)
     number = len(classes.sizes) + 1
     weights = np.bincount(classes.of_row[known], recoded.counts[known], number)
     sums = np.bincount(classes.of_row[known], recoded.counts[known] * values[known], number)
     means = np.full(number, np.nan)
-    means[weights > 0] = sums[weights > 0] / weights[weights > 0]
+    enough = weights >= max(least, 1)
+    means[enough] = sums[enough] / weights[enough]
     means[-1] = np.nan
     return means
 
@@ -131,7 +152,7 @@ def _members(recoding: Recoding, recoded: Recoded, general: NDArray[np.bool_], c
 def _median(recoding: Recoding, recoded: Recoded) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the lower median of each class: the smallest value that half of its records do not exceed."""
     values, of_row = _positions(recoded)[recoded.matched], recoding.classes.of_row
-    rows = np.flatnonzero(~np.isnan(values) & ~recoding.suppressed)
+    rows = np.flatnonzero(~np.isnan(values) & ~recoding.suppressed & (recoded.counts > 0))
     rows = rows[np.lexsort((values[rows], of_row[rows]))]
     classes = of_row[rows].astype(np.int64)
     starts = np.flatnonzero(np.diff(classes, prepend=-1))
@@ -147,7 +168,8 @@ def _median(recoding: Recoding, recoded: Recoded) -> tuple[NDArray[np.int64], ND
 def _mode(recoding: Recoding, recoded: Recoded) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the most frequent value of each class; of equally frequent ones the first."""
     column, of_row = recoded.domain.column, recoding.classes.of_row
-    rows = np.flatnonzero((recoded.matched < len(column.values)) & ~recoding.suppressed)
+    shown = (recoded.matched < len(column.values)) & ~recoded.domain.hidden[recoded.matched]
+    rows = np.flatnonzero(shown & ~recoding.suppressed & (recoded.counts > 0))
     pairs, which = np.unique(of_row[rows].astype(np.int64) * column.size + recoded.matched[rows], return_inverse=True)
     counts = np.bincount(which, recoded.counts[rows], len(pairs))
     classes, codes = pairs // column.size, pairs % column.size

@@ -38,12 +38,15 @@ class Transformed:
 
 
 def shown_by(
-    recoding: Recoding, how: Mapping[str, str] | None = None, persons: NDArray[np.int64] | None = None
+    recoding: Recoding,
+    how: Mapping[str, str] | None = None,
+    persons: NDArray[np.int64] | None = None,
+    least: int = 1,
 ) -> dict[str, tuple[Column, Codes]]:
     """Return for each quasi-identifier what the rows of a recoding show: values as they are, or labels of sets.
 
     ``how``: columns that show the mean, midpoint, median or mode of a class instead of a label, in which every row
-    counts for its ``persons``; for its records, if nothing is said.
+    counts for its ``persons``; for its records, if nothing is said. A mean is that of ``least`` persons or more.
 
     >>> import shoal
     >>> from shoal.hierarchy.spec import bind_all
@@ -56,7 +59,7 @@ def shown_by(
     kept = np.flatnonzero(~recoding.suppressed)
     chosen = {name: kind for name, kind in (how or {}).items() if kind != "label"}
     return {
-        column.name: represented(recoding, column.name, chosen[column.name], persons)
+        column.name: represented(recoding, column.name, chosen[column.name], persons, least)
         if column.name in chosen
         else _shown(column, kept)
         for column in recoding.of_quasi
@@ -78,10 +81,12 @@ class Counterfeits:
     rows: NDArray[np.int64]
     seed: int = 0
 
-    def drawn(self, table: Table, name: str) -> Codes:
-        """Draw values of a column the way they are distributed in the table."""
+    def drawn(self, table: Table, name: str, kept: NDArray[np.intp]) -> Codes:
+        """Draw values of a column the way they are distributed among the records that are kept."""
+        if not len(self.rows):
+            return table.codes(name)[:0]
         rng = np.random.default_rng([self.seed, table.names.index(name)])
-        return table.codes(name)[rng.integers(0, table.records, len(self.rows))]
+        return table.codes(name)[kept[rng.integers(0, len(kept), len(self.rows))]]
 
 
 NONE = Counterfeits(np.zeros(0, np.int64))
@@ -114,7 +119,10 @@ def transformed(  # noqa: PLR0913 - a table, what becomes of its rows, and of it
             held = np.concatenate([table.codes(name)[kept], np.zeros(len(counterfeits.rows), table.codes(name).dtype)])
             column, codes = pseudonymous(table[name], held, keys[name], len(counterfeits.rows))
         else:
-            column, codes = table[name], np.concatenate([table.codes(name)[kept], counterfeits.drawn(table, name)])
+            column, codes = (
+                table[name],
+                np.concatenate([table.codes(name)[kept], counterfeits.drawn(table, name, kept)]),
+            )
         columns.append(compacted(column, codes))
     records = np.concatenate([kept, np.full(len(counterfeits.rows), -1)])
     alike = group_rows([codes for _, codes in columns], [column.size for column, _ in columns], len(records))

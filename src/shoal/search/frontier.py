@@ -14,6 +14,7 @@ import numpy as np
 
 from shoal.errors import ModelError
 from shoal.kernels.threads import in_threads
+from shoal.models.exact import exact
 from shoal.progress import Hook, Progress, silent
 from shoal.search.evaluation import Evaluator
 from shoal.search.goal import Goal
@@ -97,7 +98,7 @@ def frontier(
         with lock:
             for k, (counted, prices) in zip(ks, found, strict=True):
                 for limit in shares:
-                    fits = np.flatnonzero(counted.suppressed <= floor(limit * everybody))
+                    fits = np.flatnonzero(counted.suppressed <= floor(exact(limit) * everybody))
                     contests[k, limit].enter(counted.some(fits), prices[fits])
 
     def told(done: int, total: int) -> None:

@@ -123,7 +123,7 @@ class NumberAxis(Axis):
         held = self.domain.positions
         if held is None:
             raise ValueError("an axis of numbers needs numbers")
-        return held
+        return np.where(self.domain.hidden, np.nan, held)
 
     @cached_property
     def _order(self) -> NDArray[np.intp]:
@@ -162,7 +162,7 @@ class NumberAxis(Axis):
         of_stretch = np.full(len(low), size + len(made), np.int64)  # everything
         of_stretch[wide] = size + alike.ids.astype(np.int64)
         of_stretch[low == high] = -1
-        at = of_stretch[of_row]
+        at = np.where(self.domain.hidden[codes], size + len(made), of_stretch[of_row])
         return Nodes.of(self.domain, [*made, Node.everything(self.domain)]), np.where(at < 0, codes, at)
 
     def _node(self, first: int, last: int, labels: list[str | None]) -> Node:

@@ -3,8 +3,6 @@
 from dataclasses import replace
 
 from shoal.errors import PolicyError
-from shoal.hierarchy.spec import bind
-from shoal.hierarchy.suppression import Suppression
 from shoal.policy import Search
 from shoal.progress import Hook, silent
 from shoal.search.goal import Goal
@@ -23,5 +21,6 @@ def cell_suppression(goal: Goal, how: Search, progress: Hook = silent) -> Treatm
     if how.levels:
         raise PolicyError("Levels are given, but where single values are suppressed there are none between.")
     table, quasi = goal.space.table, goal.space.quasi
-    hierarchies = {name: bind(Suppression(), table, name) for name in quasi}
+    ladders = {ladder.hierarchy.column: ladder.hierarchy for ladder in goal.space.ladders}
+    hierarchies = {name: replace(held, levels=(held.levels[0], held.levels[-1])) for name, held in ladders.items()}
     return iterative(replace(goal, space=Space.of(table, quasi, hierarchies)), how, progress)

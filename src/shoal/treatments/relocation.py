@@ -39,7 +39,8 @@ def relocate(goal: Goal, found: Treatment, how: Search, progress: Hook) -> Treat
     class_of = np.full(len(units), len(classes), np.int64)
     class_of[kept] = classes.ids
     taken = _taken(jury, class_of, outliers, near, len(classes))
-    return _moved(found, units.of_row, units.persons, outliers, looks, near, far, taken)
+    first = units.of_row[kept[classes.first]]
+    return _moved(found, units.of_row, units.persons, outliers, first, near, far, taken)
 
 
 def displacements(nodes: Nodes, shown: Ints) -> Floats:
@@ -132,20 +133,32 @@ def _moved(  # noqa: PLR0913, PLR0917 - what was found, and where outliers go
     of_row: Rows,
     persons: Ints,
     outliers: Rows,
-    looks: list[Ints],
+    first: Rows,
     near: Ints,
     far: Floats,
     taken: Ints,
 ) -> Treatment:
     moved = np.flatnonzero(taken >= 0)
     rows, target = of_row[outliers[moved]], near[moved, taken[moved]]
-    shown = [held.copy() for held in found.shown]
-    for held, look in zip(shown, looks, strict=True):
-        held[rows] = look[target]
+    shown, levels = (
+        [held.copy() for held in found.shown],
+        [None if held is None else held.copy() for held in found.levels],
+    )
+    for held in (*shown, *levels):
+        if held is not None:
+            held[rows] = held[first[target]]
     suppressed, elsewhere = found.suppressed.copy(), np.zeros(len(found.suppressed), bool)
     suppressed[rows], elsewhere[rows] = False, True
     number = persons[outliers[moved]]
     displacement = float((far[moved, taken[moved]] * number).sum() / max(number.sum(), 1))
     left = int(persons[outliers[taken < 0]].sum())
-    made = replace(found, shown=tuple(shown), suppressed=suppressed, persons=left, moved=elsewhere, scheme={})
+    made = replace(
+        found,
+        shown=tuple(shown),
+        levels=tuple(levels),
+        suppressed=suppressed,
+        persons=left,
+        moved=elsewhere,
+        scheme={},
+    )
     return made.with_facts(found.facts, moved=int(number.sum()), displacement=displacement)

@@ -13,6 +13,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.engines.protocol import DistinctRows
 from shoal.errors import ModelError
 from shoal.kernels.grouping import group_rows
 from shoal.kernels.translation import Codes
@@ -44,10 +45,17 @@ def subset_suppression(goal: Goal, how: Search, progress: Hook = silent) -> Trea
     asked, columns = [_asked(model, len(space.quasi)) for model in goal.models], len(space.quasi)
     tries = []
     for more in (asked, [(k, columns) for k, _ in asked]):  # who hides among k in all columns does so in any
-        work = _Suppression([codes.astype(np.int64) for codes in rows.codes], persons, weights, importance)
+        work = _Suppression(_visible(goal, rows), persons, weights, importance)
         _mended(work, [*more, *asked], progress)
         tries.append(work)
     return _treatment(goal, min(tries, key=lambda work: work.cost()))
+
+
+def _visible(goal: Goal, rows: DistinctRows) -> list[Ints]:
+    """Return the codes of rows, −1 where a hierarchy never shows them."""
+    ladders = {ladder.hierarchy.column: ladder.hierarchy for ladder in goal.space.ladders}
+    hidden = [Domain.of(goal.space.table[name], ladders[name]).hidden for name in rows.columns]
+    return [np.where(never[codes], np.int64(-1), codes) for never, codes in zip(hidden, rows.codes, strict=True)]
 
 
 def _entropy(codes: Codes, persons: Ints) -> float:

@@ -1,0 +1,115 @@
+"""What must not leave with a release: values of those who were left out, and what was to be hidden."""
+
+import pytest
+
+import shoal
+from shoal.errors import PolicyError, ReleaseError
+
+AGES = 'columns.age = { role = "quasi", hierarchy = { kind = "interval", widths = [10, 50] }%s }\n'
+HEAD = "version = 1\n"
+
+
+def shown_by(data, text, **options):
+    release = shoal.anonymize(shoal.read(data, **options), shoal.Policy.parse(HEAD + text))
+    return release, release.to_frame("pyarrow").to_pydict()
+
+
+def test_the_middle_of_an_open_interval_is_not_shown():
+    """The oldest is left out; the middle of 90+ would tell how old he is."""
+    text = """
+        columns.age = { role = "quasi", show = "midpoint", hierarchy = { kind = "interval", widths = [10], top = 90 } }
+        columns.sex = "quasi"
+        require = [{ model = "k-anonymity", k = 3 }]
+        search = { suppression = 0.2, levels = { age = [1, 1], sex = [0, 0] } }
+    """
+    data = {"age": [91, 92, 93, 94, 42, 43, 44, 45, 117], "sex": ["f"] * 8 + ["m"]}
+    release, shown = shown_by(data, text)
+    assert release.suppressed == 1
+    assert sorted(set(shown["age"])) == ["*", "44.5"]
+
+
+def test_a_mean_needs_as_many_values_as_persons_are_asked_for():
+    text = AGES % ', show = "mean"' + 'require = [{ model = "k-anonymity", k = 4 }]'
+    _, shown = shown_by({"age": [71, None, None, None]}, text)
+    assert shown["age"] == ["*"] * 4
+
+
+def test_values_that_were_not_made_coarser_are_not_rounded():
+    text = 'columns.day = { role = "quasi", show = "mean" }\nrequire = [{ model = "k-anonymity", k = 3 }]'
+    _, shown = shown_by({"day": [20240131] * 3 + [20240229] * 3}, text)
+    assert shown["day"] == [20240131.0] * 3 + [20240229.0] * 3
+
+
+def test_moved_records_do_not_show_in_the_mean_of_others():
+    text = AGES % ', show = "mean"' + 'require = [{ model = "k-anonymity", k = 4 }]\n'
+    text += 'search = { suppression = 0.2, outliers = "relocate", levels = { age = [1, 1] } }'
+    release, shown = shown_by({"age": [42, 47, 44, 43, 95, 31, 32, 38, 39]}, text)
+    assert release.public["outliers"]["moved"] == 1
+    assert set(shown["age"]) == {44.0, 35.0}
+    assert release.public["records_on_levels"] == {"age": [0, 9]}
+
+
+def test_invented_records_have_no_values_of_those_who_are_left_out():
+    text = 'columns.age = "quasi"\ncolumns.dx = "sensitive"\nrequire = [{ model = "k-anonymity", k = 3 }]\n'
+    data = {"age": ["30", "30", "30", "40", "*"], "dx": ["a", "a", "a", "b", "SECRET"]}
+    for seed in range(5):
+        search = (
+            f'search = {{ suppression = 0.5, outliers = "counterfeits", seed = {seed}, levels = {{ age = [0, 0] }} }}'
+        )
+        release, shown = shown_by(data, text + search, suppressed="*")
+        assert "SECRET" not in shown["dx"]
+        assert release.public["outliers"]["counterfeits"] == 2
+        assert "Records were left out." in release.public["truthful"]
+
+
+@pytest.mark.parametrize(
+    "said", ['recoding = "suppression"', 'recoding = "subsets"', 'recoding = "local"', 'recoding = "mondrian"', ""]
+)
+def test_what_a_hierarchy_never_shows_is_never_shown(said):
+    kind = 'kind = "explicit", unknown = "suppress", values = { x = ["all"], y = ["all"] }'
+    text = f'columns.a = {{ role = "quasi", hierarchy = {{ {kind} }} }}\ncolumns.b = "quasi"\n'
+    text += f'require = [{{ model = "k-anonymity", k = 1 }}]\n[search]\nsuppression = 0.5\n{said}\n'
+    data = {"a": ["x", "x", "y", "y", "T1", "T2", "T3", "T4"], "b": list("pqrspqrs")}
+    _, shown = shown_by(data, text)
+    assert set(shown["a"]) <= {"x", "y", "*", "all"}
+    _, shown = shown_by(data, text.replace("{ role", '{ show = "mode", role').replace("k = 1", "k = 2"))
+    assert not {"T1", "T2", "T3", "T4"} & set(shown["a"])
+
+
+def test_a_linked_column_is_as_high_up_as_its_leader():
+    text = (
+        AGES % ""
+        + 'columns.born = { role = "quasi", linked = "age", hierarchy = { kind = "interval", widths = [10, 50] } }\n'
+    )
+    text += 'require = [{ model = "k-anonymity", k = 2 }]\nsearch = { suppression = 0, levels = { age = [1, 2] } }'
+    _, shown = shown_by({"age": [46, 46, 74, 74], "born": [1978, 1978, 1950, 1950]}, text)
+    assert shown == {"age": ["40-49"] * 2 + ["70-79"] * 2, "born": ["1970-1979"] * 2 + ["1950-1959"] * 2}
+
+
+def test_pseudonyms_do_not_link_records_that_differ(monkeypatch):
+    monkeypatch.setenv("SHOAL_TEST_KEY", "a key that is long enough")
+    text = AGES % "" + 'require = [{ model = "k-anonymity", k = 2 }]\nsearch.suppression = 0\n'
+    text += '[pseudonyms]\ncolumns = ["who"]\nkey_variable = "SHOAL_TEST_KEY"\n'
+    data = {"who": list("AABBCC"), "age": [31, 41, 31, 51, 41, 51]}
+    for more in ('data.subject = "who"\n', 'columns.who = "direct"\n'):
+        with pytest.raises(PolicyError, match="would link records"):
+            shown_by(data, more + text)
+
+
+def test_a_limit_is_exact():
+    """0.29 of 100 persons are 29, though 0.29 · 100 is less in floating point."""
+    text = 'columns.age = { role = "quasi", hierarchy = { kind = "suppression" } }\n'
+    text += 'require = [{ model = "k-anonymity", k = 2 }]\nsearch = { suppression = LIMIT, levels = { age = [0, 0] } }'
+    data = {"age": [31] * 71 + list(range(100, 129))}
+    release, _ = shown_by(data, text.replace("LIMIT", "0.29"))
+    assert release.suppressed == 29
+    with pytest.raises(ReleaseError, match="suppression = 0.29"):
+        shown_by(data, text.replace("LIMIT", "0.28"))
+
+
+def test_samples_and_recodings_that_come_to_nothing_say_so():
+    text = AGES % "" + 'require = [{ model = "k-anonymity", k = 3 }]\nsearch = { suppression = 0, SAID }'
+    with pytest.raises(PolicyError, match="sample has no persons"):
+        shown_by({"age": [1, 2, 3]}, text.replace("SAID", "sample = 0.1"))
+    with pytest.raises(ReleaseError, match="This recoding leaves out"):
+        shown_by({"age": [1, 2, 3, 4]}, text.replace("SAID", 'recoding = "subsets"'))
