@@ -55,7 +55,7 @@ class Parts:
         low, high = (np.empty((len(starts), self.places.shape[1]), np.uint32) for _ in range(2))
         sizes, native = np.empty(len(starts), np.uint64), library.core()
         if native is None:
-            rows, begins = self._rows(starts, ends)
+            rows, begins = self.rows(starts, ends)
             if len(starts):
                 low[:] = np.minimum.reduceat(self.places[rows], begins)
                 high[:] = np.maximum.reduceat(self.places[rows], begins)
@@ -103,7 +103,7 @@ class Parts:
         )
         return middles, left
 
-    def _rows(self, starts: Ints, ends: Ints) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def rows(self, starts: Ints, ends: Ints) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the rows of some parts, one part after another, and where each part begins among them."""
         lengths = ends - starts
         begins = np.concatenate([[0], np.cumsum(lengths)])[:-1]
@@ -122,7 +122,7 @@ class Parts:
         middles: Ints,
         left: NDArray[np.uint64],
     ) -> None:
-        rows, begins = self._rows(starts, ends)
+        rows, begins = self.rows(starts, ends)
         part = np.repeat(np.arange(len(starts)), ends - starts)
         group = groups[at[part] + self.places[rows, columns[part]]]
         order = np.lexsort((rows, group, part))

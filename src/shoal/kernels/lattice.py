@@ -23,11 +23,6 @@ MOST_COLUMNS = MOST_LEVELS = 64
 ROW = np.dtype([("key", np.uint64), ("persons", np.uint32), ("records", np.uint32)])
 FIGURES = ("classes", "persons", "records", "squares")
 
-FEWEST_SLOTS = 1 << 17
-_NO_LIMIT = (1 << 64) - 1
-MOST_KEPT = 1 << 20  # tables
-KEPTROWS, MOST_KEPTROWS = 1 << 21, 1 << 25
-
 Rows = NDArray[np.void]
 Totals: TypeAlias = tuple[tuple[NDArray[np.uint32], ...], ...]
 

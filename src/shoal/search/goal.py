@@ -13,6 +13,7 @@ from shoal.models.evidence import Evidence, Gatherer, View
 from shoal.models.model import Model, Monotone, Need, Scope, SizesModel
 from shoal.progress import Hook, silent
 from shoal.qualities.quality import FigureQuality, LevelQuality, Quality
+from shoal.recoding.nodes import Floats
 from shoal.search.best_first import BestFirst
 from shoal.search.evaluation import BySize, ByValues, Evaluator, Registered, Sensitive
 from shoal.search.objective import FigureObjective, LevelObjective, MeasuredObjective, Objective
@@ -53,6 +54,10 @@ class Goal:
         """The classes of the table as it is."""
         table = self.space.table
         return self.gatherer.evidence(View(self.space.quasi, table.sensitive))
+
+    def weighing(self, names: Sequence[str]) -> Floats:
+        """Return how much each of some columns counts."""
+        return np.array([float(self.weights.get(name, 1)) for name in names])
 
     @property
     def bounds(self) -> Mapping[str, tuple[int, int]]:
@@ -125,8 +130,7 @@ class Goal:
         if isinstance(self.evaluator, Plain):
             return MeasuredObjective()
         if isinstance(self.quality, LevelQuality):
-            weights = np.array([float(self.weights.get(name, 1)) for name in space.names])
-            return LevelObjective(self.quality, weights, space.rungs())
+            return LevelObjective(self.quality, self.weighing(space.names), space.rungs())
         if isinstance(self.quality, FigureQuality):
             return FigureObjective(self.quality, space.table.records, space.table.distinct(space.quasi).counts)
         return MeasuredObjective()

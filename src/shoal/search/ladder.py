@@ -34,6 +34,13 @@ class Ladder:
     sizes: tuple[int, ...]
     numbers: tuple[NDArray[np.intp], ...]
 
+    def maps(self) -> tuple[Ids, ...]:
+        """Return the node on each level of each node on the lowest."""
+        found = [np.arange(self.sizes[0], dtype=np.uint32)]
+        for step in self.steps:
+            found.append(step[found[-1]])
+        return tuple(found)
+
     @classmethod
     def of(cls, hierarchy: Hierarchy, bounds: tuple[int, int] | None = None) -> "Ladder":
         """Take the levels of a hierarchy, or those within bounds."""

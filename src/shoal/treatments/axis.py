@@ -63,10 +63,7 @@ class TreeAxis(Axis):
     @cached_property
     def maps(self) -> tuple[Ids, ...]:  # type: ignore[override]
         """The node of each place on each level."""
-        found = [np.arange(self.ladder.sizes[0], dtype=np.uint32)]
-        for step in self.ladder.steps:
-            found.append(step[found[-1]])
-        return tuple(found)
+        return self.ladder.maps()
 
     def _rungs(self, low: Ids, high: Ids) -> Ints:
         """Return the lowest level of the ladder on which each stretch is one node."""

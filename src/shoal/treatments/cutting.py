@@ -30,7 +30,7 @@ class Cutting:
         self, goal: Goal, jury: Jury, units: Units, chosen: Sequence[Axis], progress: Hook, *, strict: bool = True
     ) -> None:
         self._jury, self._units, self._axes, self._progress, self._strict = jury, units, chosen, progress, strict
-        self._weights = np.array([float(goal.weights.get(name, 1)) for name in goal.space.names])
+        self._weights = goal.weighing(goal.space.names)
         pairs = zip(chosen, jury.codes, strict=True)
         places = np.stack([axis.places[codes[units.judged]] for axis, codes in pairs], axis=1)
         self._parts = Parts(places.astype(np.uint32), units.persons.astype(np.uint32))
@@ -124,10 +124,8 @@ class Cutting:
 
     def _rows(self, parts: _Stretches) -> tuple[NDArray[np.intp], NDArray[np.uint32]]:
         """Return the rows of some parts, and which part each is in."""
-        lengths = parts[1] - parts[0]
-        begins = np.cumsum(lengths) - lengths
-        at = np.arange(int(lengths.sum())) + np.repeat(parts[0] - begins, lengths)
-        return self._parts.order[at].astype(np.intp), np.repeat(np.arange(len(lengths), dtype=np.uint32), lengths)
+        rows, _ = self._parts.rows(*parts)
+        return rows, np.repeat(np.arange(len(parts[0]), dtype=np.uint32), parts[1] - parts[0])
 
     def _local(self, parts: _Stretches, left: _Mask) -> Treatment:
         """Return what the rows of each part show."""

@@ -67,7 +67,7 @@ class Iteration:
         self._jury, self._objective, self._progress, self._space = jury, objective, progress, goal.space
         self._limit = goal.limit
         self._nodes = [
-            _ladder_nodes(ladder.places[codes], ladder.steps)
+            [nodes[ladder.places[codes]] for nodes in ladder.maps()]
             for codes, ladder in zip(jury.codes, self._space.ladders, strict=True)
         ]
         self._sizes = [ladder.sizes for ladder in self._space.ladders]
@@ -153,10 +153,3 @@ class Iteration:
                 later = ~alike & (found[:, column] <= level)
                 found[later, column] = level + 1
         return found
-
-
-def _ladder_nodes(lowest: NDArray[np.uint32], steps: tuple[NDArray[np.uint32], ...]) -> list[NDArray[np.uint32]]:
-    nodes = [lowest]
-    for step in steps:
-        nodes.append(step[nodes[-1]])
-    return nodes

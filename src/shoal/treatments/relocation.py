@@ -32,7 +32,7 @@ def relocate(goal: Goal, found: Treatment, how: Search, progress: Hook) -> Treat
     keys = [held[kept].astype(np.uint32) for held in shown]
     classes = group_rows(keys, [len(nodes) for nodes in found.nodes], len(kept))
     looks = [held[kept][classes.first] for held in shown]
-    weights = np.array([float(goal.weights.get(name, 1)) for name in goal.space.names])
+    weights = goal.weighing(goal.space.names)
     distances = [displacements(nodes, held) for nodes, held in zip(found.nodes, looks, strict=True)]
     codes = [held[outliers] for held in jury.codes]
     near, far = _nearest(distances, codes, weights / weights.sum(), progress)

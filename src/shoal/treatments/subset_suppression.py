@@ -40,7 +40,7 @@ def subset_suppression(goal: Goal, how: Search, progress: Hook = silent) -> Trea
         )
     rows = space.table.distinct(space.quasi)
     persons = np.bincount(goal.plain.of_shown, base.grouped.shown.members.counts, len(rows)).astype(np.int64)
-    weights = np.array([float(goal.weights.get(name, 1)) for name in space.quasi])
+    weights = goal.weighing(space.quasi)
     importance = weights * np.array([_entropy(codes, persons) for codes in rows.codes])
     asked, columns = [_asked(model, len(space.quasi)) for model in goal.models], len(space.quasi)
     tries = []
