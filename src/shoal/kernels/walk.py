@@ -63,7 +63,7 @@ class Walk:
                 marginals[figures[:, 0, FIGURES.index("persons")] > limit] = 0
             return Tallies(schemes, figures, marginals)
         band = np.searchsorted(bounds, np.arange(bounds[-1] if len(bounds) else 0), side="right").astype(np.uint8)
-        counts, levels = np.empty((bands, lattice.width), np.uint32), _levels(lattice, schemes)
+        counts, levels = np.empty((bands, lattice.width), np.uint32), levels_of(lattice, schemes)
         arrays = (band, lattice.offsets, *self._laid_totals, counts, figures, marginals)
         out = TallyRoom(
             bands,
@@ -89,7 +89,7 @@ class Walk:
         sizes, records, codes, counts = (np.empty(number, np.uint32) for number in (most, most, inside, inside))
         seen, counter = np.zeros((lattice.values + 63) // 64, np.uint64), np.zeros(lattice.values, np.uint32)
         arrays = (keys, sizes, records, places, starts, codes, counts, seen, counter)
-        levels, given, done = _levels(lattice, schemes), self._held.given(), 0
+        levels, given, done = levels_of(lattice, schemes), self._held.given(), 0
         while done < len(schemes):
             out = ListingRoom(least, lattice.values, most, inside, 0, 0, *(array.ctypes.data for array in arrays))
             begun, number = done, len(schemes)
@@ -124,7 +124,8 @@ class Walk:
         return marginals
 
 
-def _levels(lattice: Lattice, schemes: NDArray[np.int64]) -> NDArray[np.uint8]:
+def levels_of(lattice: Lattice, schemes: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """Return the level of each column in each of some schemes, as the core takes them."""
     return np.ascontiguousarray(lattice.levels(schemes).astype(np.uint8))
 
 

@@ -38,15 +38,13 @@ class Rungs:
 
     def spread(self, costs: Callable[[Nodes], Floats]) -> tuple[Floats, Floats]:
         """Return what is known by node of a release: for each node on each level, and for a suppressed record."""
-        found, suppressed = np.zeros(self.records.shape), np.zeros(len(self.numbers))
         hierarchy = self.domain.hierarchy
+        assert hierarchy is not None  # noqa: S101 - as in ``of``
+        nodes, of_code = Nodes.on_levels(self.domain, hierarchy)
+        held, found = costs(nodes), np.zeros(self.records.shape)
         for place, numbers in enumerate(self.numbers):
             level = self.low + place
-            assert hierarchy is not None  # noqa: S101 - as in ``of``
-            nodes, of_code = Nodes.on_level(self.domain, hierarchy, level)
             of_number = np.zeros(len(hierarchy.levels[level]), np.intp)
-            of_number[hierarchy.nodes(level)] = of_code
-            held = costs(nodes)
+            of_number[hierarchy.nodes(level)] = of_code[level]
             found[place, : len(numbers)] = held[of_number[numbers]]
-            suppressed[place] = held[len(nodes) - 1]
-        return found, suppressed
+        return found, np.full(len(self.numbers), held[-1])

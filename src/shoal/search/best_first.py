@@ -12,14 +12,13 @@ from dataclasses import dataclass, field
 from time import monotonic
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.progress import Progress
-from shoal.search.objective import Counted, Ints, Priced
-from shoal.search.optimum import Contest, Outcome, Searching, evaluate, must_suppress, so_far
+from shoal.recoding.nodes import Floats
+from shoal.search.objective import Counted, Ints
+from shoal.search.optimum import Contest, Mask, Outcome, Places, Searching, must_suppress, so_far
 
 _TOGETHER = 16  # boxes that are looked at together
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False, order=False)
@@ -47,7 +46,7 @@ class BestFirst(Searching):
 
     seconds: float
     _fails: dict[int, bool] = field(default_factory=dict)
-    _extra: dict[int, NDArray[np.float64]] = field(default_factory=dict)
+    _extra: dict[int, Floats] = field(default_factory=dict)
 
     def _found(self, contest: Contest) -> Outcome:
         begun = monotonic()
@@ -84,19 +83,14 @@ class BestFirst(Searching):
         numbers = self._number(levels)
         new = np.unique([number for number in numbers.tolist() if number not in self._fails])
         if len(new):
-            counted = evaluate(self.evaluators, new.astype(np.int64))
-            priced = self.objective.priced(counted)
-            fits = np.flatnonzero(counted.suppressed <= self.limit)
-            contest.enter(counted.some(fits), priced.prices[fits])
-            self._note(counted, priced)
+            self._note(*self._entered(contest, new.astype(np.int64)))
         return np.array([self._fails[number] for number in numbers.tolist()], bool)
 
-    def _note(self, counted: Counted, priced: Priced) -> None:
+    def _note(self, counted: Counted, fits: Places, extra: Floats | None) -> None:
         failing = must_suppress(counted, self.limit, self.monotone) > self.limit
         self._fails.update(zip(counted.schemes.tolist(), failing.tolist(), strict=True))
-        if priced.extra is not None and self.monotone.suppression:
-            kept = np.flatnonzero(~failing)
-            self._extra.update(zip(counted.schemes[kept].tolist(), priced.extra[kept], strict=True))
+        if extra is not None:
+            self._extra.update(zip(counted.schemes[fits].tolist(), extra, strict=True))
 
     def _descend(self, top: Ints, contest: Contest) -> None:
         """Go down greedily, in the column that saves most, for a first good scheme."""

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.classes.histogram import Histogram
-from shoal.kernels.lattice import FIGURES, Listing, Tallies
+from shoal.kernels.lattice import FIGURES, Lattice, Listing, Tallies
+from shoal.kernels.scan import Scan
 from shoal.kernels.walk import Walk
-from shoal.kernels.wide import WideWalk
 from shoal.models.evidence import Evidence
 from shoal.models.model import Model, SizesModel
 from shoal.population import Matched
@@ -40,29 +40,30 @@ class Evaluator(Protocol):
 class BySize:
     """Classes of fewer persons are suppressed, and nothing else counts; at most ``limit`` persons may be."""
 
-    walk: Walk | WideWalk
+    scan: Scan
     size: int
     limit: int
 
     def counted(self, schemes: Ints) -> Counted:
         """Count the classes that are too small."""
-        (one,) = by_bands(self.walk, self.walk.tally(schemes, [self.size], self.limit))
+        (one,) = by_bands(self.scan.lattice, self.scan.tally(schemes, self.size, self.limit))
         return one
 
     def by_sizes(self, schemes: Ints, sizes: Sequence[int]) -> list[Counted]:
         """Count the classes that are too small, for each size."""
         bounds = sorted({max(size, self.size) for size in sizes})
-        found = dict(zip(bounds, by_bands(self.walk, self.walk.tally(schemes, bounds)), strict=True))
+        walk = self.scan.walk
+        found = dict(zip(bounds, by_bands(walk.lattice, walk.tally(schemes, bounds)), strict=True))
         return [found[max(size, self.size)] for size in sizes]
 
     def another(self, *, keeping: bool = True) -> "BySize":
         """Return one with room of its own."""
-        return BySize(self.walk.another(keeping=keeping), self.size, self.limit)
+        return BySize(self.scan.another(keeping=keeping), self.size, self.limit)
 
 
-def by_bands(walk: Walk | WideWalk, found: Tallies) -> list[Counted]:
+def by_bands(lattice: Lattice, found: Tallies) -> list[Counted]:
     """Return what is left if the classes of the first band are suppressed, of the first two, and so on."""
-    levels = walk.lattice.levels(found.schemes)
+    levels = lattice.levels(found.schemes)
     lost = np.cumsum(found.figures, axis=1).astype(np.int64)
     whole = lost[:, -1]
     nodes = np.cumsum(found.marginals, axis=1, dtype=np.uint32)

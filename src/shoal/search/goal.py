@@ -8,7 +8,6 @@ from functools import cached_property
 import numpy as np
 
 from shoal.errors import ModelError
-from shoal.kernels.walk import Walk
 from shoal.models.evidence import Evidence, Gatherer, View
 from shoal.models.model import Model, Monotone, Need, Scope, SizesModel
 from shoal.progress import Hook, silent
@@ -108,10 +107,6 @@ class Goal:
             return ()
         return tuple(model for model in self.models if {Need.POPULATION, Need.REGISTER} & model.needs)
 
-    @cached_property
-    def _walk(self) -> Walk | None:
-        return self.space.walk() if self._adds_up else None
-
     @property
     def _adds_up(self) -> bool:
         """Whether classes of a coarser scheme are unions of those of a finer one."""
@@ -143,13 +138,13 @@ class Goal:
     @cached_property
     def evaluator(self) -> Evaluator:
         """Return who judges schemes: the fastest that can."""
-        walk = self._walk
         views = [self._views(model) for model in self.models]
         if not (self._adds_up and self._in_bulk) or any(view is None for view in views):
             return self.plain
         if all(model.enough(self.evidence) is not None for model in self.models):
-            counting = walk or self.space.wide_walk()
-            return self.plain if counting is None else BySize(counting, self.size, self.limit)
+            scan = self.space.scan()
+            return self.plain if scan is None else BySize(scan, self.size, self.limit)
+        walk = self.space.walk()
         if walk is None:
             return self.plain
         asked: dict[str, list[Model]] = {}

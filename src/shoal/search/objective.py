@@ -22,7 +22,7 @@ class Counted:
     ``small``: persons in classes that are too small, whatever else they are like. ``suppressed`` and ``lost``: persons
     and records in all classes that fail. ``classes`` and ``squares``: of what is kept.
     ``nodes[i, node]``: how many suppressed records have each node, all columns side by side. ``prices``: what schemes
-    cost, if that was measured already.
+    cost, if that was measured already. Of schemes that suppress too many, only how many these are may be known.
     """
 
     schemes: Ints

@@ -11,12 +11,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from concurrent.futures import wait
 from dataclasses import dataclass
-from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import Cancelled
+from shoal.kernels.layers import Layer
 from shoal.kernels.threads import pool
 from shoal.models.model import Monotone
 from shoal.progress import Hook, Progress
@@ -26,7 +26,12 @@ from shoal.search.objective import Counted, Ints, Objective
 from shoal.search.space import Space
 
 CLOSE = 1e-12  # prices that differ by less, relative to their size, are the same
-_SHARED = 64  # schemes from which on it pays to use a second thread
+_TOGETHER = 32  # schemes that are looked at together or, if they are many,
+_PARTS = 8  # in so many parts
+_SHARED = 16  # schemes from which on it pays to use a second thread
+
+Mask = NDArray[np.bool_]
+Places = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,51 +106,6 @@ class Contest:
         return Best(scheme, float(paid[first]), suppressed, classes)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Layer:
-    """Schemes of one height that may still lead to something, ascending, and what is known about them and all below.
-
-    ``at_least``: how many persons must be suppressed. ``extra[i, j]``: what suppression adds to column j.
-    """
-
-    schemes: Ints
-    levels: Ints
-    at_least: Ints
-    extra: Floats
-
-    @classmethod
-    def top(cls, shape: Sequence[int]) -> "Layer":
-        """Begin with the coarsest scheme."""
-        levels = np.array([shape]) - 1
-        return cls(np.array([prod(shape) - 1]), levels, np.zeros(1, np.int64), np.zeros(levels.shape))
-
-    def only(self, open_: NDArray[np.bool_]) -> "Layer":
-        """Leave schemes out, and with them all below."""
-        if open_.all():
-            return self
-        return Layer(self.schemes[open_], self.levels[open_], self.at_least[open_], self.extra[open_])
-
-    def below(self, shape: Sequence[int]) -> "Layer":
-        """Return the schemes that are one level finer in one column, if no scheme right above was left out."""
-        strides = np.cumprod([1, *shape[:0:-1]])[::-1]
-        above, column = np.nonzero(self.levels)
-        made = self.schemes[above] - strides[column]
-        order = np.argsort(made, kind="stable")
-        starts = np.flatnonzero(np.diff(made[order], prepend=-1))
-        if not len(starts):
-            return self.only(np.zeros(len(self.schemes), bool))
-        above, column = above[order], column[order]
-        levels = self.levels[above[starts]]
-        levels[np.arange(len(starts)), column[starts]] -= 1
-        whole = np.diff(starts, append=len(order)) == (levels < np.array(shape) - 1).sum(axis=1)
-        return Layer(
-            made[order][starts],
-            levels,
-            np.maximum.reduceat(self.at_least[above], starts),
-            np.maximum.reduceat(self.extra[above], starts, axis=0),
-        ).only(whole)
-
-
 @dataclass(eq=False)
 class Searching(ABC):
     """One search. ``limit``: how many persons may be suppressed. ``monotone``: what all models promise."""
@@ -169,42 +129,115 @@ class Searching(ABC):
     def _found(self, contest: Contest) -> Outcome:
         """Let schemes take part in a contest until it is decided."""
 
+    def _entered(self, contest: Contest, schemes: Ints) -> tuple[Counted, Places, Floats | None]:
+        """Look at schemes, which ascend, and let those that suppress few enough take part.
 
+        Return also which ones these are and, if it only grows in finer schemes, what suppression adds to their columns.
+        """
+        counted = evaluate(self.evaluators, schemes)
+        fits = np.flatnonzero(counted.suppressed <= self.limit)
+        fitting = counted.some(fits)
+        priced = self.objective.priced(fitting)
+        contest.enter(fitting, priced.prices)
+        return counted, fits, priced.extra if self.monotone.suppression else None
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """A layer, and the one ``above`` that it was made of; ``finer``: as ``Layer.below`` tells it.
+
+    ``looked_at`` and ``above_looked_at``: at which schemes of both somebody has looked.
+    """
+
+    layer: Layer
+    looked_at: Mask
+    above: Layer
+    above_looked_at: Mask
+    finer: Ints
+
+    @classmethod
+    def first(cls, shape: Sequence[int]) -> "Stage":
+        """Begin with the coarsest scheme; nothing is above."""
+        layer, none = Layer.top(shape), np.zeros(0, bool)
+        return cls(layer, np.zeros(1, bool), layer.only(np.zeros(1, bool)), none, np.zeros((0, len(shape)), np.int64))
+
+    def next(self, kept: Mask, shape: Sequence[int]) -> "Stage":
+        """Leave some schemes out, and go on to those below."""
+        above = self.layer.only(kept)
+        layer, finer = above.below(shape)
+        return Stage(layer, np.zeros(len(layer), bool), above, self.looked_at[kept], finer)
+
+    def over(self, wanted: Places) -> Places:
+        """Return the schemes above, not looked at, that have several wanted ones right below them; those with most."""
+        is_wanted = np.zeros(len(self.layer) + 1, bool)  # the last one: none
+        is_wanted[wanted] = True
+        below = is_wanted[self.finer].sum(axis=1) * ~self.above_looked_at
+        chosen = np.flatnonzero(below > 1)
+        return np.sort(chosen[np.argsort(-below[chosen], kind="stable")[:_TOGETHER]])
+
+    def inherit(self, places: Places) -> None:
+        """Note for all right below some schemes above what is now known about these."""
+        both = [(getattr(self.layer, part), getattr(self.above, part)) for part in ("at_least", "extra")]
+        for column in self.finer[places].T:  # in one column, no two have the same one below them
+            above, below = places[column >= 0], column[column >= 0]
+            for mine, theirs in both:
+                mine[below] = np.maximum(mine[below], theirs[above])
+
+
+@dataclass(eq=False)
 class Search(Searching):
-    """Goes from coarse to fine."""
+    """Goes from coarse to fine. ``evaluated``: how many schemes were looked at."""
+
+    evaluated: int = 0
 
     def _found(self, contest: Contest) -> Outcome:
-        layer, seen, evaluated = Layer.top(self.space.shape), 0, 0
-        while len(layer.schemes):
-            wanted = np.flatnonzero(self._floors(layer) <= contest.ceiling)
-            if len(wanted):
-                self.progress(Progress(so_far(contest.price), seen, len(self.space)))
-                self._judge(layer, wanted, contest)
-            seen += len(layer.schemes)
-            evaluated += len(wanted)
-            layer = layer.only(self._promising(layer, contest.ceiling)).below(self.space.shape)
-        return Outcome(contest.best(), evaluated, len(self.space))
+        stage, seen = Stage.first(self.space.shape), 0
+        while len(stage.layer):
+            self.progress(Progress(so_far(contest.price), seen, len(self.space)))
+            self._look(stage, contest)
+            seen += len(stage.layer)
+            stage = stage.next(self._promising(stage.layer, contest.ceiling), self.space.shape)
+        return Outcome(contest.best(), self.evaluated, len(self.space))
 
-    def _floors(self, layer: Layer) -> Floats:
-        """Return what each scheme costs at least."""
-        if not self.objective.steady:
-            return np.full(len(layer.schemes), -np.inf)
-        return self.objective.floors(layer.levels, layer.extra)
+    def _look(self, stage: Stage, contest: Contest) -> None:
+        """Look at the schemes of a layer that may be the best, what may cost least first.
 
-    def _judge(self, layer: Layer, wanted: NDArray[np.intp], contest: Contest) -> None:
-        """Look at schemes, let those that suppress few enough take part, and note what that means for all below."""
-        counted = evaluate(self.evaluators, layer.schemes[wanted])
-        priced = self.objective.priced(counted)
-        fits = np.flatnonzero(counted.suppressed <= self.limit)
-        contest.enter(counted.some(fits), priced.prices[fits])
-        layer.at_least[wanted] = must_suppress(counted, self.limit, self.monotone)
-        if priced.extra is not None and self.monotone.suppression:
-            layer.extra[wanted] = priced.extra
+        Where most of them fail, some above may, which were too dear to be looked at; so these come first.
+        """
+        wanted, mostly_fails = np.arange(len(stage.layer)), False
+        while len(wanted := self._wanted(stage, wanted, contest)):
+            over = stage.over(wanted) if mostly_fails else wanted[:0]
+            if len(over):
+                mostly_fails = bool(self._judge(stage.above, over, stage.above_looked_at, contest).any())
+                stage.inherit(over)
+            else:
+                some = np.sort(wanted[: max(_TOGETHER, len(wanted) // _PARTS)])
+                mostly_fails = bool(self._judge(stage.layer, some, stage.looked_at, contest).mean() > 0.5)
 
-    def _promising(self, layer: Layer, ceiling: float) -> NDArray[np.bool_]:
+    def _wanted(self, stage: Stage, places: Places, contest: Contest) -> Places:
+        """Return which of some schemes of a layer may still be the best, what may cost least first."""
+        layer = stage.layer
+        places = places[~stage.looked_at[places] & (layer.at_least[places] <= self.limit)]
+        if not self.objective.steady or not len(places):
+            return places
+        floors = self.objective.floors(layer.levels[places], layer.extra[places])
+        cheap = np.flatnonzero(floors <= contest.ceiling)
+        return places[cheap[np.argsort(floors[cheap], kind="stable")]]
+
+    def _judge(self, layer: Layer, places: Places, looked_at: Mask, contest: Contest) -> Mask:
+        """Look at schemes, note what that means for all below, and tell which ones fail with all below."""
+        counted, fits, extra = self._entered(contest, layer.schemes[places])
+        self.evaluated += len(places)
+        looked_at[places] = True
+        layer.at_least[places] = must_suppress(counted, self.limit, self.monotone)
+        if extra is not None:
+            layer.extra[places[fits]] = extra
+        return layer.at_least[places] > self.limit
+
+    def _promising(self, layer: Layer, ceiling: float) -> Mask:
         """Tell which schemes may have a better one below: it suppresses few enough, and could be cheap enough."""
-        promising: NDArray[np.bool_] = layer.at_least <= self.limit
-        if self.objective.steady:
+        promising: Mask = layer.at_least <= self.limit
+        if self.objective.steady and layer.extra.any():
             promising &= self.objective.floors(np.zeros_like(layer.levels), layer.extra) <= ceiling
         return promising
 

@@ -13,7 +13,8 @@ from shoal.classes.shown import counted_rows, showing
 from shoal.engines.protocol import DistinctRows
 from shoal.errors import PolicyError
 from shoal.hierarchy.hierarchy import Hierarchy
-from shoal.kernels.lattice import Lattice
+from shoal.kernels.lattice import MOST_COLUMNS, Lattice
+from shoal.kernels.scan import Scan
 from shoal.kernels.walk import Walk
 from shoal.kernels.wide import WideWalk
 from shoal.population import Population
@@ -57,6 +58,11 @@ class Space:
         unknown = [name for name in bounds if name not in quasi]
         if unknown:
             raise PolicyError(f"Levels are given for column '{unknown[0]}', which is no quasi-identifier.")
+        if len(quasi) > MOST_COLUMNS:
+            raise PolicyError(
+                f"A search takes {MOST_COLUMNS} quasi-identifiers, not {len(quasi)}.",
+                hint="Give columns that need not be generalised another role.",
+            )
         ladders = {name: Ladder.of(hierarchies[name], bounds.get(name)) for name in quasi}
         if prod(len(ladder.sizes) for ladder in ladders.values()) > MOST_SCHEMES:
             raise PolicyError(
@@ -120,6 +126,16 @@ class Space:
         ]
         return Walk(lattice, held, keeping=True, totals=lattice.raised(lowest))
 
+    def scan(self) -> Scan | None:
+        """Return what counts schemes one by one; None if persons do not add up."""
+        rows, members = self._rows()
+        if members.persons is not None:
+            return None
+        shown = np.flatnonzero(self._shown(rows))
+        nodes = [ladder.places[codes[shown]] for ladder, codes in zip(self.ladders, rows.codes, strict=True)]
+        table = (self.lattice(), nodes, members.counts[shown], rows.counts[shown])
+        return Scan(*table, lambda: self.walk() or WideWalk(*table))
+
     def people_walk(self, population: Population) -> tuple[Walk, int]:
         """Return a walk over the people of a register, and how many of them have values that the table does not."""
         people, lattice = population.people(self.table, self.names), self.lattice()
@@ -129,15 +145,6 @@ class Space:
         places = [ladder.places[codes[known]] for ladder, codes in zip(self.ladders, people.codes, strict=True)]
         counts = people.counts[known]
         return Walk(lattice, lattice.rows(places, counts, counts), keeping=True), int(people.counts[~known].sum())
-
-    def wide_walk(self) -> WideWalk | None:
-        """Return a walk that takes any number of columns, but is slower; None if persons do not add up."""
-        rows, members = self._rows()
-        if members.persons is not None:
-            return None
-        shown = np.flatnonzero(self._shown(rows))
-        nodes = [ladder.places[codes[shown]] for ladder, codes in zip(self.ladders, rows.codes, strict=True)]
-        return WideWalk(self.lattice(), nodes, members.counts[shown], rows.counts[shown])
 
     @cached_property
     def _originals(self) -> list[NDArray[np.int64]]:

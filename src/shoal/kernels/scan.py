@@ -1,0 +1,142 @@
+"""Scans: schemes that are counted one by one, straight from the rows.
+
+A scheme that leaves few combinations of nodes is counted faster so than by roll-up, unless all its neighbours are
+counted, too. A search looks mostly at such schemes, and at few of them.
+"""
+
+import ctypes
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.kernels import library
+from shoal.kernels.lattice import FIGURES, Lattice, Tallies
+from shoal.kernels.translation import Codes
+from shoal.kernels.walk import Walk, levels_of
+from shoal.kernels.wide import WideWalk
+
+MOST_SLOTS = 1 << 21
+MOST_NODES = 1 << 16  # that a column may have
+MOST_CELLS = 1 << 28
+
+
+class _Table(ctypes.Structure):
+    _fields_ = (
+        ("columns", ctypes.c_int32),
+        *((name, ctypes.c_int64) for name in ("count", "most", "width")),
+        *(
+            (name, ctypes.c_void_p)
+            for name in ("codes", "nodes", "offsets", "persons", "records", "keys", "rows", "slots")
+        ),
+        ("slot_count", ctypes.c_uint64),
+    )
+
+
+@dataclass(eq=False)
+class Scan:
+    """Rows with the node ``nodes[j][r]`` on the lowest level of column j. Each thread needs its own.
+
+    ``made``: makes a walk over the same rows, for schemes that leave too many combinations.
+
+    >>> import numpy as np
+    >>> lattice = Lattice(((np.zeros(3, np.uint32),),), ((3, 1),))
+    >>> table = (lattice, [np.array([0, 1, 2], np.uint8)], np.array([1, 1, 5]), np.array([1, 1, 5]))
+    >>> found = Scan(*table, lambda: WideWalk(*table)).tally(np.arange(2), 2, 7)
+    >>> found.figures[:, :, 0].tolist(), found.marginals[:, 0].tolist()
+    ([[2, 1], [0, 1]], [[1, 1, 0], [0, 0, 0]])
+    """
+
+    lattice: Lattice
+    nodes: Sequence[Codes]
+    persons: NDArray[np.int64]
+    records: NDArray[np.int64]
+    made: Callable[[], Walk | WideWalk]
+    _on_level: dict[tuple[int, int], NDArray[np.uint16]] = field(default_factory=dict)
+
+    @cached_property
+    def walk(self) -> Walk | WideWalk:
+        """The walk, made when somebody needs it."""
+        return self.made()
+
+    def another(self, *, keeping: bool | None = None) -> "Scan":
+        """Return one for another thread."""
+        table = (self.lattice, self.nodes, self.persons, self.records)
+        return Scan(*table, lambda: self.walk.another(keeping=keeping), self._on_level)
+
+    def tally(self, schemes: NDArray[np.int64], least: int, limit: int) -> Tallies:
+        """Count classes of fewer than ``least`` persons, and the others, of schemes, which ascend.
+
+        Of schemes with more than ``limit`` persons in the first nothing but these persons may be counted.
+        """
+        native = library.core()
+        if native is None or not len(self.persons) or not len(schemes) or not self._fits:
+            return self.walk.tally(schemes, [least], limit)
+        levels, done = levels_of(self.lattice, schemes), np.zeros(len(schemes), np.uint8)
+        figures = np.zeros((len(schemes), 2, len(FIGURES)), np.uint64)
+        marginals = np.zeros((len(schemes), 1, self.lattice.width), np.uint32)
+        self._take(levels)
+        out = (done, figures, marginals)
+        native.shoal_scan(
+            ctypes.byref(self._table),
+            levels.ctypes.data,
+            len(schemes),
+            least,
+            limit,
+            *(array.ctypes.data for array in out),
+        )
+        left = np.flatnonzero(done == 0)
+        if len(left):
+            rest = self.walk.tally(schemes[left], [least], limit)
+            figures[left], marginals[left] = rest.figures, rest.marginals
+        return Tallies(schemes, figures, marginals)
+
+    @cached_property
+    def _fits(self) -> bool:
+        few = len(self.persons) * sum(self.lattice.shape) <= MOST_CELLS
+        return few and max(int(self.persons.sum()), int(self.records.sum())) < 1 << 32
+
+    @cached_property
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        """What the core is told, and room to work in."""
+        shape, count = (len(self.lattice.shape), max(self.lattice.shape)), len(self.persons)
+        persons = self.persons.astype(np.uint32)
+        same = np.array_equal(self.persons, self.records)
+        return {
+            "codes": np.zeros(shape, np.uintp),
+            "nodes": np.zeros(shape, np.int64),
+            "offsets": self.lattice.offsets,
+            "persons": persons,
+            "records": persons if same else self.records.astype(np.uint32),
+            "keys": np.empty(count, np.uint32),
+            "rows": np.empty(count, np.uint32),
+            "slots": np.zeros(min(max(64 * count, MOST_NODES), MOST_SLOTS), np.uint32),
+        }
+
+    @cached_property
+    def _table(self) -> _Table:
+        held = self._arrays
+        columns, most = held["codes"].shape
+        numbers = (columns, len(self.persons), most, self.lattice.width)
+        return _Table(*numbers, *(array.ctypes.data for array in held.values()), len(held["slots"]))
+
+    def _take(self, levels: NDArray[np.uint8]) -> None:
+        """Note the nodes of the rows on levels that are asked for the first time."""
+        for column, asked in enumerate(levels.T):
+            for level in np.flatnonzero(np.bincount(asked)).tolist():
+                size = self.lattice.sizes[column][level]
+                if self._arrays["nodes"][column, level] or size > MOST_NODES:
+                    continue
+                self._arrays["codes"][column, level] = self._nodes_on(column, level).ctypes.data
+                self._arrays["nodes"][column, level] = size
+
+    def _nodes_on(self, column: int, level: int) -> NDArray[np.uint16]:
+        if (column, level) not in self._on_level:
+            up = np.arange(self.lattice.sizes[column][0], dtype=np.uint32)
+            for step in self.lattice.steps[column][:level]:
+                up = step[up]
+            return self._on_level.setdefault((column, level), np.take(up.astype(np.uint16), self.nodes[column]))
+        return self._on_level[column, level]  # whichever thread came first: the core was told where it is
