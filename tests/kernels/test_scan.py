@@ -35,12 +35,20 @@ def tables(draw):
     return lattice, nodes, persons, records
 
 
+def scan_of(table):
+    """Return a scan of codes that are numbered backwards."""
+    lattice, nodes, *counts = table
+    places = [np.arange(sizes[0] - 1, -1, -1) for sizes in lattice.sizes]
+    codes = [place[node].astype(np.uint32) for place, node in zip(places, nodes, strict=True)]
+    return Scan(lattice, codes, places, *counts, lambda: WideWalk(*table))
+
+
 def checked(table, least, limit):
     """Compare a scan with a walk that groups the rows of each scheme."""
     lattice = table[0]
     schemes = np.arange(lattice.schemes)
     walk = WideWalk(*table)
-    found = Scan(*table, lambda: walk).tally(schemes, least, limit)
+    found = scan_of(table).tally(schemes, least, limit)
     expected = walk.tally(schemes, [least], limit)
     small = expected.figures[:, 0, PERSONS]
     assert found.figures[:, 0, PERSONS].tolist() == small.tolist()
@@ -75,7 +83,7 @@ def test_a_column_of_very_many_nodes_is_left_to_the_walk():
 def test_scans_of_several_threads_do_not_share_room():
     table = (Lattice((column(4, 2)[0],), ((4, 2),)), [np.arange(4, dtype=np.uint32)], np.ones(4, int), np.ones(4, int))
     with library.using("c"):
-        one = Scan(*table, lambda: WideWalk(*table))
+        one = scan_of(table)
         other = one.another()
         found = [scan.tally(np.arange(2), 2, 4).figures.tolist() for scan in (one, other, one)]
     assert found[0] == found[1] == found[2]
@@ -86,6 +94,6 @@ def test_no_rows_and_no_schemes_are_nothing(kernels):
     none = np.zeros(0, np.int64)
     table = (Lattice((column(4, 2)[0],), ((4, 2),)), [np.zeros(0, np.uint32)], none, none)
     with library.using(kernels):
-        scan = Scan(*table, lambda: WideWalk(*table))
+        scan = scan_of(table)
         assert scan.tally(np.arange(2), 2, 4).figures.sum() == 0
         assert len(scan.tally(none, 2, 4).figures) == 0

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from shoal.kernels import library
 from shoal.kernels.lattice import FIGURES, Lattice, Tallies
-from shoal.kernels.translation import Codes
+from shoal.kernels.translation import Codes, translate
 from shoal.kernels.walk import Walk, levels_of
 from shoal.kernels.wide import WideWalk
 
@@ -38,20 +38,22 @@ class _Table(ctypes.Structure):
 
 @dataclass(eq=False)
 class Scan:
-    """Rows with the node ``nodes[j][r]`` on the lowest level of column j. Each thread needs its own.
+    """Rows of codes: code c of column j is node ``places[j][c]`` on its lowest level. Each thread needs its own.
 
     ``made``: makes a walk over the same rows, for schemes that leave too many combinations.
 
     >>> import numpy as np
-    >>> lattice = Lattice(((np.zeros(3, np.uint32),),), ((3, 1),))
-    >>> table = (lattice, [np.array([0, 1, 2], np.uint8)], np.array([1, 1, 5]), np.array([1, 1, 5]))
-    >>> found = Scan(*table, lambda: WideWalk(*table)).tally(np.arange(2), 2, 7)
+    >>> lattice, codes = Lattice(((np.zeros(3, np.uint32),),), ((3, 1),)), np.arange(3, dtype=np.uint8)
+    >>> walk = WideWalk(lattice, [codes], np.array([1, 1, 5]), np.array([1, 1, 5]))
+    >>> scan = Scan(lattice, [codes], [np.arange(3)], walk.persons, walk.records, lambda: walk)
+    >>> found = scan.tally(np.arange(2), 2, 7)
     >>> found.figures[:, :, 0].tolist(), found.marginals[:, 0].tolist()
     ([[2, 1], [0, 1]], [[1, 1, 0], [0, 0, 0]])
     """
 
     lattice: Lattice
-    nodes: Sequence[Codes]
+    codes: Sequence[Codes]
+    places: Sequence[NDArray[np.integer[Any]]]
     persons: NDArray[np.int64]
     records: NDArray[np.int64]
     made: Callable[[], Walk | WideWalk]
@@ -64,7 +66,7 @@ class Scan:
 
     def another(self, *, keeping: bool | None = None) -> "Scan":
         """Return one for another thread."""
-        table = (self.lattice, self.nodes, self.persons, self.records)
+        table = (self.lattice, self.codes, self.places, self.persons, self.records)
         return Scan(*table, lambda: self.walk.another(keeping=keeping), self._on_level)
 
     def tally(self, schemes: NDArray[np.int64], least: int, limit: int) -> Tallies:
@@ -125,18 +127,20 @@ class Scan:
 
     def _take(self, levels: NDArray[np.uint8]) -> None:
         """Note the nodes of the rows on levels that are asked for the first time."""
-        for column, asked in enumerate(levels.T):
-            for level in np.flatnonzero(np.bincount(asked)).tolist():
-                size = self.lattice.sizes[column][level]
-                if self._arrays["nodes"][column, level] or size > MOST_NODES:
-                    continue
-                self._arrays["codes"][column, level] = self._nodes_on(column, level).ctypes.data
-                self._arrays["nodes"][column, level] = size
+        codes, nodes = self._arrays["codes"], self._arrays["nodes"]
+        new = np.argwhere(nodes[np.arange(levels.shape[1]), levels] == 0)
+        for column, level in {(column, int(levels[scheme, column])) for scheme, column in new.tolist()}:
+            size = self.lattice.sizes[column][level]
+            if size > MOST_NODES:
+                nodes[column, level] = -1
+                continue
+            codes[column, level], nodes[column, level] = self._nodes_on(column, level).ctypes.data, size
 
     def _nodes_on(self, column: int, level: int) -> NDArray[np.uint16]:
         if (column, level) not in self._on_level:
-            up = np.arange(self.lattice.sizes[column][0], dtype=np.uint32)
+            up, nodes = self.places[column], np.empty(len(self.persons), np.uint16)
             for step in self.lattice.steps[column][:level]:
                 up = step[up]
-            return self._on_level.setdefault((column, level), np.take(up.astype(np.uint16), self.nodes[column]))
+            translate(self.codes[column], up, nodes)
+            return self._on_level.setdefault((column, level), nodes)
         return self._on_level[column, level]  # whichever thread came first: the core was told where it is

@@ -25,7 +25,7 @@ from shoal.search.space import Scheme
 SIZES = (2, 3, 5, 10, 11, 20, 50, 100)
 LIMITS = (0.0, 0.02, 0.05, 1.0)
 MOST_SCHEMES = 4_000_000
-_TOGETHER, _ROOM = 512, 1 << 24  # schemes that are counted together, and how many numbers they may take
+_TOGETHER, _ROOM = 1024, 1 << 24  # schemes that are counted together, and how many numbers they may take
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,13 @@ def frontier(
 def _parts(goal: Goal, sizes: int) -> list[Ints]:
     """Cut the schemes into parts that take no more room than they may."""
     width = sum(ladder.sizes[0] for ladder in goal.space.ladders)
-    together = max(min(_TOGETHER, _ROOM // (width * sizes)), 1)
+    most = max(min(_TOGETHER, _ROOM // (width * sizes)), 1)
+    whole = 1  # schemes that agree in the first columns: a walk has part of its work in common for them
+    for levels in reversed(goal.space.shape):
+        if whole * levels > most:
+            break
+        whole *= levels
+    together = most // whole * whole
     return [np.arange(begin, min(begin + together, len(goal.space))) for begin in range(0, len(goal.space), together)]
 
 

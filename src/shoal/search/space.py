@@ -131,10 +131,14 @@ class Space:
         rows, members = self._rows()
         if members.persons is not None:
             return None
-        shown = np.flatnonzero(self._shown(rows))
-        nodes = [ladder.places[codes[shown]] for ladder, codes in zip(self.ladders, rows.codes, strict=True)]
-        table = (self.lattice(), nodes, members.counts[shown], rows.counts[shown])
-        return Scan(*table, lambda: self.walk() or WideWalk(*table))
+        shown, lattice, places = self._shown(rows), self.lattice(), [ladder.places for ladder in self.ladders]
+        kept = slice(None) if shown.all() else np.flatnonzero(shown)
+        codes, counts = [held[kept] for held in rows.codes], (members.counts[kept], rows.counts[kept])
+
+        def walk() -> Walk | WideWalk:
+            return self.walk() or WideWalk(lattice, [of[held] for of, held in zip(places, codes, strict=True)], *counts)
+
+        return Scan(lattice, codes, places, *counts, walk)
 
     def people_walk(self, population: Population) -> tuple[Walk, int]:
         """Return a walk over the people of a register, and how many of them have values that the table does not."""

@@ -61,8 +61,6 @@ struct Walk {
     Memo *memo; /* or none */
     const uint8_t *schemes; /* [schemes][columns]: levels, in lexicographic order */
     void (*visit)(Walk *, const Made *);
-    /* Visits a scheme whose table no other one needs, without making it, and returns whether it did; or none. */
-    int (*glance)(Walk *, const Row *rows, int64_t count, const uint8_t *at, int64_t scheme);
     int (*fits)(const Walk *, int64_t rows); /* whether there is room for what so many rows can make; none: always */
     void *out;
     int64_t stopped; /* at which scheme, for lack of room; −1: not at all */
@@ -516,7 +514,6 @@ static void descend(Walk *walk, int32_t column, const Row *rows, int64_t count, 
         remember(walk, column, at, from, to, prefix);
         return;
     }
-    if (to - from == 1 && walk->glance && walk->glance(walk, rows, count, at, from)) return;
     Row *mine = walk->room.rows + (int64_t)column * walk->room.count;
     const Row *above = rows;
     const int64_t above_count = count;
@@ -653,61 +650,12 @@ static void tally_classes(Walk *walk, const Made *made)
     if (figures[PERSONS] <= tally->limit) tally_nodes(walk, made, figures);
 }
 
-/* The classes in slots that hold persons and, 32 bits higher, records; `key`: which nodes a slot stands for. */
-static int64_t classes_of_slots(const Lift *lift, const uint64_t *slots, Row *classes)
-{
-    int64_t made = 0;
-    for (uint64_t slot = 0; slot < lift->space; slot++) {
-        if (!slots[slot]) continue;
-        uint64_t key = 0;
-        for (int32_t c = 0; c < lift->count; c++) {
-            const Change *change = lift->changes + c;
-            key |= (uint64_t)((uint32_t)slot / change->radix % change->above) << change->shift;
-        }
-        classes[made++] = (Row){key, (uint32_t)slots[slot], (uint32_t)(slots[slot] >> 32)};
-    }
-    return made;
-}
-
-/* Where there can be few combinations, each has a slot in which it is counted; classes are made only of those of which
- * the nodes are asked for. */
-static int tally_at_a_glance(Walk *walk, const Row *rows, int64_t count, const uint8_t *at, int64_t scheme)
-{
-    const Lattice *lattice = &walk->lattice;
-    const Tally *tally = walk->out;
-    const uint8_t *levels = walk->schemes + scheme * lattice->columns;
-    const int32_t last = levels[lattice->columns - 1];
-    uint64_t *slots = (uint64_t *)walk->room.slots, *figures = tally->figures + scheme * tally->bands * FIGURES;
-    uint32_t numbers[BLOCK];
-    Lift lift = lift_of(walk, at, levels);
-    if (!lift.space || lift.space > 16 * (uint64_t)count + BLOCK || 2 * lift.space > (uint64_t)walk->room.slot_count) return 0;
-    make_chunks(walk, &lift);
-    memset(slots, 0, lift.space * sizeof *slots);
-    for (int64_t from = 0; from < count; from += BLOCK) {
-        const int64_t size = count - from < BLOCK ? count - from : BLOCK;
-        lift_digits(&lift, rows + from, size, numbers);
-        for (int64_t i = 0; i < size; i++) {
-            const Row *row = rows + from + i;
-            slots[numbers[i]] += row->persons | (uint64_t)row->records << 32;
-        }
-    }
-    for (uint64_t slot = 0; slot < lift.space; slot++)
-        if (slots[slot]) count_class(tally, (uint32_t)slots[slot], slots[slot] >> 32, figures);
-    if (figures[PERSONS] > tally->limit) return 1;
-    memcpy(walk->path, levels, (size_t)lattice->columns);
-    const Row *classes = walk->room.classes;
-    const int64_t made = classes_of_slots(&lift, slots, walk->room.classes);
-    tally_nodes(walk, &(Made){classes, rows, NULL, lattice->steps + lattice->tops_at[last * lattice->most + last], made, scheme},
-                figures);
-    return 1;
-}
-
 /* Counts the classes of schemes by bands of their size; `figures` holds zeros. */
 API void shoal_lattice_tally(const Lattice *lattice, const Row *rows, const Room *room, Memo *memo,
                              const uint8_t *schemes, int64_t count, Tally *tally)
 {
     Walk walk = {.lattice = *lattice, .room = *room, .memo = memo, .schemes = schemes, .visit = tally_classes,
-                 .glance = tally_at_a_glance, .out = tally};
+                 .out = tally};
     run(&walk, rows, 0, count);
 }
 

@@ -8,7 +8,7 @@ typedef struct {
     int32_t columns;
     int64_t count, most, width; /* rows, the most levels that a column has, nodes of all columns on their lowest */
     const uint16_t *const *codes;
-    const int64_t *nodes;       /* [columns][most]: how many there are; 0: the codes are not given */
+    const int64_t *nodes;       /* [columns][most]: how many there are; −1: more than codes can number */
     const int64_t *offsets;     /* where the nodes of a column begin among those of all */
     const uint32_t *persons, *records;
     uint32_t *keys, *rows;      /* room for a number for each row, twice */
@@ -37,7 +37,7 @@ static uint32_t half_of(const Table *table, const uint8_t *levels, int32_t *colu
     int64_t made = 1;
     for (; *column < table->columns; ++*column) {
         const int64_t nodes = nodes_of(table, levels, *column);
-        if (nodes == 0 || made * nodes > HALF) break;
+        if (nodes < 0 || made * nodes > HALF) break;
         made *= nodes;
     }
     return (uint32_t)made;
@@ -74,14 +74,18 @@ static void fill(const Table *table, const uint8_t *levels, const Radix *radix)
         const int64_t size = table->count - begin < BLOCK ? table->count - begin : BLOCK;
         uint32_t *restrict keys = table->keys + begin;
         number_half(table, levels, 0, radix->split, begin, size, first);
-        number_half(table, levels, radix->split, table->columns, begin, size, second);
-        for (int64_t i = 0; i < size; i++) keys[i] = first[i] * radix->second + second[i];
+        if (radix->second == 1)
+            for (int64_t i = 0; i < size; i++) keys[i] = first[i];
+        else {
+            number_half(table, levels, radix->split, table->columns, begin, size, second);
+            for (int64_t i = 0; i < size; i++) keys[i] = first[i] * radix->second + second[i];
+        }
         for (int64_t i = 0; i < size; i++) slots[keys[i]] += table->persons[begin + i];
     }
 }
 
 /* Whether it is faster to look at all slots than at those of the rows. */
-static inline int is_dense(const Table *table, uint64_t combinations) { return combinations <= 4 * (uint64_t)table->count; }
+static inline int is_dense(const Table *table, uint64_t combinations) { return combinations <= 8 * (uint64_t)table->count; }
 
 static uint64_t persons_in_small(const Table *table, uint64_t combinations, uint32_t least)
 {
