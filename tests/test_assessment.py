@@ -8,7 +8,7 @@ import pytest
 import shoal
 from shoal.errors import ColumnError, ModelError, PolicyError, ShoalError
 from shoal.models.model import MODELS
-from shoal.policy import Policy
+from shoal.policy.policy import Policy
 from shoal.presets.preset import PRESETS
 from tests.cli.test_cli import run as run_in
 

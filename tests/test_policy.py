@@ -4,7 +4,7 @@ import pytest
 
 import shoal
 from shoal.errors import HierarchyError, PolicyError, ReadError
-from shoal.policy import Policy
+from shoal.policy.policy import Policy
 from shoal.table.missing import Missing
 from shoal.table.role import Role
 
@@ -223,3 +223,10 @@ def test_schema_describes_the_whole_file():
     assert set(schema["properties"]) == parts
     kinds = schema["$defs"]["ColumnPolicy"]["properties"]["hierarchy"]["anyOf"][0]["discriminator"]["mapping"]
     assert {"auto", "date", "explicit", "icd10", "interval", "prefix"} <= set(kinds)
+
+
+@pytest.mark.parametrize("option", ["strict = false", 'cuts = "anywhere"'])
+def test_what_only_mondrian_does_is_refused_elsewhere(option):
+    with pytest.raises(PolicyError, match=r'is for recoding = "mondrian"'):
+        shoal.Policy.parse(f"version = 1\n[search]\n{option}")
+    shoal.Policy.parse(f'version = 1\n[search]\nrecoding = "mondrian"\n{option}')

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from shoal.errors import ShoalError
     from shoal.peering import peers
     from shoal.plain import measures
-    from shoal.policy import Policy
+    from shoal.policy.policy import Policy
     from shoal.release.release import Release
     from shoal.table.reading import read
     from shoal.table.table import Table
@@ -24,7 +24,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Assessment": "shoal.assessment",
     "Comparison": "shoal.comparison",
-    "Policy": "shoal.policy",
+    "Policy": "shoal.policy.policy",
     "Release": "shoal.release.release",
     "ShoalError": "shoal.errors",
     "Table": "shoal.table.table",

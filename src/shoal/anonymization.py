@@ -8,7 +8,7 @@ from typing import Any
 
 from shoal.errors import PolicyError, ReleaseError
 from shoal.models.k_anonymity import KAnonymity
-from shoal.policy import Policy
+from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress, silent
 from shoal.qualities.quality import QUALITIES
 from shoal.release.account import internal, notes, public

@@ -16,7 +16,8 @@ from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.models.evidence import Evidence, Gatherer, View
 from shoal.models.exact import exact
 from shoal.models.model import Model, Need, Verdict
-from shoal.policy import Policy, PresetRequirement
+from shoal.policy.policy import Policy
+from shoal.policy.requirements import PresetRequirement
 from shoal.population import Matched, Population
 from shoal.presets.preset import PRESETS
 from shoal.progress import Hook, Progress, silent

@@ -16,7 +16,7 @@ from shoal.errors import RecodingError, counted, listed
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.hierarchy.spec import bind_all
 from shoal.plain import measures
-from shoal.policy import Policy
+from shoal.policy.policy import Policy
 from shoal.progress import Hook
 from shoal.qualities.quality import QUALITIES, Measured
 from shoal.recoding.matching import Match, match

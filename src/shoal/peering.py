@@ -17,7 +17,7 @@ from shoal.individuals.question import Question
 from shoal.individuals.sampling import drawn
 from shoal.kernels.subsets import Window
 from shoal.models.exact import exact
-from shoal.policy import Policy
+from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress, silent
 from shoal.subsets import BUDGET, SubsetCounts
 from shoal.table.missing import Missing

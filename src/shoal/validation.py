@@ -4,20 +4,30 @@ Pydantic's messages quote the input. Input may be data, so only its place and th
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar, get_args, get_origin
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from shoal.errors import ShoalError, did_you_mean, listed
 
 M = TypeVar("M", bound=BaseModel)
 
 
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
 class Checked(BaseModel):
     """The base of all that users write: frozen, and no word in it that is not known."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+def one_of(known: Iterable[str], noun: str, name: str) -> str:
+    """Return a name that is known; refuse any other."""
+    if name not in set(known):
+        raise ValueError(f"there is no such {noun}. {did_you_mean(name, known) or f'Known are {listed(known, 30)}.'}")
+    return name
 
 
 def validated(model: type[M], given: Mapping[str, Any], *, where: str, error: type[ShoalError]) -> M:

@@ -9,7 +9,7 @@ from importlib.metadata import version
 import pytest
 
 import shoal
-from shoal.policy import Policy
+from shoal.policy.policy import Policy
 
 
 def run(*arguments, cwd, **environment):

@@ -12,7 +12,7 @@ from shoal.hierarchy.explicit import Explicit
 from shoal.hierarchy.spec import bind
 from shoal.models.evidence import Gatherer
 from shoal.models.model import MODELS
-from shoal.policy import Search
+from shoal.policy.search import Search
 from shoal.population import Population
 from shoal.qualities.loss import Loss
 from shoal.qualities.quality import QUALITIES

@@ -12,7 +12,7 @@ from shoal.errors import ColumnError, ReadError, WriteError
 from shoal.hierarchy.automatic import propose
 from shoal.hierarchy.date import Date
 from shoal.hierarchy.spec import bind
-from shoal.policy import Policy
+from shoal.policy.policy import Policy
 
 EAST = timezone(timedelta(hours=2))
 MIXED_TIMES = [

@@ -15,7 +15,7 @@ from shoal.errors import ReleaseError
 from shoal.hierarchy.labels import read_range
 from shoal.models.evidence import Gatherer
 from shoal.models.model import MODELS
-from shoal.policy import Search
+from shoal.policy.search import Search
 from shoal.qualities.quality import QUALITIES
 from shoal.search.goal import Goal
 from shoal.search.space import Space

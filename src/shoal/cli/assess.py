@@ -74,7 +74,7 @@ def assess(  # noqa: PLR0913, PLR0917 - options of a command
 def _policy(path: Path | None, k: int | None, presets: list[str]) -> Any:
     """Return the policy, with what the options add to it."""
     from shoal.errors import PolicyError
-    from shoal.policy import Policy
+    from shoal.policy.policy import Policy
     from shoal.validation import validated
 
     loaded = Policy.load(path) if path is not None else Policy(version=1)

@@ -25,7 +25,7 @@ def init(
     force: given.Force = False,
 ) -> None:
     """Write a commented starter policy."""
-    from shoal.policy import Policy
+    from shoal.policy.policy import Policy
     from shoal.starter import starter
     from shoal.table.writing import replacing
 

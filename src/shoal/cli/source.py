@@ -11,7 +11,7 @@ import typer
 from shoal.cli.output import progress_bar, remark
 
 if TYPE_CHECKING:
-    from shoal.policy import Policy
+    from shoal.policy.policy import Policy
     from shoal.table.table import Table
 
 Source = Annotated[Path, typer.Argument(help="The data: CSV, TSV, Parquet, Feather, Excel or JSON lines.")]

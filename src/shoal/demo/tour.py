@@ -17,7 +17,7 @@ from shoal.individuals.people import People
 from shoal.kernels.grouping import group_rows
 from shoal.kernels.translation import Codes
 from shoal.peering import peers
-from shoal.policy import Policy
+from shoal.policy.policy import Policy
 from shoal.qualities.nue import NonUniformEntropy
 from shoal.recoding.recoding import Recoding
 from shoal.release.release import Release

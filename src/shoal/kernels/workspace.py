@@ -42,7 +42,7 @@ class _Memo(ctypes.Structure):
 
 
 class TallyRoom(ctypes.Structure):
-    """Where counts by band of size go, and what is counted; as in lattice.c."""
+    """Where counts by band of size go, and what is counted; as in lattice_tally.c."""
 
     _fields_ = (
         ("bands", ctypes.c_int32),
@@ -57,7 +57,7 @@ class TallyRoom(ctypes.Structure):
 
 
 class ListingRoom(ctypes.Structure):
-    """Where listed classes go, and how much room there is; as in lattice.c."""
+    """Where listed classes go, and how much room there is; as in lattice_list.c."""
 
     _fields_ = (
         ("least", ctypes.c_uint32),

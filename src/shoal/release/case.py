@@ -15,7 +15,7 @@ from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.models.evidence import Gatherer
 from shoal.models.exact import exact
 from shoal.models.model import Model, Need
-from shoal.policy import Policy
+from shoal.policy.policy import Policy
 from shoal.population import Population
 from shoal.qualities.loss import Loss
 from shoal.qualities.quality import QUALITIES

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from shoal.errors import PolicyError
-from shoal.policy import Search
+from shoal.policy.search import Search
 from shoal.progress import Hook, silent
 from shoal.search.goal import Goal
 from shoal.search.space import Space

@@ -6,7 +6,7 @@ import numpy as np
 
 from shoal.errors import ModelError
 from shoal.kernels.grouping import group_rows
-from shoal.policy import Search
+from shoal.policy.search import Search
 from shoal.progress import Hook
 from shoal.search.goal import Goal
 from shoal.treatments.jury import Jury

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from shoal.policy import Search
+from shoal.policy.search import Search
 from shoal.progress import Hook, silent
 from shoal.search.goal import Goal
 from shoal.treatments.treatment import TREATMENTS, Treatment

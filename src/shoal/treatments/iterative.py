@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import ModelError
 from shoal.kernels.grouping import group_rows
-from shoal.policy import Search
+from shoal.policy.search import Search
 from shoal.progress import Hook, Progress, silent
 from shoal.recoding.nodes import Domain
 from shoal.search.goal import Goal

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 
 from shoal.errors import ModelError
-from shoal.policy import Search
+from shoal.policy.search import Search
 from shoal.progress import Hook
 from shoal.search.goal import Goal
 from shoal.search.objective import LevelObjective

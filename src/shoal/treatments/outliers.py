@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from shoal.policy import Search
+from shoal.policy.search import Search
 from shoal.progress import Hook
 from shoal.registry import Registry
 from shoal.search.goal import Goal

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.kernels.grouping import group_rows
-from shoal.policy import Search
+from shoal.policy.search import Search
 from shoal.progress import Hook, Progress
 from shoal.recoding.nodes import Floats, Ints, Nodes
 from shoal.search.goal import Goal

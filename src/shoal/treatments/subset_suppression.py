@@ -20,7 +20,7 @@ from shoal.kernels.translation import Codes
 from shoal.models.k_anonymity import KAnonymity
 from shoal.models.model import Model
 from shoal.models.subset_k_anonymity import SubsetKAnonymity
-from shoal.policy import Search
+from shoal.policy.search import Search
 from shoal.progress import Hook, Progress, silent
 from shoal.recoding.nodes import Domain, Ints, Node, Nodes
 from shoal.search.goal import Goal

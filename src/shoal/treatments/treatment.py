@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from shoal.engines.protocol import DistinctRows
 from shoal.kernels.cuts import Spans
-from shoal.policy import Search
+from shoal.policy.search import Search
 from shoal.progress import Hook
 from shoal.recoding.nodes import Domain, Ints, Nodes
 from shoal.recoding.recoding import Recoding

@@ -1,0 +1,37 @@
+"""What a policy says about the population, and about who may try to re-identify somebody."""
+
+from typing import Self
+
+from pydantic import Field, model_validator
+
+from shoal.validation import Checked, Share
+
+
+class Population(Checked):
+    """Whom the table is a sample of: one of file, size and fraction."""
+
+    file: str | None = Field(default=None, description="a file with the quasi-identifiers of everybody")
+    size: int | None = Field(default=None, gt=0, description="how many people there are")
+    fraction: float | None = Field(default=None, gt=0, le=1, description="the share of them that is in the table")
+
+    @model_validator(mode="after")
+    def _one_of(self) -> Self:
+        if sum(value is not None for value in (self.file, self.size, self.fraction)) != 1:
+            raise ValueError("give one of file, size and fraction")
+        return self
+
+
+class Context(Checked):
+    """Who may try to re-identify somebody, and how likely it is that they do."""
+
+    recipient: str | None = Field(default=None, description="who gets the release, under which terms")
+    deliberate: Share | None = Field(default=None, description="probability of a deliberate attempt")
+    inadvertent: Share | None = Field(default=None, description="probability that somebody recognises an acquaintance")
+    breach: Share | None = Field(default=None, description="probability that the release gets into other hands")
+    public: bool = Field(default=False, description="whether everybody gets the release: somebody will surely try")
+
+    def probabilities(self) -> dict[str, float]:
+        """Return how probable each threat is; in a public release an attempt is certain."""
+        said = {name: getattr(self, name) for name in ("deliberate", "inadvertent", "breach")}
+        known = {name: chance for name, chance in said.items() if chance is not None}
+        return {**known, "public release": 1.0} if self.public else known

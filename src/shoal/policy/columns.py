@@ -1,0 +1,56 @@
+"""What a policy says about the table and its columns."""
+
+from functools import reduce
+from operator import or_
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, field_validator
+
+from shoal.errors import did_you_mean
+from shoal.hierarchy.spec import KINDS
+from shoal.table.missing import Missing
+from shoal.table.options import Options
+from shoal.table.role import Role
+from shoal.validation import Checked
+
+AnyHierarchy: Any = Annotated[reduce(or_, KINDS.values()), Field(discriminator="kind")]
+
+
+class Data(Checked):
+    """What the table is: whose rows, which rule for missing values, how the file is read."""
+
+    subject: str | None = Field(default=None, description="the column that says which person a row belongs to")
+    household: str | None = Field(default=None, description="the column that says which household a person belongs to")
+    weight: str | None = Field(default=None, description="the column of survey weights")
+    missing: Missing = Field(default=Missing.OWN, description="when a missing value matches another")
+    read: Options = Field(default=Options(), description="how the file is read, where it cannot be found out")
+
+
+class ColumnPolicy(Checked):
+    """What is said about one column."""
+
+    role: Role = Field(description="direct, quasi, sensitive or insensitive")
+    hierarchy: AnyHierarchy | None = Field(default=None, description="the ladder of ever coarser values")
+    linked: str | None = Field(
+        default=None, description="the quasi-identifier that says the same in other words, and that this one follows"
+    )
+    show: Literal["label", "midpoint", "mean", "median", "mode"] = Field(
+        default="label", description="what a class shows where its values were made coarser: a label, or one value"
+    )
+
+    @field_validator("role", mode="before")
+    @classmethod
+    def _plain(cls, role: Any) -> Any:
+        plain = [known for known in Role if not known.single]
+        if role in set(Role) - set(plain):
+            raise ValueError(f'the {role} is named under [data]: {role} = "…"')
+        if role not in plain:
+            hint = did_you_mean(str(role), plain)
+            raise ValueError(f"must be one of {', '.join(plain)}" + (f". {hint}" if hint else ""))
+        return role
+
+
+def role_or_table(schema: dict[str, Any]) -> None:
+    """Let the JSON Schema know the short form."""
+    roles = {"enum": [role.value for role in Role if not role.single], "description": "the role alone"}
+    schema["additionalProperties"] = {"anyOf": [roles, schema["additionalProperties"]]}

@@ -1,0 +1,65 @@
+"""The requirements of a policy: privacy models with thresholds, and presets."""
+
+from collections.abc import Mapping
+from copy import copy
+from functools import reduce
+from operator import or_
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Field, Tag, create_model, field_validator
+from pydantic_core import PydanticUndefined
+
+from shoal.models.model import MODELS, Model
+from shoal.presets.preset import PRESETS
+from shoal.validation import Checked, one_of
+
+
+def _known_presets(schema: dict[str, Any]) -> None:
+    schema["enum"] = list(PRESETS)
+
+
+class PresetRequirement(Checked):
+    """The requirements of a preset, by its name."""
+
+    preset: str = Field(description="the name of a preset; shoal presets lists them", json_schema_extra=_known_presets)
+
+    @field_validator("preset")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        return one_of(PRESETS, "preset", name)
+
+
+def _requirement(model: type[Model]) -> Any:
+    """Return the model as it stands in a policy: named, and with thresholds that must be given."""
+    thresholds: dict[str, Any] = {}
+    for name in model.measured:
+        field = copy(model.model_fields[name])
+        field.default = PydanticUndefined
+        thresholds[name] = (field.annotation, field)
+    named = Field(description="the name of the privacy model")
+    fields: dict[str, Any] = {"model": (Literal[model.name], named), **thresholds}
+    made = create_model(model.__name__, __base__=model, **fields)
+    return Annotated[made, Tag(model.name)]
+
+
+def _which(given: Any) -> str | None:
+    """Tell which requirement is meant: the name of its model, or that it is a preset."""
+    if not isinstance(given, Mapping):
+        return "preset" if isinstance(given, PresetRequirement) else getattr(given, "name", None)
+    return "preset" if "preset" in given else given.get("model")
+
+
+AnyRequirement: Any = Annotated[
+    reduce(or_, [Annotated[PresetRequirement, Tag("preset")], *map(_requirement, MODELS.values())]),
+    Discriminator(
+        _which,
+        custom_error_type="no_such_choice",
+        custom_error_message="there is no such privacy model",
+        custom_error_context={"key": "model", "other": "preset", "known": ",".join(MODELS)},
+    ),
+]
+
+
+def first_line(model: Model) -> str:
+    """Say in a few words what a model asks for."""
+    return (type(model).__mro__[1].__doc__ or "").strip().splitlines()[0].rstrip(".")
