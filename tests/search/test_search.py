@@ -317,3 +317,42 @@ def test_best_first_with_more_columns_than_fit_into_a_key():
     found = goal.optimum(seconds=60)
     assert space.scheme(found.best.scheme) == {name: int(name == "last") for name in names}
     assert found.gap == 0
+
+
+def large_goal(seed, quality, limit, threads):
+    """Return a goal with some thousand schemes: layers are then looked at in parts, and from above."""
+    seeded = np.random.default_rng(seed)
+    rows = 400
+    columns = {
+        "age": (seeded.random(rows) ** 2 * 60).astype(int) + 20,
+        "income": (seeded.gamma(2, 300, rows)).astype(int),
+        "zip": [f"{place:03d}" for place in (seeded.random(rows) ** 3 * 120).astype(int)],
+        "weight": (seeded.normal(75, 12, rows)).astype(int),
+        "sex": seeded.choice(["f", "m"], rows),
+        "children": seeded.poisson(1.2, rows),
+    }
+    ladders = {
+        "age": {"kind": "interval", "widths": [2, 10, 20]},
+        "income": {"kind": "interval", "widths": [50, 250, 1000]},
+        "zip": {"kind": "prefix", "keep": [2, 1]},
+        "weight": {"kind": "interval", "widths": [5, 20]},
+        "sex": {"kind": "suppression"},
+        "children": {"kind": "interval", "widths": [2, 4]},
+    }
+    table = shoal.read(columns)
+    space = Space.of(table, table.names, bind_all(ladders, table))
+    model = MODELS["k-anonymity"](k=3)
+    return Goal(space, Gatherer(table), (model,), QUALITIES[quality](), int(limit * rows), threads=threads)
+
+
+@pytest.mark.parametrize("limit", [0, 0.03, 0.2, 1])
+@pytest.mark.parametrize(("seed", "quality", "threads"), [(1, "loss", 1), (2, "nue", 2), (3, "loss-arithmetic", 2)])
+def test_in_a_large_lattice_nothing_better_is_passed_over(seed, quality, threads, limit):
+    goal = large_goal(seed, quality, limit, threads)
+    assert len(goal.space) > 2000
+    outcome = goal.optimum()
+    assert outcome.evaluated < len(goal.space) / 2
+    (expected,) = frontier(goal, [1], [limit]).points
+    best = outcome.best
+    found = (best.price, best.suppressed, best.classes, goal.space.scheme(best.scheme))
+    assert found == (expected.price, expected.suppressed, expected.classes, expected.scheme)

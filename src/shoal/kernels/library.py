@@ -55,6 +55,8 @@ _SIGNATURES: dict[str, tuple[type | None, list[type]]] = {
     "shoal_spans": (None, [_ptr, _ptr, _ptr, _i64, _ptr, _ptr, _ptr]),
     "shoal_cut": (None, [_ptr, _ptr, _ptr, _ptr, _i64, _ptr, _ptr, _ptr, _ptr, _ptr, _ptr]),
     "shoal_decimals": (_i64, [_ptr, _ptr, _i64, _ptr, _ptr, _ptr]),
+    "shoal_uniques": (None, [_ptr, _ptr, _ptr]),
+    "shoal_uniques_in_order": (None, [_ptr, _ptr, _i32, _ptr, _ptr]),
     "shoal_scan_quotes": (None, [_ptr, _i64, ctypes.c_uint8, _ptr, _ptr, _i64]),
 }
 

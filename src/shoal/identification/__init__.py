@@ -1,0 +1,1 @@
+"""Identification: what a column is, from evidence of several kinds, and how many columns need to be treated."""

@@ -1,0 +1,157 @@
+"""The contribution of each column to what makes people unique.
+
+Whether a column helps to single people out depends on what else is known. Its Shapley value is the share of people whom
+it makes unique, on average over all orders in which columns may become known; the values of all columns add up to the
+share of people who are unique if everything is known. Shapley 1953; for quasi-identifiers see Menten 2024's critique.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.kernels.subsets import Rows
+from shoal.kernels.threads import in_threads
+from shoal.kernels.uniques import Uniques
+from shoal.progress import Hook, Progress, silent
+from shoal.subsets import SubsetCounts
+from shoal.table.missing import Missing
+from shoal.table.table import Table
+
+MOST_COLUMNS = 16  # of which all subsets are counted
+MOST_WORK = 1 << 32  # rows times subsets
+ORDERS = 32  # that are drawn otherwise; each counts backwards, too
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """Columns that together make a ``share`` of all people unique; without any one of them fewer than asked are."""
+
+    columns: tuple[str, ...]
+    share: float
+
+
+@dataclass(frozen=True, eq=False)
+class Contribution:
+    """``shares[name]``: the Shapley value of each column. ``errors``: their standard errors, 0 if all was counted.
+
+    ``by_number[n]``: the share of people who are unique if n columns are known, on average over which ones they are.
+    ``orders``: how many orders were drawn; None if every subset was counted.
+    """
+
+    names: tuple[str, ...]
+    shares: dict[str, float]
+    errors: dict[str, float]
+    by_number: tuple[float, ...]
+    persons: int
+    orders: int | None
+    counts: NDArray[np.int64] | None
+
+    @property
+    def exact(self) -> bool:
+        """Whether every subset was counted."""
+        return self.counts is not None
+
+    @property
+    def total(self) -> float:
+        """The share of people who are unique if everything is known."""
+        return self.by_number[-1]
+
+    def keys(self, share: float = 0.9) -> list[Key]:
+        """Return all minimal sets of columns that make at least such a share unique, the smallest first.
+
+        >>> import shoal
+        >>> table = shoal.read({"age": [30, 31, 32, 32], "sex": ["f", "f", "f", "m"], "eye": ["b", "b", "b", "b"]})
+        >>> [key.columns for key in contribution(table, table.names).keys(1.0)]
+        [('age', 'sex')]
+        """
+        if self.counts is None:
+            return []
+        wide = self.counts >= share * self.persons
+        minimal = wide.copy()
+        subsets = np.arange(len(wide))
+        for place in range(len(self.names)):
+            has = (subsets >> place & 1).astype(bool)
+            minimal[has] &= ~wide[subsets[has] ^ (1 << place)]
+        found = [
+            Key(
+                tuple(name for place, name in enumerate(self.names) if subset >> place & 1),
+                float(self.counts[subset] / self.persons),
+            )
+            for subset in np.flatnonzero(minimal).tolist()
+        ]
+        return sorted(found, key=lambda key: (len(key.columns), -key.share, key.columns))
+
+
+def contribution(
+    table: Table, names: Sequence[str], *, orders: int = ORDERS, seed: int = 0, progress: Hook = silent
+) -> Contribution:
+    """Find how much each of some columns contributes; with many columns or rows, from orders drawn at random.
+
+    >>> import shoal
+    >>> table = shoal.read({"age": [30, 31, 32, 32], "sex": ["f", "f", "f", "m"], "eye": ["b", "b", "b", "b"]})
+    >>> found = contribution(table, table.names)
+    >>> {name: round(share, 3) for name, share in found.shares.items()}, found.by_number
+    ({'age': 0.625, 'sex': 0.375, 'eye': 0.0}, (0.0, 0.25, 0.5833333333333334, 1.0))
+    """
+    rows = SubsetCounts.of(table, names, missing=Missing.OWN, budget=0).rows
+    persons = int(rows.weights.sum())
+    few = len(names) <= MOST_COLUMNS and len(rows) << len(names) <= MOST_WORK
+    if few:
+        return _counted(tuple(names), rows, persons)
+    rng = np.random.default_rng(seed)
+    draws = _Draws(rows, [rng.permutation(len(names)) for _ in range(max(orders // 2, 2))])
+    return _drawn(tuple(names), draws, persons, progress)
+
+
+def _counted(names: tuple[str, ...], rows: Rows, persons: int) -> Contribution:
+    counts = Uniques(rows).of_all()
+    shares = counts / max(persons, 1)
+    subsets, number = np.arange(len(counts)), len(names)
+    sizes = np.bitwise_count(subsets).astype(np.intp)
+    weights = np.array([1 / (number * comb(number - 1, size)) for size in range(number)])
+    values = {}
+    for place, name in enumerate(names):
+        without = subsets[(subsets >> place & 1) == 0]
+        gains = shares[without | 1 << place] - shares[without]
+        values[name] = float((weights[sizes[without]] * gains).sum())
+    by_number = np.bincount(sizes, shares) / np.bincount(sizes)
+    return Contribution(names, values, dict.fromkeys(names, 0.0), tuple(by_number.tolist()), persons, None, counts)
+
+
+class _Draws:
+    """Orders of columns, and what each column adds in each: an order and the same backwards count as one draw."""
+
+    def __init__(self, rows: Rows, orders: list[NDArray[np.intp]]) -> None:
+        self.rows, self.orders = rows, orders
+        self.gains = np.zeros((len(orders), len(rows.columns)))
+        self.known = np.zeros((len(orders), len(rows.columns) + 1))
+
+    def look(self, draw: int) -> None:
+        uniques = Uniques(self.rows)
+        for order in (self.orders[draw], self.orders[draw][::-1]):
+            counts = uniques.in_order(order.tolist())
+            self.gains[draw, order] += np.diff(counts) / 2
+            self.known[draw] += counts / 2
+
+
+def _drawn(names: tuple[str, ...], draws: _Draws, persons: int, progress: Hook) -> Contribution:
+    number = len(draws.orders)
+
+    def told(done: int, total: int) -> None:
+        progress(Progress("looking at what makes people unique", done, total))
+
+    in_threads(draws.look, range(number), 2, told)
+    means, by_number = draws.gains.mean(axis=0) / persons, draws.known.mean(axis=0) / persons
+    errors = draws.gains.std(axis=0, ddof=1) / np.sqrt(number) / persons
+    return Contribution(
+        names,
+        dict(zip(names, means.tolist(), strict=True)),
+        dict(zip(names, errors.tolist(), strict=True)),
+        tuple(by_number.tolist()),
+        persons,
+        2 * number,
+        None,
+    )

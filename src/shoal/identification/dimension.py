@@ -1,0 +1,249 @@
+"""The dimension of the quasi-identifiers: how many of them have to be made coarser (Menten 2024, stage 2).
+
+Columns are made coarser one after another, the one with the highest risk rate first. After each it is measured what
+that has brought (k, l, t, the gain in k) and what it has cost (non-uniform entropy). Which dimension is best is told
+three ways: as the thesis' script prints it, as its printed function would choose if it were given all dimensions, and
+by the lowest cost among those that fulfil what is required.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from math import log
+
+from shoal.classes.classes import Classes
+from shoal.classes.grouped import Coarsening
+from shoal.errors import ModelError, PolicyError
+from shoal.hierarchy.hierarchy import Hierarchy
+from shoal.models.evidence import Evidence
+from shoal.models.k_anonymity import KAnonymity
+from shoal.models.l_diversity import LDiversity
+from shoal.models.model import Model, Need, Scope
+from shoal.models.t_closeness import Distance, TCloseness
+from shoal.qualities.nue import NonUniformEntropy, greatest_loss
+from shoal.qualities.nue_conventional import ConventionalNonUniformEntropy
+from shoal.recoding.matching import match
+from shoal.recoding.of_tables import relate
+from shoal.recoding.recoding import Recoding
+from shoal.table.missing import Missing
+from shoal.table.table import Table
+
+NATS = log(2)  # in a bit
+MOST_COLUMNS = 12  # of which every subset is tried
+_SAFE = 2  # persons who must look alike for a dimension to be considered at all, in the thesis
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What it brings and costs to make some columns coarser.
+
+    ``k``: the smallest class. ``privacy_gain``: by how much k is larger than before. ``l``, ``t``: of each sensitive
+    column. ``nue``: the conventional loss in nats, also of each column; ``percent``: of the most that all could lose.
+    ``generic``: the generic loss in nats. ``unique``: persons who are alone. ``risk``: the mean over the persons.
+    ``satisfied``: whether all that is required holds.
+    """
+
+    columns: tuple[str, ...]
+    k: int
+    classes: int
+    unique: int
+    risk: Fraction
+    l: Mapping[str, int]  # noqa: E741 - as everybody calls it
+    t: Mapping[str, Fraction | float]
+    privacy_gain: int
+    nue: Mapping[str, float]
+    generic: float
+    most: float
+    satisfied: bool
+
+    @property
+    def dimension(self) -> int:
+        """How many columns were made coarser."""
+        return len(self.columns)
+
+    @property
+    def loss(self) -> float:
+        """The conventional loss of all columns in nats."""
+        return float(sum(self.nue.values()))
+
+    @property
+    def percent(self) -> float:
+        """The share of the information that is lost, in percent."""
+        return 100 * self.loss / self.most if self.most else 0.0
+
+    @property
+    def generic_percent(self) -> float:
+        """The same by the generic measure."""
+        return 100 * self.generic / self.most if self.most else 0.0
+
+    @property
+    def inverse(self) -> float:
+        """The share that is kept, in percent, from the rounded share that is lost, as in the thesis."""
+        return 100 - round(self.percent, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The columns to make coarser; None if nothing will do. ``because``: why these."""
+
+    columns: tuple[str, ...] | None
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """``before``: with nothing made coarser. ``steps``: with ever more of ``order``, or with every subset of it."""
+
+    order: tuple[str, ...]
+    before: Step
+    steps: tuple[Step, ...]
+    published: Choice
+    repaired: Choice
+    principled: Choice
+
+
+@dataclass(frozen=True, eq=False)
+class Treated:
+    """A table with some columns made coarser: the classes that it has then, and what became of every record."""
+
+    columns: tuple[str, ...]
+    classes: Classes
+    recoding: Recoding
+
+
+@dataclass(frozen=True, eq=False)
+class Weighing:
+    """Measures treated tables: by which models, with which distance between sensitive values."""
+
+    sensitive: tuple[str, ...]
+    required: tuple[Model, ...]
+    hierarchies: Mapping[str, Hierarchy]
+    distance: Distance = Distance.EQUAL
+
+    def step(self, treated: Treated, before: int | None = None) -> Step:
+        """Measure; ``before``: the k of the original."""
+        classes = treated.classes
+        evidence = {name: Evidence(classes, name, self.hierarchies) for name in self.sensitive}
+        k = int(KAnonymity().measure(Evidence(classes, None, self.hierarchies))["k"])
+        nue = {
+            name: ConventionalNonUniformEntropy().column(treated.recoding[name]).value * NATS
+            for name in treated.columns
+        }
+        generic = [NonUniformEntropy().column(treated.recoding[name]).value for name in treated.columns]
+        persons = int(classes.members.counts.sum())
+        return Step(
+            columns=treated.columns,
+            k=k,
+            classes=classes.number,
+            unique=int((classes.copies * (classes.sizes == 1)).sum()),
+            risk=Fraction(classes.number, persons),
+            l={name: int(LDiversity().measure(seen)["l"]) for name, seen in evidence.items()},
+            t={name: self._t(seen) for name, seen in evidence.items()},
+            privacy_gain=k - (k if before is None else before),
+            nue=nue,
+            generic=sum(generic) * NATS,
+            most=sum(greatest_loss(one) for one in treated.recoding.columns) * NATS,
+            satisfied=self._holds(classes),
+        )
+
+    def _t(self, evidence: Evidence) -> Fraction | float:
+        found = TCloseness(distance=self.distance).measure(evidence)["t"]
+        return found if isinstance(found, Fraction) else float(found)
+
+    def _holds(self, classes: Classes) -> bool:
+        return not any(
+            model.failing(Evidence(classes, view.column, self.hierarchies)).any()
+            for model in self.required
+            for view in model.views(classes.quasi, self.sensitive)
+        )
+
+
+def judges(required: Iterable[Model], quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> tuple[Model, ...]:
+    """Return models that can be told from the classes of a treated table, at least k = 2; refuse others."""
+    models = tuple(required) or (KAnonymity(k=_SAFE),)
+    for model in models:
+        plain = all(view.quasi == quasi and len(view.sensitive) <= 1 for view in model.views(quasi, sensitive))
+        if model.scope is not Scope.CLASS or not plain or model.needs & {Need.POPULATION, Need.REGISTER, Need.SUBSETS}:
+            raise PolicyError(
+                f"The dimension cannot be chosen by {model.name}: it needs more than the classes of a table.",
+                hint="Use k-anonymity, l-diversity, t-closeness or another model of classes.",
+            )
+    return models
+
+
+def by_levels(  # noqa: PLR0913 - keyword-only options
+    table: Table,
+    order: Sequence[str],
+    hierarchies: Mapping[str, Hierarchy],
+    levels: Mapping[str, int],
+    *,
+    missing: Missing = Missing.OWN,
+    subsets: bool = False,
+) -> Iterator[Treated]:
+    """Yield the table as it is, and with ever more columns on their level; or with every subset of them."""
+    if subsets and len(order) > MOST_COLUMNS:
+        raise ModelError(
+            f"{len(order)} columns have too many subsets to try them all.",
+            hint=f"Name at most {MOST_COLUMNS} quasi-identifiers, or look at prefixes only.",
+        )
+    base = Classes.of(table, missing=missing)
+    chosen = [order[:number] for number in range(len(order) + 1)]
+    if subsets:
+        chosen = [columns for number in range(len(order) + 1) for columns in combinations(order, number)]
+    for columns in chosen:
+        scheme = {name: levels[name] if name in columns else 0 for name in table.quasi}
+        coarser = {name: Coarsening.to_level(hierarchies[name], level) for name, level in scheme.items()}
+        yield Treated(tuple(columns), base.rolled(coarser), Recoding.of_scheme(table, hierarchies, scheme))
+
+
+def by_tables(
+    original: Table, tables: Sequence[Table], order: Sequence[str], *, missing: Missing = Missing.OWN
+) -> Iterator[Treated]:
+    """Yield tables that were treated elsewhere: the original, and one table for each further column of an order."""
+    if len(tables) != len(order):
+        raise ModelError(
+            f"{len(tables)} tables are given for {len(order)} columns.",
+            hint="Give one table for each quasi-identifier: with the first made coarser, with the first two, …",
+        )
+    for number, table in enumerate([original, *tables]):
+        for name in (*original.quasi, *original.sensitive):
+            table[name]
+        related = relate(original, table, original.quasi, original.quasi, match(original, table), {})
+        classes = Classes.of(table, original.quasi, original.sensitive, missing=missing)
+        yield Treated(tuple(order[:number]), classes, related.recoding)
+
+
+def chosen(order: Sequence[str], before: Step, steps: Sequence[Step]) -> Dimension:
+    """Tell which dimension is best."""
+    prefixes = [step for step in steps if step.columns == tuple(order[: step.dimension])]
+    return Dimension(tuple(order), before, tuple(steps), _published(prefixes), _repaired(prefixes), _principled(steps))
+
+
+def _published(steps: Sequence[Step]) -> Choice:
+    """Choose as the thesis' script does: its list of dimensions is emptied each time, so it sees the last one only."""
+    if steps[-1].k < _SAFE:
+        return Choice(None, "the script ends with an error: its last dimension has k = 1")
+    return Choice(steps[-1].columns, "the last one: the script sees no other")
+
+
+def _repaired(steps: Sequence[Step]) -> Choice:
+    """Choose as the thesis' printed function does (Figure 5), given all dimensions."""
+    safe = [step for step in steps if step.k >= _SAFE]
+    if not safe:
+        return Choice(None, "no dimension has k of at least 2")
+    best = safe[0]
+    for step in safe:
+        no_worse = step.privacy_gain >= best.privacy_gain and step.inverse >= best.inverse
+        if no_worse and abs(step.privacy_gain - step.inverse) < abs(best.privacy_gain - best.inverse):
+            best = step
+    return Choice(best.columns, "the first with k of at least 2: more columns never keep more")
+
+
+def _principled(steps: Sequence[Step]) -> Choice:
+    """Choose what costs least among all that fulfil the requirements; of equals, the fewest columns."""
+    fitting = [step for step in steps if step.satisfied]
+    if not fitting:
+        return Choice(None, "none fulfils what is required")
+    best = min(fitting, key=lambda step: (step.generic, step.dimension))
+    return Choice(best.columns, f"loses least ({best.generic_percent:.1f} %) of all that fulfil what is required")

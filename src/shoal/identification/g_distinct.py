@@ -1,0 +1,131 @@
+"""g-distinct: attributes classified by the re-identification risk of each on its own (Mansour 2021, Menten 2024).
+
+A value that c records have is distinct to the degree g = 1 / c. The risk rate of a column is the mean of g over its
+different values, in percent. Rates above α make a column sensitive, rates from β to α a quasi-identifier.
+
+It is a way to put columns in order, and here to reproduce what was published, not a way to find out what a column is:
+see :meth:`GDistinct.advice`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from shoal.errors import ModelError
+from shoal.table.role import Role
+from shoal.table.table import Table
+
+ALPHA, BETA = 25.0, 1.0
+MOST_MISSING = 0.85
+_DOMINATED = 0.5  # the part of a rate that values held by one record may have
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """The risk rate of a column in percent, over its different ``values``. ``record_risk``: the mean over the records.
+
+    ``single``: the part of the rate that is due to values of one record. ``role``: what the thresholds make of it.
+    """
+
+    name: str
+    rate: float
+    values: int
+    record_risk: float
+    single: float
+    missing: float
+    role: Role
+
+
+@dataclass(frozen=True, slots=True)
+class GDistinct:
+    """Columns by risk rate, the highest first. ``excluded``: columns with too many missing values, and their share."""
+
+    alpha: float
+    beta: float
+    records: int
+    rates: tuple[Rate, ...]
+    excluded: dict[str, float]
+    direct: tuple[str, ...]
+
+    def of_role(self, role: Role) -> tuple[str, ...]:
+        """Return the columns that have a role, the highest rate first."""
+        return tuple(rate.name for rate in self.rates if rate.role is role)
+
+    def advice(self) -> list[str]:
+        """Say where the thresholds cut badly."""
+        notes = [
+            "Rates fall as a table grows: with twice the records and the same values, each is about half.",
+            f"α = {self.alpha:g} and β = {self.beta:g} fit {self.records:,} records, if any.",
+        ]
+        moved = [rate.name for rate in self.rates if len({self._role(rate.rate * by) for by in (0.5, 1, 2)}) > 1]
+        if moved:
+            notes.append(f"With half or twice the records these would be something else: {', '.join(moved)}.")
+        notes.extend(
+            f"{rate.name}: {rate.single:.0%} of its rate is due to values that one record has; the mean risk of a "
+            f"record is {rate.record_risk:.2%}."
+            for rate in self.rates
+            if rate.single >= _DOMINATED and rate.role is not Role.INSENSITIVE
+        )
+        if self.beta <= 0:
+            notes.append("No rate is 0 or less, so with this β nothing is harmless.")
+        notes.append(
+            "A high rate says that a column has many values, not that it is sensitive; a low one not that it is "
+            "harmless: columns single people out together."
+        )
+        return notes
+
+    def _role(self, rate: float) -> Role:
+        return _role(rate, self.alpha, self.beta)
+
+
+def g_distinct(  # noqa: PLR0913 - keyword-only options
+    table: Table,
+    *,
+    alpha: float = ALPHA,
+    beta: float = BETA,
+    direct: Sequence[str] = (),
+    most_missing: float = MOST_MISSING,
+    rounded: bool = False,
+) -> GDistinct:
+    """Rate each column but the direct identifiers and those with too many missing values, and classify it.
+
+    ``rounded``: compare rates of two decimals with the thresholds, as the thesis does.
+
+    >>> import shoal
+    >>> table = shoal.read({"name": ["Ann", "Bob", "Cid", "Dan"], "sex": ["f", "m", "m", "m"]})
+    >>> found = g_distinct(table, alpha=70, beta=60, direct=["name"])
+    >>> [(rate.name, round(rate.rate, 2), rate.role.value) for rate in found.rates]
+    [('sex', 66.67, 'quasi')]
+    """
+    if alpha < beta:
+        raise ModelError("α is less than β: nothing could be a quasi-identifier.", hint="Give α ≥ β.")
+    for name in direct:
+        table[name]
+    missing = {name: _missing(table, name) for name in table.names if name not in direct}
+    excluded = {name: share for name, share in missing.items() if share > most_missing}
+    rates = [_rate(table, name, share, alpha, beta, rounded) for name, share in missing.items() if name not in excluded]
+    order = sorted(rates, key=lambda rate: round(rate.rate, 2) if rounded else rate.rate, reverse=True)
+    return GDistinct(alpha, beta, table.records, tuple(order), excluded, tuple(direct))
+
+
+def _missing(table: Table, name: str) -> float:
+    code = table[name].missing_code
+    return 0.0 if code is None else float(table.counts(name)[code] / table.records)
+
+
+def _role(rate: float, alpha: float, beta: float) -> Role:
+    if rate > alpha:
+        return Role.SENSITIVE
+    return Role.QUASI if rate >= beta else Role.INSENSITIVE
+
+
+def _rate(table: Table, name: str, missing: float, alpha: float, beta: float, rounded: bool) -> Rate:  # noqa: PLR0913, PLR0917
+    counts = table.counts(name)
+    counts = counts[counts > 0]
+    degrees = 1 / counts
+    total = float(degrees.sum())
+    rate = 100 * total / max(len(counts), 1)
+    role = _role(round(rate, 2) if rounded else rate, alpha, beta)
+    single = float(np.count_nonzero(counts == 1) / total) if total else 0.0
+    return Rate(name, rate, len(counts), len(counts) / max(table.records, 1), single, missing, role)

@@ -1,0 +1,113 @@
+"""The thesis of Menten 2024: every value that its scripts print, for both of its datasets."""
+
+import json
+from fractions import Fraction
+
+import pytest
+
+import shoal
+from shoal.errors import ModelError
+from shoal.identification.contribution import contribution
+from shoal.identification.dimension import Weighing, by_tables, chosen, judges
+from shoal.identification.g_distinct import g_distinct
+from shoal.table.role import Role
+
+ROLES = {"SA": Role.SENSITIVE, "QID": Role.QUASI, "NSA": Role.INSENSITIVE}
+ROWS = ["500", "1000"]
+EXACT = {"500": Fraction(3, 4), "1000": Fraction(688, 2125)}
+REPAIRED = {"500": 5, "1000": 2}
+
+
+def stage_1(shared, rows):
+    reference = json.loads((shared / "oracles" / "menten_reference.json").read_text())["datasets"][rows]["stage1"]
+    return reference, shoal.read(shared / f"data/menten/df_{rows}_rows/stage_1_df_mock_{rows}.csv")
+
+
+@pytest.mark.parametrize("rows", ROWS)
+def test_the_first_stage_is_that_of_the_thesis(shared, rows):
+    reference, table = stage_1(shared, rows)
+    found = g_distinct(
+        table, alpha=reference["alpha"], beta=reference["beta"], direct=[reference["direct_identifier"]], rounded=True
+    )
+    assert {name: 100 * share for name, share in found.excluded.items()} == pytest.approx(
+        reference["excluded_over_85pct"]
+    )
+    assert [rate.name for rate in found.rates] == list(reference["attributes"])  # ties in the order of the columns
+    for rate in found.rates:
+        expected = reference["attributes"][rate.name]
+        assert rate.rate == pytest.approx(expected["risk_rate_exact"], abs=1e-9)
+        assert round(rate.rate, 2) == expected["thesis"]
+        assert rate.role is ROLES[expected["classification"]]
+        assert rate.values == expected["distinct_values"]
+        assert rate.record_risk == pytest.approx(expected["record_avg_risk"])
+
+
+@pytest.mark.parametrize("rows", ROWS)
+def test_contributions_are_those_of_all_subsets(shared, rows):
+    expected = json.loads((shared / "oracles" / "menten_qid_discovery.json").read_text())[rows]
+    _, table = stage_1(shared, rows)
+    found = contribution(table, list(expected["shapley_uniqueness"]))
+    assert found.shares == pytest.approx(expected["shapley_uniqueness"], abs=1e-12)
+    sizes = {str(number): round(share, 4) for number, share in enumerate(found.by_number) if number}
+    assert sizes == expected["mean_uniqueness_by_size"]
+    keys = found.keys(0.9)
+    assert len(keys) == expected["minimal_90pct_keys"]
+    assert set(keys[0].columns) == set(expected["smallest_key"])
+
+
+def stage_2(shared, rows):
+    reference = json.loads((shared / "oracles" / "menten_reference.json").read_text())["datasets"][rows]["stage2"]
+    folder = shared / f"data/menten/df_{rows}_rows"
+    names = ["original", *reference["qids"]]
+    original, *tables = (shoal.read(folder / f"stage_2_df_{name}.csv", unnamed="drop") for name in names)
+    return reference, original.assign(quasi=reference["qids"], sensitive=reference["sas"]), tables
+
+
+@pytest.mark.parametrize("rows", ROWS)
+def test_the_second_stage_is_that_of_the_thesis(shared, rows):
+    reference, original, tables = stage_2(shared, rows)
+    weighing = Weighing(original.sensitive, judges((), original.quasi, original.sensitive), {})
+    first, *treated = by_tables(original, tables, reference["qids"])
+    before = weighing.step(first)
+    steps = [weighing.step(one, before.k) for one in treated]
+    for step, expected, printed in zip(steps, reference["recomputed"], reference["printed_by_script"], strict=True):
+        assert (step.dimension, step.k, step.privacy_gain) == (
+            expected["dimension"],
+            printed["k_after"],
+            printed["privacy_gain"],
+        )
+        assert (step.classes, step.unique) == (expected["equivalence_classes"], expected["unique_records"])
+        assert dict(step.l) == expected["l_per_sa"]
+        assert {name: float(t) for name, t in step.t.items()} == pytest.approx(expected["t_per_sa"], abs=1e-12)
+        assert step.loss == pytest.approx(expected["nue"], abs=1e-8)
+        treated_only = {name: expected["nue_per_attribute"][name] for name in step.columns}
+        assert dict(step.nue) == pytest.approx(treated_only, abs=1e-8)
+        assert str(round(step.percent, 2)) == printed["nue_pct"]
+        assert str(step.inverse) == printed["inverse_nue_pct"]
+        assert step.generic == pytest.approx(step.loss)  # whole columns were made coarser: both are the same
+        assert float(step.risk) == pytest.approx(expected["avg_record_risk"])
+    assert steps[-1].most == pytest.approx(reference["max_nue"])
+    assert max(steps[-1].t.values()) == EXACT[rows]
+    found = chosen(reference["qids"], before, steps)
+    assert len(found.published.columns) == reference["optimal_dimension_printed"]
+    assert len(found.repaired.columns) == reference["optimal_dimension_if_list_not_reset"] == REPAIRED[rows]
+    assert found.principled.columns == found.repaired.columns  # k of at least 2 at the lowest cost
+
+
+def test_a_table_for_each_column_is_needed(shared):
+    reference, original, tables = stage_2(shared, "500")
+    with pytest.raises(ModelError, match="4 tables are given for 5 columns"):
+        list(by_tables(original, tables[:-1], reference["qids"]))
+
+
+def test_where_thresholds_cut_badly_it_is_said():
+    """One rare value among many dominates a rate; the mean risk of the records is another thing."""
+    table = shoal.read({"sex": ["X"] + ["f"] * 500 + ["m"] * 499})
+    found = g_distinct(table, alpha=25, beta=1)
+    assert found.of_role(Role.SENSITIVE) == ("sex",)
+    assert round(found.rates[0].rate, 2) == 33.47
+    assert any(
+        "due to values that one record has; the mean risk of a record is 0.30%" in note for note in found.advice()
+    )
+    with pytest.raises(ModelError, match="α is less than β"):
+        g_distinct(table, alpha=1, beta=2)
