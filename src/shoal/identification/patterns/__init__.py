@@ -1,0 +1,1 @@
+"""What values look like: one file for each pattern."""

@@ -1,0 +1,24 @@
+"""Bank accounts and payment cards."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.identification.patterns.pattern import PATTERNS, Mask, Pattern, luhn, modulo
+
+
+def iban(texts: NDArray[np.str_]) -> Mask:
+    """Tell which account numbers are right (ISO 13616): letters count from 10 on, the first four characters come last.
+
+    >>> iban(np.array(["DE89370400440532013000", "DE89370400440532013001"])).tolist()
+    [True, False]
+    """
+    turned = ["".join(str(int(letter, 36)) for letter in text[4:] + text[:4]) for text in texts.tolist()]
+    return np.asarray(modulo(np.array(turned), 97) == 1)
+
+
+PATTERNS.register("iban")(
+    Pattern("iban", "account-number", "bank accounts (IBAN)", r"[A-Za-z]{2}\d{2}(?:\s?[0-9A-Za-z]{1,4}){3,8}", iban),
+)
+PATTERNS.register("payment-card")(
+    Pattern("payment-card", "account-number", "payment cards", r"[3-6]\d{3}(?:[\s\-]?\d{4}){2}[\s\-]?\d{3,4}", luhn),
+)
