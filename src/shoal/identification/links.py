@@ -1,0 +1,174 @@
+"""Links: columns that tell the same in other words, so that coarsening one without the other protects nothing.
+
+``determines``: one value of a column leaves one value of the other (postcode and district, code and text). ``near``:
+it leaves few, and both rise or fall together (age and year of birth). ``computed``: a number follows from two others
+(body mass from height and weight, days from two dates).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.kernels.grouping import group
+from shoal.table.column import Column
+from shoal.table.scale import scale
+from shoal.table.table import Table
+
+Floats = NDArray[np.float64]
+SAMPLE = 20_000  # records that are looked at
+_REPEATED = 0.5  # of the records must have a value that comes again, or it determines everything
+_NEAR = 2.5  # values that one value leaves at most, on average, if two columns are near each other
+_TOGETHER = 0.98  # how closely their ranks follow each other
+_LIKELY, _COMPUTED = 0.98, 0.999  # the share of its variance that two others explain in a computed column
+_FEWEST = 30  # records, and different values of a number
+
+
+class Way(StrEnum):
+    """How columns belong together."""
+
+    DETERMINES = "determines"
+    NEAR = "near"
+    COMPUTED = "computed"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """``columns`` tell what is in ``told``; ``both``: and the other way round."""
+
+    way: Way
+    columns: tuple[str, ...]
+    told: str
+    both: bool = False
+
+    def __str__(self) -> str:
+        names = " and ".join(self.columns)
+        return {
+            Way.DETERMINES: f"{names} and {self.told} tell each other" if self.both else f"{names} tells {self.told}",
+            Way.NEAR: f"{names} and {self.told} nearly tell each other",
+            Way.COMPUTED: f"{self.told} can be computed from {names}",
+        }[self.way]
+
+
+def links(table: Table, names: Sequence[str], *, seed: int = 0) -> list[Link]:
+    """Find columns that belong together, in a sample of the records.
+
+    >>> import shoal
+    >>> table = shoal.read({"code": [1, 2, 1, 2] * 10, "text": ["a", "b", "a", "b"] * 10, "x": [1, 2, 3, 4] * 10})
+    >>> [str(link) for link in links(table, table.names)]
+    ['code and text tell each other', 'x tells code', 'x tells text']
+    """
+    sample = Sample.of(table, names, seed)
+    return [*_pairs(sample), *_triples(sample)] if sample.records >= _FEWEST else []
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Codes of some records; ``numbers[name]``: of columns on a scale, NaN where a value is missing."""
+
+    columns: tuple[Column, ...]
+    codes: dict[str, NDArray[np.uint64]]
+    numbers: dict[str, Floats]
+    records: int
+
+    @classmethod
+    def of(cls, table: Table, names: Sequence[str], seed: int) -> "Sample":
+        """Draw records."""
+        rng = np.random.default_rng(seed)
+        records = min(table.records, SAMPLE)
+        chosen = np.sort(rng.choice(table.records, records, replace=False)) if records < table.records else slice(None)
+        columns = tuple(table[name] for name in names)
+        codes = {column.name: table.codes(column.name)[chosen].astype(np.uint64) for column in columns}
+        numbers = {}
+        for column in columns:
+            known = scale(column)
+            if known is not None:
+                numbers[column.name] = known[codes[column.name].astype(np.intp)]
+        return cls(columns, codes, numbers, records)
+
+    def different(self, *names: str) -> int:
+        """Return how many different values, or combinations of two, there are."""
+        sizes = {column.name: column.size for column in self.columns}
+        keys = self.codes[names[0]]
+        for name in names[1:]:
+            keys = keys * np.uint64(sizes[name]) + self.codes[name]
+        return len(group(np.ascontiguousarray(keys)))
+
+
+def _pairs(sample: Sample) -> Iterator[Link]:
+    number = {column.name: sample.different(column.name) for column in sample.columns}
+    telling = [name for name, values in number.items() if 1 < values <= (1 - _REPEATED) * sample.records]
+    for one, other in combinations(telling, 2):
+        together = sample.different(one, other)
+        if together == number[one] == number[other]:
+            yield Link(Way.DETERMINES, (one,), other, both=True)
+        elif together in {number[one], number[other]}:
+            first, second = (one, other) if together == number[one] else (other, one)
+            yield Link(Way.DETERMINES, (first,), second)
+        elif together <= _NEAR * max(number[one], number[other]) and _follow(sample, one, other):
+            yield Link(Way.NEAR, (one,), other, both=True)
+
+
+def _follow(sample: Sample, one: str, other: str) -> bool:
+    """Tell whether the ranks of two columns rise or fall together."""
+    if one not in sample.numbers or other not in sample.numbers:
+        return False
+    first, second = sample.numbers[one], sample.numbers[other]
+    known = ~np.isnan(first) & ~np.isnan(second)
+    if np.count_nonzero(known) < _FEWEST or len(np.unique(first[known])) < 3 or len(np.unique(second[known])) < 3:
+        return False
+    ranks = [np.unique(values[known], return_inverse=True)[1].astype(float) for values in (first, second)]
+    return abs(_correlation(*ranks)) >= _TOGETHER
+
+
+def _triples(sample: Sample) -> Iterator[Link]:
+    """Find numbers that are sums of two others or, taking logarithms, products of their powers."""
+    numbers = {
+        name: values for name, values in sample.numbers.items() if len(np.unique(values[~np.isnan(values)])) >= _FEWEST
+    }
+    positive = {name: values for name, values in numbers.items() if np.nanmin(values) > 0}
+    found: dict[frozenset[str], Link] = {}
+    for view in (numbers, {name: np.log(values) for name, values in positive.items()}):
+        for first, second, told in _explained(view):  # what stands last is most often the one that was computed
+            found[frozenset((first, second, told))] = Link(Way.COMPUTED, (first, second), told)
+    yield from found.values()
+
+
+def _explained(numbers: Mapping[str, Floats]) -> Iterator[tuple[str, str, str]]:
+    """Yield two numbers and a third of which they explain nearly all, though none of them does so alone."""
+    names = list(numbers)
+    r = np.eye(len(names))
+    for one, other in combinations(range(len(names)), 2):
+        r[one, other] = r[other, one] = _correlation(numbers[names[one]], numbers[names[other]])
+    for told in range(len(names)):
+        for first, second in combinations([place for place in range(len(names)) if place != told], 2):
+            a, b, c = r[told, first], r[told, second], r[first, second]
+            if c * c >= _COMPUTED or max(a * a, b * b) >= _COMPUTED:
+                continue
+            if (a * a + b * b - 2 * a * b * c) / (1 - c * c) < _LIKELY:  # of other records, where values are missing
+                continue
+            held = [numbers[names[place]] for place in (first, second, told)]
+            if _share(*held) >= _COMPUTED:
+                yield names[first], names[second], names[told]
+
+
+def _correlation(one: Floats, other: Floats) -> float:
+    known = ~np.isnan(one) & ~np.isnan(other)
+    first, second = one[known], other[known]
+    if len(first) < _FEWEST or not first.std() or not second.std():
+        return 0.0
+    return float(np.mean((first - first.mean()) * (second - second.mean())) / (first.std() * second.std()))
+
+
+def _share(first: Floats, second: Floats, told: Floats) -> float:
+    """Return the share of the variance of a number that two others explain, where all are known."""
+    known = ~np.isnan(first) & ~np.isnan(second) & ~np.isnan(told)
+    if np.count_nonzero(known) < _FEWEST:
+        return 0.0
+    causes = np.stack([np.ones(np.count_nonzero(known)), first[known], second[known]], axis=1)
+    wanted = told[known]
+    rest = wanted - causes @ np.linalg.lstsq(causes, wanted, rcond=None)[0]
+    return float(1 - rest.var() / wanted.var()) if wanted.var() else 0.0
