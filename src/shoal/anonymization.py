@@ -6,7 +6,7 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import PolicyError, ReleaseError
+from shoal.errors import ModelError, PolicyError, ReleaseError
 from shoal.models.k_anonymity import KAnonymity
 from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress, silent
@@ -50,7 +50,7 @@ def anonymize(
     >>> release.to_frame("pyarrow").to_pydict()
     {'age': ['30-39', '30-39', '70-79', '70-79'], 'dx': ['flu', 'ms', 'flu', 'gout']}
     """
-    case, workers = Case.of(data, policy), threads or os.cpu_count() or 1
+    case, workers = Case.of(data, policy), _workers(threads)
     treatment = _treatment(case, workers, progress or silent)
     return _made(case, treatment, progress or silent)
 
@@ -75,13 +75,24 @@ def frontier(  # noqa: PLR0913 - keyword-only options
     >>> [(point.k, point.scheme) for point in found.points]
     [(2, {'age': 1}), (3, {'age': 2})]
     """
-    case, workers = Case.of(data, policy), threads or os.cpu_count() or 1
+    case, workers = Case.of(data, policy), _workers(threads)
     others = tuple(model for model in case.models if model.name != KAnonymity.name)
     return find_frontier(case.goal(others, case.limit, workers), sizes, limits, progress or silent)
 
 
+def _workers(threads: int | None) -> int:
+    if threads is not None and threads < 1:
+        raise ModelError("At least one thread is needed.")
+    return threads or os.cpu_count() or 1
+
+
 def _treatment(case: Case, threads: int, progress: Hook) -> Treatment:
     """Decide what every record shows."""
+    if not case.asked and case.policy.require:
+        raise PolicyError(
+            "All that the policy requires are rules about single columns, which no search can meet.",
+            hint='Follow them, and give a requirement as well: [[require]] model = "k-anonymity", k = 11.',
+        )
     if not case.asked:
         raise PolicyError(
             "The policy requires nothing, so anything would do.",
@@ -99,20 +110,21 @@ def _impossible(case: Case, left_out: int, threads: int, progress: Hook) -> Rele
     """Say what can be had instead."""
     everybody = case.persons
     goal = case.goal(case.models, everybody, threads)
-    if goal.size > everybody:
+    if goal.needed > everybody:
         return ReleaseError(
-            f"A class needs {goal.size:,} persons, and there are only {everybody:,}.", hint="Ask for fewer."
+            f"A class needs {goal.needed:,} persons, and the table has {everybody:,}.", hint="Ask for fewer."
+        )
+    fine = None if case.policy.search.recoding == "global" else case.goal(case.models, case.limit, threads).optimum()
+    if fine is not None and fine.best is not None:
+        return ReleaseError(
+            f"This recoding leaves out {left_out:,} persons, and at most {case.limit:,} may be.",
+            hint=f'Use recoding = "global", which leaves out {fine.best.suppressed:,}, or allow more to be left out.',
         )
     found = goal.optimum(progress).best
     if found is None or found.suppressed == everybody:
         return ReleaseError(
             f"No scheme meets the requirements, however many of the {everybody:,} persons are left out.",
             hint="Ask for less, or give columns coarser hierarchies.",
-        )
-    if found.suppressed <= case.limit:
-        return ReleaseError(
-            f"This recoding leaves out {left_out:,} persons, and at most {case.limit:,} may be.",
-            hint='Use recoding = "global", or allow more to be left out.',
         )
     share, enough = found.suppressed / everybody, ceil(Fraction(1000 * found.suppressed, everybody)) / 1000
     allowed = f"{case.policy.search.suppression:.4g} of the persons ({case.limit:,})"

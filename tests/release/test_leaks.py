@@ -3,7 +3,7 @@
 import pytest
 
 import shoal
-from shoal.errors import PolicyError, ReleaseError
+from shoal.errors import PolicyError, ReleaseError, WriteError
 
 AGES = 'columns.age = { role = "quasi", hierarchy = { kind = "interval", widths = [10, 50] }%s }\n'
 HEAD = "version = 1\n"
@@ -72,8 +72,13 @@ def test_what_a_hierarchy_never_shows_is_never_shown(said):
     data = {"a": ["x", "x", "y", "y", "T1", "T2", "T3", "T4"], "b": list("pqrspqrs")}
     _, shown = shown_by(data, text)
     assert set(shown["a"]) <= {"x", "y", "*", "all"}
-    _, shown = shown_by(data, text.replace("{ role", '{ show = "mode", role').replace("k = 1", "k = 2"))
-    assert not {"T1", "T2", "T3", "T4"} & set(shown["a"])
+    text = text.replace("{ role", '{ show = "mode", role').replace("k = 1", "k = 2")
+    if "subsets" in said:
+        with pytest.raises(PolicyError, match="to show one value for a class"):
+            shown_by(data, text)
+    else:
+        _, shown = shown_by(data, text)
+        assert not {"T1", "T2", "T3", "T4"} & set(shown["a"])
 
 
 def test_a_linked_column_is_as_high_up_as_its_leader():
@@ -113,3 +118,69 @@ def test_samples_and_recodings_that_come_to_nothing_say_so():
         shown_by({"age": [1, 2, 3]}, text.replace("SAID", "sample = 0.1"))
     with pytest.raises(ReleaseError, match="This recoding leaves out"):
         shown_by({"age": [1, 2, 3, 4]}, text.replace("SAID", 'recoding = "subsets"'))
+
+
+@pytest.mark.parametrize("how", ["median", "mode"])
+def test_a_member_is_shown_only_if_as_many_are_known_as_are_asked_for(how):
+    text = AGES % f', show = "{how}"' + 'require = [{ model = "k-anonymity", k = 4 }]'
+    _, shown = shown_by({"age": [47, None, None, None]}, text)
+    assert shown["age"] == ["*"] * 4
+    _, shown = shown_by({"age": [47, 45, 45, 43]}, text)
+    assert shown["age"] == [45] * 4
+
+
+def test_pseudonyms_of_what_several_persons_share_are_refused(monkeypatch):
+    """Who belongs to one family tells who somebody is, however many look alike one by one."""
+    monkeypatch.setenv("KEY", "0123456789abcdef0123456789abcdef")
+    text = """
+        data.subject = "id"
+        columns.family = "direct"
+        columns.age = "quasi"
+        pseudonyms = { columns = ["family"], key_variable = "KEY" }
+        require = [{ model = "k-anonymity", k = 2 }]
+    """
+    data = {"id": [1, 2, 3, 4], "family": ["a", "a", "b", "b"], "age": [30, 30, 30, 30]}
+    with pytest.raises(PolicyError, match="'family' would link records"):
+        shown_by(data, text)
+    _, shown = shown_by({**data, "family": list("abcd")}, text)
+    assert len(set(shown["family"])) == 4
+
+
+@pytest.mark.parametrize("show", ["mean", "median", "mode"])
+def test_what_few_real_persons_have_is_not_shown_with_counterfeits(show):
+    text = AGES % f', show = "{show}"' + (
+        'require = [{ model = "k-anonymity", k = 3 }]\nsearch = { outliers = "counterfeits", suppression = 0.5 }'
+    )
+    with pytest.raises(PolicyError, match=f"to show a {show}: in a class with counterfeits"):
+        shown_by({"age": [31, 32, 33, 71]}, text)
+
+
+@pytest.mark.parametrize(
+    ("search", "match"),
+    [
+        ('{ recoding = "subsets", levels = { age = [1, 1] } }', "there are none between"),
+        ('{ recoding = "suppression", levels = { age = [1, 1] } }', "there are none between"),
+    ],
+)
+def test_levels_that_would_not_be_kept_are_refused(search, match):
+    text = AGES % "" + f'require = [{{ model = "k-anonymity", k = 2 }}]\nsearch = {search}'
+    with pytest.raises(PolicyError, match=match):
+        shown_by({"age": [31, 32, 33, 71]}, text)
+
+
+def test_with_force_no_mapping_of_another_release_stays(tmp_path):
+    data = {"age": [31, 32, 33, 71, 72, 73]}
+    text = AGES % "" + 'require = [{ model = "k-anonymity", k = 3 }]\n'
+    first, _ = shown_by(data, text)
+    second, _ = shown_by(data, text + 'search = { recoding = "local" }')
+    first.save(tmp_path / "r.csv")
+    stale = tmp_path / "r.csv.mapping.json"
+    assert stale.exists()
+    assert second.mapping is None
+    (tmp_path / "other.csv.mapping.json").write_text("{}")
+    with pytest.raises(WriteError, match="the mapping of another release"):
+        second.save(tmp_path / "other.csv")
+    second.save(tmp_path / "r.csv", force=True)
+    assert not stale.exists()
+    with pytest.raises(WriteError, match="is a folder"):
+        second.save(tmp_path)

@@ -356,3 +356,77 @@ def test_in_a_large_lattice_nothing_better_is_passed_over(seed, quality, threads
     best = outcome.best
     found = (best.price, best.suppressed, best.classes, goal.space.scheme(best.scheme))
     assert found == (expected.price, expected.suppressed, expected.classes, expected.scheme)
+
+
+@pytest.mark.parametrize("limit", [0, 0.03, 0.2])
+@pytest.mark.parametrize(("seed", "quality"), [(4, "loss"), (5, "nue"), (6, "granularity")])
+def test_nothing_better_is_passed_over_if_few_are_looked_at_together(monkeypatch, seed, quality, limit):
+    """Two at a time: then schemes above are looked at often, and tell what that means for those below."""
+    from shoal.search import optimum
+
+    monkeypatch.setattr(optimum, "_TOGETHER", 2)
+    monkeypatch.setattr(optimum, "_PART", 1 << 30)
+    over, seen = optimum.Stage.over, []
+    monkeypatch.setattr(optimum.Stage, "over", lambda *args: seen.append(over(*args)) or seen[-1])
+    goal = large_goal(seed, quality, limit, 1)
+    best = goal.optimum().best
+    (expected,) = frontier(goal, [1], [limit]).points
+    assert (best.price, best.suppressed, goal.space.scheme(best.scheme)) == (
+        expected.price,
+        expected.suppressed,
+        expected.scheme,
+    )
+    assert any(len(held) for held in seen)
+
+
+def test_many_threads_for_few_schemes_are_no_matter():
+    table = shoal.read({"age": [1, 2, 3, 4, 5, 6] * 3, "sex": list("fmfmfm") * 3, "dx": list("abcabc") * 3})
+    table = table.assign(quasi=["age", "sex"], sensitive="dx")
+    space = Space.of(table, ["age", "sex"], bind_all({name: LADDERS[name] for name in ("age", "sex")}, table))
+    models = (MODELS["l-diversity"](l=2),)
+    found = [
+        Goal(space, Gatherer(table), models, QUALITIES["loss"](), 0, threads=threads).optimum().best
+        for threads in (1, 64)
+    ]
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("k", [7, 1 << 32, (1 << 32) + 1, 10**12])
+def test_no_class_is_large_enough_if_more_persons_are_asked_for_than_there_are(k):
+    goal = small_goal()
+    goal = Goal(goal.space, goal.gatherer, (MODELS["k-anonymity"](k=k),), goal.quality, 0)
+    assert goal.optimum().best is None
+    assert frontier(small_goal(), [k], [0.0]).points[0].scheme is None
+
+
+def test_a_ladder_of_very_many_levels_is_searched():
+    table = shoal.read({"x": [f"{number:03d}" for number in range(300)], "sex": list("fm") * 150})
+    labels = {f"{number:03d}": [f"{max(number, step)}" for step in range(1, 299)] for number in range(300)}
+    ladders = bind_all({"x": {"kind": "explicit", "values": labels}, "sex": {"kind": "suppression"}}, table)
+    space = Space.of(table, ["x", "sex"], ladders)
+    goal = Goal(space, Gatherer(table), (MODELS["k-anonymity"](k=150),), QUALITIES["loss"](), 150, threads=1)
+    best = goal.optimum().best
+    assert max(space.shape) > 256
+    assert expected_price(goal) == pytest.approx(best.price)
+
+
+def expected_price(goal):
+    """Return the lowest price of all schemes, each judged by itself."""
+    return min(price for price, _ in tried(goal).values())
+
+
+def test_a_label_that_says_more_than_the_one_above_it_is_not_passed_over():
+    """What a level costs need not rise from one to the next: a label may state more than the values above it cover."""
+    seeded = np.random.default_rng(413)
+    rows, ages = int(seeded.choice([40, 150])), np.array([5, 6, 50, 55, 100])
+    names = [f"c{place}" for place in range(4)]
+    table = shoal.read({name: ages[(seeded.random(rows) ** 2 * 5).astype(int)] for name in names})
+    labels = {"5": ["0-5", "few"], "6": ["6-49", "few"], "50": ["50-54", "mid"], "55": ["55-99", "mid"]}
+    labels["100"] = ["100-200", "many"]
+    ladders = bind_all({name: {"kind": "explicit", "values": labels} for name in names}, table)
+    space = Space.of(table.assign(quasi=names), names, ladders, dict.fromkeys(names[1:], (1, 3)))
+    for limit in (10, 13, 20):
+        goal = Goal(space, Gatherer(table), (MODELS["k-anonymity"](k=2),), QUALITIES["ncp"](), limit, threads=1)
+        expected = expected_price(goal)
+        assert goal.optimum().best.price == pytest.approx(expected)
+        assert goal.optimum(most=0).best.price == pytest.approx(expected)

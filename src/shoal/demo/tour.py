@@ -178,7 +178,7 @@ def _show_peers(people: People, folder: Path, console: "Console", *, force: bool
     if facts.minimal:
         console.print(f"  The first patient's {facts.variable} is given away by {' + '.join(facts.minimal[0])}.")
     if find_spec("vl_convert") is None:
-        console.print('  [dim]With pip install "shoal[report]" this would be drawn, too.[/dim]')
+        console.print(r'  [dim]With pip install "shoal\[report]" this would be drawn, too.[/dim]')
     else:
         path = charts.heatmap(people).save(folder / "people.svg", force=force)
         console.print(f"  {path}  [dim]every patient and every variable in one picture[/dim]")

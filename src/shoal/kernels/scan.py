@@ -19,9 +19,10 @@ from shoal.kernels.translation import Codes, translate
 from shoal.kernels.walk import Walk, levels_of
 from shoal.kernels.wide import WideWalk
 
-MOST_SLOTS = 1 << 21
+MOST_SLOTS = 1 << 21  # combinations that may be counted
 MOST_NODES = 1 << 16  # that a column may have
-MOST_CELLS = 1 << 28
+MOST_LEVELS = 1 << 8
+MOST_CELLS = 1 << 28  # of all columns on all levels
 
 
 class _Table(ctypes.Structure):
@@ -40,7 +41,7 @@ class _Table(ctypes.Structure):
 class Scan:
     """Rows of codes: code c of column j is node ``places[j][c]`` on its lowest level. Each thread needs its own.
 
-    ``made``: makes a walk over the same rows, for schemes that leave too many combinations.
+    ``make``: makes a walk over the same rows, for schemes that leave too many combinations.
 
     >>> import numpy as np
     >>> lattice, codes = Lattice(((np.zeros(3, np.uint32),),), ((3, 1),)), np.arange(3, dtype=np.uint8)
@@ -56,13 +57,13 @@ class Scan:
     places: Sequence[NDArray[np.integer[Any]]]
     persons: NDArray[np.int64]
     records: NDArray[np.int64]
-    made: Callable[[], Walk | WideWalk]
+    make: Callable[[], Walk | WideWalk]
     _on_level: dict[tuple[int, int], NDArray[np.uint16]] = field(default_factory=dict)
 
     @cached_property
     def walk(self) -> Walk | WideWalk:
         """The walk, made when somebody needs it."""
-        return self.made()
+        return self.make()
 
     def another(self, *, keeping: bool | None = None) -> "Scan":
         """Return one for another thread."""
@@ -98,7 +99,7 @@ class Scan:
 
     @cached_property
     def _fits(self) -> bool:
-        few = len(self.persons) * sum(self.lattice.shape) <= MOST_CELLS
+        few = len(self.persons) * sum(self.lattice.shape) <= MOST_CELLS and max(self.lattice.shape) <= MOST_LEVELS
         return few and max(int(self.persons.sum()), int(self.records.sum())) < 1 << 32
 
     @cached_property

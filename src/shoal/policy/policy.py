@@ -100,12 +100,13 @@ class Policy(Checked):
     def apply(self, table: Table) -> Table:
         """Give the columns of a table their roles.
 
-        Every column that the policy names must be there. A column that it does not name gets no role and is never
-        released: see :meth:`unlisted`.
+        Every column that the policy names must be there, but for direct identifiers: a release has none. A column that
+        it does not name gets no role and is never released: see :meth:`unlisted`.
         """
         roles: dict[str, list[str]] = {}
         for name, said in self.columns.items():
-            roles.setdefault(said.role, []).append(name)
+            if said.role is not Role.DIRECT or not isinstance(table, Table) or name in table:
+                roles.setdefault(said.role, []).append(name)
         for role in (Role.SUBJECT, Role.HOUSEHOLD, Role.WEIGHT):
             name = getattr(self.data, role)
             if name is not None:

@@ -65,15 +65,16 @@ class Search(Checked):
         return one_of(QUALITIES, "quality", name)
 
     @model_validator(mode="after")
-    def _refines(self) -> Self:
+    def _fits_together(self) -> Self:
         reversed_ = [name for name, (low, high) in self.levels.items() if low > high]
         if reversed_:
             raise ValueError(f"the levels of column '{reversed_[0]}' are reversed: give the lowest first")
         if self.balance != DEFAULT_BALANCE and self.quality != "loss":
             raise ValueError('balance is for quality = "loss"')
-        mondrian = sorted({"strict", "cuts"} & self.model_fields_set)
-        if mondrian and self.recoding != "mondrian":
-            raise ValueError(f'{mondrian[0]} is for recoding = "mondrian"')
+        if self.recoding != "mondrian" and not self.strict:
+            raise ValueError('strict = false is for recoding = "mondrian"')
+        if self.recoding != "mondrian" and self.cuts == "anywhere":
+            raise ValueError('cuts = "anywhere" is for recoding = "mondrian"')
         if self.refine and self.recoding in {"mondrian", "subsets"}:
             raise ValueError('refine is for recoding = "global", "local" or "suppression"')
         if self.recoding == "subsets" and self.outliers != "suppress":

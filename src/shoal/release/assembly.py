@@ -59,10 +59,12 @@ def _keys(case: Case) -> dict[str, bytes]:
 
 def _check_links(case: Case, name: str) -> None:
     """Refuse pseudonyms that would link records of different classes."""
-    if name == case.table.subject:
-        differ = Classes.of(case.table, case.table.quasi).overlap
+    subject = case.table.subject
+    if subject is None:
+        differ = len(np.unique(case.table.codes(name))) < case.table.records
     else:
-        differ = case.table.subject is None and len(np.unique(case.table.codes(name))) < case.table.records
+        shared = name != subject and case.table.persons(name)[: len(case.table[name].values)].max(initial=0) > 1
+        differ = bool(shared) or Classes.of(case.table, case.table.quasi).overlap
     if differ:
         raise PolicyError(
             f"Pseudonyms of column '{name}' would link records that differ, and what they show together may be rare.",

@@ -136,6 +136,15 @@ def _check(table: Table, policy: Policy) -> None:
                 hint=did_you_mean(name, table.quasi),
             )
     for name, said in policy.columns.items():
+        if said.show != "label" and policy.search.recoding == "subsets":
+            raise PolicyError(
+                f"Column '{name}' is to show one value for a class, but with recoding = \"subsets\" there are none."
+            )
+        if said.show not in {"label", "midpoint"} and policy.search.outliers == "counterfeits":
+            raise PolicyError(
+                f"Column '{name}' is to show a {said.show}: in a class with counterfeits, that of few real persons.",
+                hint='Use show = "label" or "midpoint", or other outliers.',
+            )
         if said.show != "label" and (name not in table.quasi or said.linked is not None):
             raise PolicyError(
                 f"Column '{name}' is to show one value for a class, but is no quasi-identifier, or follows another."

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import ReleaseError, counted
+from shoal.errors import ReleaseError, WriteError, counted
 from shoal.models.model import Model
 from shoal.progress import Hook
 from shoal.qualities.quality import Measured
@@ -63,6 +63,11 @@ class Release:
         ``out.csv.mapping.json``, which must not. Returns the paths.
         """
         target = Path(path)
+        if target.is_dir() or not target.name:
+            raise WriteError(f"'{path}' is a folder.", hint="Give the name of a file, such as release.csv.")
+        stale = target.with_name(f"{target.name}.mapping.json")
+        if self.mapping is None and stale.exists() and not force:
+            raise WriteError(f"'{stale}' is there already: the mapping of another release.", hint="Give another name.")
         if separator is None and target.suffix.lower() == ".csv":
             separator = self.table.source.details.get("separator")  # as in the file that it came from
         names = {part: target.with_name(f"{target.name}.{part}.json") for part in self._documents("")}
@@ -75,6 +80,8 @@ class Release:
                     beside[part].write_text(text, encoding="utf-8")
 
             write(self.table, target, force=force, separator=separator, progress=progress, check_written=look)
+        if self.mapping is None:
+            stale.unlink(missing_ok=True)
         return target, *names.values()
 
     def _documents(self, digest: str) -> dict[str, str]:

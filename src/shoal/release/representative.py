@@ -29,8 +29,8 @@ def represented(
     """Return what the rows of a recoding show in a column: values as they are, and one for each class instead of sets.
 
     ``how``: mean or midpoint (of numbers), median (of what has a scale) or mode. Every row counts for its ``persons``;
-    for its records, if nothing is said. What is unknown of all members of a class stays suppressed, and so does a mean
-    of fewer than ``least``.
+    for its records, if nothing is said. What is known of fewer than ``least`` members of a class stays
+    suppressed.
 
     >>> import shoal
     >>> from shoal.hierarchy.spec import bind_all
@@ -55,7 +55,7 @@ def represented(
     general = ~recoding.suppressed & (recoded.shown >= column.size) & ~_missing(recoded)
     if how in {"mean", "midpoint"}:
         return _numbers(recoding, recoded, general, how, least)
-    return _members(recoding, recoded, general, _median if how == "median" else _mode)
+    return _members(recoding, recoded, general, _median if how == "median" else _mode, least)
 
 
 def _numbers(
@@ -134,12 +134,16 @@ def _means(recoding: Recoding, recoded: Recoded, least: int) -> Floats:
 _Choose = Callable[[Recoding, Recoded], tuple[NDArray[np.int64], NDArray[np.int64]]]
 
 
-def _members(recoding: Recoding, recoded: Recoded, general: NDArray[np.bool_], choose: _Choose) -> tuple[Column, Codes]:
-    """Show a value that a member of the class has."""
-    column = recoded.domain.column
-    chosen = np.full(len(recoding.classes.sizes) + 1, -1, np.int64)
+def _members(
+    recoding: Recoding, recoded: Recoded, general: NDArray[np.bool_], choose: _Choose, least: int
+) -> tuple[Column, Codes]:
+    """Show a value that a member of the class has; nothing, if it is known of fewer."""
+    column, number = recoded.domain.column, len(recoding.classes.sizes) + 1
+    chosen = np.full(number, -1, np.int64)
     classes, codes = choose(recoding, recoded)
     chosen[classes] = codes
+    known = (recoded.matched < len(column.values)) & ~recoded.domain.hidden[recoded.matched] & ~recoding.suppressed
+    chosen[np.bincount(recoding.classes.of_row[known], recoded.counts[known], number) < max(least, 1)] = -1
     found = np.where(general, chosen[recoding.classes.of_row], recoded.shown.astype(np.int64))
     found[recoding.suppressed] = 0
     found[_missing(recoded)] = column.missing_code or 0

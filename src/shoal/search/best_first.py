@@ -129,7 +129,7 @@ class BestFirst(Searching):
         if not self.objective.steady:
             return -np.inf
         extra = self._extra.get(int(self._number(high)))
-        return float(self.objective.floors(low[None, :], None if extra is None else extra[None, :])[0])
+        return float(self.objective.floors_above(low[None, :], None if extra is None else extra[None, :])[0])
 
     def _halved(self, box: Box, contest: Contest) -> list[Box]:
         """Cut a box in the column whose levels differ most in price; keep the halves that could hold better."""

@@ -82,17 +82,20 @@ def frontier(
             hint="Bound the levels of some columns, or search for one optimum.",
         )
     ks, shares = sorted(set(sizes)), sorted(set(limits))
+    if not ks or not shares or ks[0] < 1 or not 0 <= shares[0] <= shares[-1] <= 1:
+        raise ModelError("A frontier needs sizes of at least 1, and limits from 0 to 1.")
     contests = {(k, limit): Contest(space) for k in ks for limit in shares}
     free: SimpleQueue[Evaluator] = SimpleQueue()
     for evaluator in goal.evaluators(keeping=False):
         free.put(evaluator)
     lock, objective = Lock(), goal.objective
+    least = [min(k, everybody + 1) for k in ks]  # if it is more than there are, it does not matter how many more
     parts = _parts(goal, len(ks))
 
     def look(part: int) -> None:
         evaluator = free.get()
         try:
-            found = [(held, objective.priced(held).prices) for held in evaluator.by_sizes(parts[part], ks)]
+            found = [(held, objective.priced(held).prices) for held in evaluator.by_sizes(parts[part], least)]
         finally:
             free.put(evaluator)
         with lock:

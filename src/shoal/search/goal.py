@@ -84,10 +84,15 @@ class Goal:
         return tuple(model for model in self.models if isinstance(model, SizesModel))
 
     @cached_property
-    def size(self) -> int:
+    def needed(self) -> int:
         """How many persons a class needs."""
         standing = [model for model in self.models if self._views(model) is not None]
         return max((model.least(self.evidence) for model in standing), default=1)
+
+    @property
+    def size(self) -> int:
+        """The same; if it is more than there are, it does not matter how many more."""
+        return min(self.needed, self.evidence.classes.persons + 1)
 
     def _views(self, model: Model) -> list[View] | None:
         """Return what a model wants to see, if that is the classes of a scheme and at most one sensitive column."""

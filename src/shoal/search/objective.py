@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,13 +87,30 @@ class LevelObjective:
         """Whether bounds can be had."""
         return all(self.quality.steady(rungs) for rungs in self.rungs)
 
+    @cached_property
+    def _cheapest_below(self) -> list[Floats]:
+        """What each column costs at least on a level or a finer one: a label may say more than the one above it."""
+        return [np.minimum.accumulate(base) for base in self.base]
+
+    @cached_property
+    def _cheapest_above(self) -> list[Floats]:
+        return [np.minimum.accumulate(base[::-1])[::-1] for base in self.base]
+
     def floors(self, levels: Ints, extra: Floats | None = None) -> Floats:
         """Return what schemes cost at least, if suppression adds at least so much to each column."""
-        prices = self._based(levels)
-        return self.quality.combined(prices if extra is None else prices + extra, self.weights)
+        return self._floors(self.base, levels, extra)
 
-    def _based(self, levels: Ints) -> Floats:
-        return np.stack([base[levels[:, column]] for column, base in enumerate(self.base)], axis=-1)
+    def floors_below(self, levels: Ints, extra: Floats | None = None) -> Floats:
+        """Return the same for each scheme and all that are finer."""
+        return self._floors(self._cheapest_below, levels, extra)
+
+    def floors_above(self, levels: Ints, extra: Floats | None = None) -> Floats:
+        """Return the same for each scheme and all that are coarser."""
+        return self._floors(self._cheapest_above, levels, extra)
+
+    def _floors(self, costs: Sequence[Floats], levels: Ints, extra: Floats | None) -> Floats:
+        prices = _chosen(costs, levels)
+        return self.quality.combined(prices if extra is None else prices + extra, self.weights)
 
     def priced(self, counted: Counted) -> Priced:
         """Return what schemes cost."""
@@ -102,21 +119,35 @@ class LevelObjective:
             end = begin + rungs.records.shape[1]
             prices[:, column] = pricing(counted.levels[:, column], counted.nodes[:, begin:end])
             begin = end
-        return Priced(self.quality.combined(prices, self.weights), np.maximum(prices - self._based(counted.levels), 0))
+        return Priced(
+            self.quality.combined(prices, self.weights), np.maximum(prices - _chosen(self.base, counted.levels), 0)
+        )
 
 
-@dataclass(frozen=True, eq=False)
-class FigureObjective:
-    """A measure of classes; it gives no bounds."""
+def _chosen(costs: Sequence[Floats], levels: Ints) -> Floats:
+    """Return what the columns of schemes cost."""
+    return np.stack([cost[levels[:, column]] for column, cost in enumerate(costs)], axis=-1)
 
-    quality: FigureQuality
-    records: int
-    sizes: Ints
-    steady: bool = False
+
+class Boundless:
+    """An objective that gives no bounds."""
+
+    steady: ClassVar[bool] = False
 
     def floors(self, levels: Ints, extra: Floats | None = None) -> Floats:  # noqa: ARG002 - as the others
         """Return that nothing is known."""
         return np.full(len(levels), -np.inf)
+
+    floors_below = floors_above = floors
+
+
+@dataclass(frozen=True, eq=False)
+class FigureObjective(Boundless):
+    """A measure of classes."""
+
+    quality: FigureQuality
+    records: int
+    sizes: Ints
 
     def priced(self, counted: Counted) -> Priced:
         """Return what schemes cost."""
@@ -126,14 +157,8 @@ class FigureObjective:
 
 
 @dataclass(frozen=True, eq=False)
-class MeasuredObjective:
-    """Prices that were measured already, scheme by scheme; they give no bounds."""
-
-    steady: bool = False
-
-    def floors(self, levels: Ints, extra: Floats | None = None) -> Floats:  # noqa: ARG002 - as the others
-        """Return that nothing is known."""
-        return np.full(len(levels), -np.inf)
+class MeasuredObjective(Boundless):
+    """Prices that were measured already, scheme by scheme."""
 
     def priced(self, counted: Counted) -> Priced:
         """Return what was measured."""

@@ -1,10 +1,13 @@
 """The best scheme of all, proved to be so.
 
-Schemes are judged from coarse to fine, all of one height together. Two things are never looked at: what must suppress
+Schemes are judged from coarse to fine, layer by layer: those of one height. Two things are left out: what must suppress
 too much, because a coarser scheme must already, where the models promise that; and what cannot be cheaper than the best
 so far. A scheme costs at least what its levels cost plus, for each column, what suppression adds to it in a coarser
 scheme: records that are suppressed there are suppressed in a finer one, too, and cost no less. So the way down ends
 long before the large tables of the fine schemes are reached.
+
+In a layer, what may cost least is judged first: it makes the rest look dear. Where most of that fails, schemes right
+above are judged instead, though they are too dear themselves: one that fails rules out all below it.
 """
 
 from abc import ABC, abstractmethod
@@ -26,8 +29,9 @@ from shoal.search.objective import Counted, Ints, Objective
 from shoal.search.space import Space
 
 CLOSE = 1e-12  # prices that differ by less, relative to their size, are the same
-_TOGETHER = 32  # schemes that are looked at together or, if they are many,
-_PARTS = 8  # in so many parts
+_TOGETHER = 32  # schemes that are looked at together or, if many are left,
+_PART = 8  # such a part of them,
+_MOST = 4096  # but no more than these
 _SHARED = 16  # schemes from which on it pays to use a second thread
 
 Mask = NDArray[np.bool_]
@@ -168,12 +172,12 @@ class Stage:
         return Stage(layer, np.zeros(len(layer), bool), above, self.looked_at[kept], finer)
 
     def over(self, wanted: Places) -> Places:
-        """Return the schemes above, not looked at, that have several wanted ones right below them; those with most."""
+        """Return schemes above, not looked at, that have several wanted ones right below them: some with the most."""
         is_wanted = np.zeros(len(self.layer) + 1, bool)  # the last one: none
         is_wanted[wanted] = True
         below = is_wanted[self.finer].sum(axis=1) * ~self.above_looked_at
         chosen = np.flatnonzero(below > 1)
-        return np.sort(chosen[np.argsort(-below[chosen], kind="stable")[:_TOGETHER]])
+        return np.sort(_some(chosen[np.argsort(-below[chosen], kind="stable")]))
 
     def inherit(self, places: Places) -> None:
         """Note for all right below some schemes above what is now known about these."""
@@ -211,8 +215,8 @@ class Search(Searching):
                 mostly_fails = bool(self._judge(stage.above, over, stage.above_looked_at, contest).any())
                 stage.inherit(over)
             else:
-                some = np.sort(wanted[: max(_TOGETHER, len(wanted) // _PARTS)])
-                mostly_fails = bool(self._judge(stage.layer, some, stage.looked_at, contest).mean() > 0.5)
+                failing = self._judge(stage.layer, np.sort(_some(wanted)), stage.looked_at, contest)
+                mostly_fails = 2 * int(np.count_nonzero(failing)) > len(failing)
 
     def _wanted(self, stage: Stage, places: Places, contest: Contest) -> Places:
         """Return which of some schemes of a layer may still be the best, what may cost least first."""
@@ -238,8 +242,13 @@ class Search(Searching):
         """Tell which schemes may have a better one below: it suppresses few enough, and could be cheap enough."""
         promising: Mask = layer.at_least <= self.limit
         if self.objective.steady and layer.extra.any():
-            promising &= self.objective.floors(np.zeros_like(layer.levels), layer.extra) <= ceiling
+            promising &= self.objective.floors_below(layer.levels, layer.extra) <= ceiling
         return promising
+
+
+def _some(places: Places) -> Places:
+    """Return the first of some schemes: as many as are looked at together."""
+    return places[: min(max(_TOGETHER, len(places) // _PART), _MOST)]
 
 
 def must_suppress(counted: Counted, limit: int, monotone: Monotone) -> Ints:
@@ -266,9 +275,10 @@ def so_far(price: float) -> str:
 
 def evaluate(evaluators: Sequence[Evaluator], schemes: Ints) -> Counted:
     """Count schemes, which ascend; many of them in several threads."""
-    if len(evaluators) == 1 or len(schemes) < _SHARED:
+    threads = min(len(evaluators), 2 * len(schemes) // _SHARED)
+    if threads <= 1:
         return evaluators[0].counted(schemes)
-    parts = np.array_split(schemes, len(evaluators))
-    futures = [pool().submit(one.counted, part) for one, part in zip(evaluators, parts, strict=True)]
+    parts = np.array_split(schemes, threads)
+    futures = [pool().submit(one.counted, part) for one, part in zip(evaluators, parts, strict=False)]
     wait(futures)
     return Counted.joined([future.result() for future in futures])

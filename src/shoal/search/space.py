@@ -29,7 +29,7 @@ MOST_SCHEMES = 1 << 62
 
 @dataclass(frozen=True, eq=False)
 class Space:
-    """Schemes, numbered. ``names``: the columns in the order in which a walk takes them, those with few levels first.
+    """Schemes, numbered. ``names``: the columns in the order in which a walk takes them, those with most nodes first.
 
     >>> import shoal
     >>> from shoal.hierarchy.spec import bind_all

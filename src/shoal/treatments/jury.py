@@ -159,7 +159,8 @@ def _check(goal: Goal) -> None:
         )
     if goal.evidence.classes.overlap:
         raise ModelError(
-            "Persons have several records with different quasi-identifiers: then parts of classes share persons.",
+            "Persons have several records that differ, in a quasi-identifier or a sensitive value: then parts of "
+            "classes share persons.",
             hint='Use recoding = "global" with outliers = "suppress", or give each person one record.',
         )
     if isinstance(goal.evaluator, Plain):

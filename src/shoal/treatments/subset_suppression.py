@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.engines.protocol import DistinctRows
-from shoal.errors import ModelError
+from shoal.errors import ModelError, PolicyError
 from shoal.kernels.grouping import group_rows
 from shoal.kernels.translation import Codes
 from shoal.models.k_anonymity import KAnonymity
@@ -24,20 +24,25 @@ from shoal.policy.search import Search
 from shoal.progress import Hook, Progress, silent
 from shoal.recoding.nodes import Domain, Ints, Node, Nodes
 from shoal.search.goal import Goal
+from shoal.table.missing import Missing
 from shoal.treatments.treatment import TREATMENTS, Treatment
 
 Mask = NDArray[np.bool_]
 
 
 @TREATMENTS.register("subsets")
-def subset_suppression(goal: Goal, how: Search, progress: Hook = silent) -> Treatment:  # noqa: ARG001 - as the others
+def subset_suppression(goal: Goal, how: Search, progress: Hook = silent) -> Treatment:
     """Suppress cells until every combination of columns that a requirement names holds; weights say what to spare."""
+    if how.levels:
+        raise PolicyError("Levels are given, but where single values are suppressed there are none between.")
     space, base = goal.space, goal.plain.base
     if base.overlap:
         raise ModelError(
-            "Persons have several records with different quasi-identifiers: then combinations share persons.",
+            "Persons have several records with different values: then combinations share persons.",
             hint="Give each person one record.",
         )
+    if goal.gatherer.missing is not Missing.OWN and any(space.table[name].missing for name in space.quasi):
+        raise ModelError("Where missing values match nothing, suppressed ones would, too.", hint='Use missing = "own".')
     rows = space.table.distinct(space.quasi)
     persons = np.bincount(goal.plain.of_shown, base.grouped.shown.members.counts, len(rows)).astype(np.int64)
     weights = goal.weighing(space.quasi)

@@ -27,8 +27,8 @@ typedef struct {
     int64_t most;                 /* the most levels that a column has */
 } Lattice;
 
-/* What a walk needs room for: [columns + 1][count] rows, count + 1 numbers, slots, at least four times as many as rows, and [levels][count + 1] classes, of each of which it also notes with which row it
- * begins. */
+/* What a walk needs room for: [columns + 1][count] rows, count + 1 numbers, slots, at least four times as many as rows,
+ * and [levels][count + 1] classes, of each of which it also notes with which row it begins. */
 typedef struct {
     Row *rows;
     uint32_t *runs, *slots;

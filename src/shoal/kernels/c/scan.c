@@ -145,7 +145,7 @@ static void count_slots(const Table *table, uint64_t combinations, uint32_t leas
     clear(table, combinations);
 }
 
-/* The same, with other numbers of records, and only of slots that rows have: a class is counted when the first of its
+/* The same for any numbers of records, and only of slots that rows have: a class is counted when the first of its
  * rows is come to, the slot of which is then cleared. */
 static void count_rows(const Table *table, uint32_t least, uint64_t figures[BANDS][FIGURES])
 {
