@@ -243,5 +243,5 @@ def test_anonymize_says_where_to_write_and_what_is_impossible(demo, tmp_path):
     (tmp_path / "policy.toml").write_text(said.replace('[population]\nfile = "register.csv"', ""))
     done = run(*given, "policy.toml", "-o", "out.csv", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "needs 301 persons, and there are only 300" in done.stderr
+    assert "needs 301 persons, and the table has 300" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["policy.toml"]

@@ -49,10 +49,7 @@ def anonymize(  # noqa: PLR0913, PLR0917 - options of a command
         else:
             release = shoal.anonymize(table, chosen, progress=hook)
     if frontier:
-        if json:
-            document("anonymize", frontier_result(points))
-        else:
-            show_frontier(points, console())
+        _tell_frontier(points, chosen.search.recoding, json=json)
         return
     written = release.save(output, force=force) if output is not None and not dry_run else ()
     if json:
@@ -129,6 +126,15 @@ def _told(release: "Release") -> list[str]:
 
 def _short(value: Any) -> str:
     return f"{float(value):.6g}"
+
+
+def _tell_frontier(points: "Frontier", recoding: str, *, json: bool) -> None:
+    if recoding != "global":
+        remark("The frontier is that of global recoding, not of the policy's own.")
+    if json:
+        document("anonymize", frontier_result(points))
+    else:
+        show_frontier(points, console())
 
 
 def frontier_result(found: "Frontier") -> dict[str, Any]:

@@ -75,6 +75,8 @@ class EnhancedBetaLikeness(BasicBetaLikeness):
 
 def _unexpected(histogram: Histogram) -> NDArray[np.bool_]:
     """Tell which entries have a value that the reference does not have at all."""
+    if (histogram.reference > 0).all():
+        return np.zeros(len(histogram.codes), bool)
     return np.asarray(histogram.reference[histogram.codes] == 0)
 
 
