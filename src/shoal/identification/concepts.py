@@ -103,7 +103,8 @@ def _dictionary() -> dict[str, tuple[str, tuple[str, ...]]]:
             for entry in entries:
                 key = "".join(tokens(entry))
                 before = found.get(key, (concept, ()))
-                found[key] = (before[0], (*before[1], language)) if before[0] == concept else before
+                if before[0] == concept:
+                    found[key] = (concept, tuple(dict.fromkeys((*before[1], language))))
     return found
 
 

@@ -1,0 +1,175 @@
+"""What was found out about the columns of a table: a role for each with its reasons, for its owner to decide upon."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.identification.concepts import Concept
+from shoal.identification.contribution import ORDERS, Contribution, Key, contribution
+from shoal.identification.hipaa import Item, checklist
+from shoal.identification.links import Link, Way, links
+from shoal.identification.proposal import Proposal, Seen, proposal
+from shoal.identification.shape import Shape
+from shoal.progress import Hook, Progress, silent
+from shoal.table.reading import read
+from shoal.table.role import Role
+from shoal.table.table import Table
+
+KEYS = 10  # of the smallest keys that are told
+_MOSTLY_MISSING = 0.85
+_REPEATS = 20  # values that a column needs to be taken for the subject, if the table is not smaller
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Finding:
+    """What is known about a column.
+
+    ``role`` is proposed, for ``reasons``. ``uniqueness``: the share of people whom the column makes unique, on average
+    over all orders in which columns may become known; None if it was not counted; ``error``: the standard error.
+    ``distinction``: different values by records. ``separation``: the share of pairs of records that it tells apart.
+    ``g_distinct``: the risk rate of Menten 2024, in percent. ``missing``: the share of records without a value.
+    ``linked``: another column that tells the same.
+    """
+
+    name: str
+    role: Role
+    reasons: tuple[str, ...]
+    concept: Concept | None
+    shape: Shape
+    missing: float
+    distinction: float
+    separation: float
+    g_distinct: float
+    uniqueness: float | None = None
+    error: float | None = None
+    linked: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Columns by name; what makes people unique; the smallest keys; what belongs together; HIPAA's list."""
+
+    table: Table
+    columns: Mapping[str, Finding]
+    contribution: Contribution | None
+    keys: tuple[Key, ...]
+    links: tuple[Link, ...]
+    hipaa: tuple[Item, ...]
+
+    def of_role(self, role: Role) -> tuple[str, ...]:
+        """Return the columns that are proposed for a role."""
+        return tuple(name for name, finding in self.columns.items() if finding.role is role)
+
+    @property
+    def subject(self) -> str | None:
+        """The column that says whose record it is, if there is one."""
+        return next(iter(self.of_role(Role.SUBJECT)), None)
+
+    def __repr__(self) -> str:
+        lines = [f"Found: {len(self.columns)} columns, {self.table.records:,} records"]
+        lines += [f"  {one.name}: {one.role} ({'; '.join(one.reasons)})" for one in self.columns.values()]
+        return "\n".join(lines)
+
+
+def identify(
+    data: Any,
+    *,
+    subject: str | None = None,
+    orders: int = ORDERS,
+    seed: int = 0,
+    progress: Hook | None = None,
+) -> Found:
+    """Propose a role for each column of a table, with reasons.
+
+    ``subject``: the column that says whose record it is, if its name does not tell. ``orders``: how many orders of
+    columns are drawn where there are too many to count every subset.
+
+    >>> import shoal
+    >>> mails = ["ann@a.org", "bob@b.org", "cid@c.org", "dan@d.org", "eve@e.org"]
+    >>> found = identify({"contact": mails, "age": [34, 71, 34, 50, 51]})
+    >>> {name: one.role.value for name, one in found.columns.items()}
+    {'contact': 'direct', 'age': 'quasi'}
+    """
+    table = data if isinstance(data, Table) else read(data)
+    hook = progress or silent
+    hook(Progress("looking at columns", 0))
+    whose = _subject(table) if subject is None else table[subject].name
+    seen = {name: Seen(table, name, name == whose) for name in table.names}
+    proposals = {name: proposal(one) for name, one in seen.items()}
+    counted = _counted(table, proposals)
+    together = links(table, counted, seed=seed) if table.records else []
+    persons = table if whose is None else replace(table, roles={}).assign(subject=whose)
+    parts = (
+        contribution(persons, counted, orders=orders, seed=seed, progress=hook) if counted and table.records else None
+    )
+    findings = {name: _finding(one, proposals[name], parts, together) for name, one in seen.items()}
+    return Found(
+        table,
+        findings,
+        parts,
+        tuple(parts.keys()[:KEYS]) if parts is not None else (),
+        tuple(together),
+        checklist({name: None if one.concept is None else one.concept.hipaa for name, one in findings.items()}),
+    )
+
+
+def _subject(table: Table) -> str | None:
+    """Return the first column without gaps whose name says that it names persons, and that may do so."""
+    for name in table.names:
+        seen = Seen(table, name)
+        says = seen.named is not None and seen.named.concept.name == "patient"
+        if says and not seen.column.missing and seen.shape.values >= min(_REPEATS, table.records):
+            return name
+    return None
+
+
+def _counted(table: Table, proposals: Mapping[str, Proposal]) -> list[str]:
+    """Return the columns that may be known beside others: all that name nobody on their own, and say something."""
+    left_out = {Role.DIRECT, Role.SUBJECT}
+    return [name for name in table.names if proposals[name].role not in left_out and table[name].size > 1]
+
+
+def _finding(seen: Seen, made: Proposal, parts: Contribution | None, together: Sequence[Link]) -> Finding:
+    counts = seen.counts[seen.counts > 0]
+    share = None if parts is None else parts.shares.get(seen.name)
+    reasons, linked = list(made.reasons), _leader(seen.name, together)
+    if share is not None:
+        reasons.append(f"it makes {share:.1%} of people unique")
+    if made.concept is not None and made.concept.known is not None and made.role is Role.QUASI:
+        reasons.append(f"{made.concept.known} may know it")
+    if seen.missing > _MOSTLY_MISSING:
+        reasons.append(f"{seen.missing:.0%} are missing")
+    if linked is not None:
+        reasons.append(f"it is told by {linked}")
+    return Finding(
+        seen.name,
+        made.role,
+        tuple(reasons),
+        made.concept,
+        seen.shape,
+        seen.missing,
+        len(counts) / max(seen.table.records, 1),
+        _separation(counts),
+        100 * float(np.mean(1 / counts)) if len(counts) else 0.0,
+        share,
+        None if parts is None else parts.errors.get(seen.name),
+        linked,
+    )
+
+
+def _leader(name: str, together: Sequence[Link]) -> str | None:
+    """Return the column that tells what is in this one, if a single one does and it comes before."""
+    for link in together:
+        if link.told == name and link.way is not Way.COMPUTED:
+            return link.columns[0]
+    return None
+
+
+def _separation(counts: NDArray[np.int64]) -> float:
+    records = int(counts.sum())
+    if records < 2:
+        return 1.0
+    return 1 - float((counts * (counts - 1)).sum()) / (records * (records - 1))

@@ -1,0 +1,157 @@
+"""Proposals: what names persons is found, and nothing else is taken for it."""
+
+import numpy as np
+import pytest
+
+import shoal
+from shoal.demo import hospital
+from shoal.identification.concepts import concepts, named, tokens
+from shoal.identification.found import identify
+from shoal.identification.patterns.pattern import PATTERNS
+from shoal.identification.shape import Form, Shape
+from shoal.table.role import Role
+
+HOSPITAL = hospital(patients=1500)
+
+
+def roles(data, **options):
+    return {name: str(one.role) for name, one in identify(data, **options).columns.items()}
+
+
+def test_the_demo_hospital():
+    found = identify(HOSPITAL.patients)
+    assert found.subject == "patient_id"
+    assert set(found.of_role(Role.DIRECT)) == {"mrn", "first_name", "last_name", "household_id", "phone", "email"}
+    quasi = {"birth_date", "sex", "postcode", "ethnicity", "marital_status", "insurance", "occupation"}
+    assert quasi <= set(found.of_role(Role.QUASI))
+    assert {"diabetes", "depression", "rare_disease", "ms_type", "edss"} <= set(found.of_role(Role.SENSITIVE))
+    letters = {item.letter: item.columns for item in found.hipaa}
+    assert len(letters) == 18
+    assert letters["F"] == ("email",)
+    assert letters["B"] == ("postcode",)
+    assert letters["L"] == ()
+    stays = identify(HOSPITAL.admissions)
+    assert stays.subject == "patient_id"
+    assert stays.of_role(Role.DIRECT) == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "direct"),
+    [
+        ("menten/df_500_rows/stage_1_df_mock_500.csv", {"secret_name"}),
+        ("menten/df_1000_rows/stage_1_df_mock_1000.csv", {"secret_name"}),
+        ("kroes/diabetes.csv", set()),
+        ("kroes/cervical.csv", set()),
+        ("kroes/adult.csv", set()),
+        ("arx-adult/adult.csv", set()),
+        ("pycanon/healthcare-dataset-stroke-data.csv", {"id"}),
+    ],
+)
+def test_the_papers_datasets(shared, path, direct):
+    assert set(identify(shared / "data" / path).of_role(Role.DIRECT)) == direct
+
+
+@pytest.mark.parametrize(
+    ("name", "concept"),
+    [
+        ("Vorname", "person-name"),
+        ("nom_patient", "person-name"),
+        ("Achternaam", "person-name"),
+        ("apellidos", "person-name"),
+        ("dateOfBirth", "birth-date"),
+        ("DOB", "birth-date"),
+        ("date_naissance", "birth-date"),
+        ("geboortedatum", "birth-date"),
+        ("fecha de nacimiento", "birth-date"),
+        ("PLZ", "postcode"),
+        ("Körpergröße", "height"),
+        ("KOERPERGROESSE", "height"),
+        ("drug_name", "drug"),
+        ("hospitalName", "hospital"),
+        ("BSN", "national-number"),
+        ("hivStatus", "infection"),
+        ("Entlassungsdatum", "discharge-date"),
+        ("diagnosis_2", "diagnosis"),
+    ],
+)
+def test_names_of_columns_are_understood(name, concept):
+    assert named(name).concept.name == concept
+
+
+def test_every_language_has_a_word_for_every_concept():
+    import tomllib
+    from importlib.resources import files
+
+    for language in ("en", "de", "fr", "nl", "es"):
+        words = tomllib.loads(files("shoal.identification").joinpath(f"words/{language}.toml").read_text("utf-8"))
+        assert set(words) == set(concepts())
+        assert all(tokens(entry) for entries in words.values() for entry in entries)
+
+
+def values_of(number, rows=60):
+    """Return right values of a pattern with a checksum, found by trying."""
+    pattern, seeded = PATTERNS[number], np.random.default_rng(3)
+    forms = {
+        "nhs-number": lambda: f"{seeded.integers(10**9, 10**10)}",
+        "bsn": lambda: f"{seeded.integers(10**8, 10**9)}",
+        "steuer-id": lambda: f"{seeded.integers(10**10, 10**11)}",
+        "payment-card": lambda: f"{seeded.integers(4 * 10**15, 5 * 10**15)}",
+    }
+    import pyarrow as pa
+
+    tried = pa.array([forms[number]() for _ in range(40 * rows)])
+    return tried.filter(pa.array(pattern.matches(tried))).to_pylist()[:rows]
+
+
+@pytest.mark.parametrize("number", ["nhs-number", "bsn", "steuer-id", "payment-card"])
+def test_numbers_with_check_digits_are_found_whatever_their_column_is_called(number):
+    right = values_of(number)
+    found = identify({"x": right, "y": [value[:-1] + str((int(value[-1]) + 1) % 10) for value in right]})
+    assert found.columns["x"].shape.pattern.name == number
+    assert "check digits" in found.columns["x"].reasons[0]
+    assert found.columns["y"].shape.pattern is None
+    assert identify({"x": [int(value) for value in right]}).columns["x"].role is Role.DIRECT
+
+
+def test_free_text_is_not_released():
+    texts = [f"The patient from room {number} was seen by Dr. Smith and complained about pain." for number in range(40)]
+    found = identify({"x": texts})
+    assert found.columns["x"].role is Role.DIRECT
+    assert found.columns["x"].shape.form is Form.TEXT
+    assert "not released" in found.columns["x"].reasons[0]
+
+
+def test_lists_of_codes_are_sets():
+    table = shoal.read({"x": ["E11;I10", "I10", "E11;I10;J45", "J45;I10", "J45"] * 5})
+    assert Shape.of(table["x"], table.counts("x")).form is Form.SET
+
+
+def test_what_has_few_values_names_nobody_whatever_it_is_called():
+    assert roles({"phone": ["yes", "no"] * 50}) == {"phone": "quasi"}
+    assert roles({"name": [f"Name {number % 40}" for number in range(100)]}) == {"name": "direct"}
+
+
+def test_numbers_that_rise_from_record_to_record_name_records():
+    assert roles({"n": list(range(7, 207)), "x": [3, 1] * 100}) == {"n": "direct", "x": "quasi"}
+
+
+def test_measurements_that_all_differ_name_nobody():
+    seeded = np.random.default_rng(1)
+    assert roles({"glucose": seeded.normal(100, 20, 500)})["glucose"] == "sensitive"
+    assert roles({"z": seeded.normal(100, 20, 500)})["z"] == "quasi"
+
+
+def test_nothing_to_see_is_no_error():
+    found = identify({"a": [None, None], "b": [1, 1]})
+    assert {name: one.reasons[0] for name, one in found.columns.items()} == {
+        "a": "it is empty",
+        "b": "all records have the same value",
+    }
+    assert identify({"a": [], "b": []}).of_role(Role.INSENSITIVE) == ("a", "b")
+
+
+def test_a_subject_can_be_named():
+    data = {"code": ["p", "p", "q", "q"] * 10, "age": [30, 30, 40, 40] * 10}
+    found = identify(data, subject="code")
+    assert found.subject == "code"
+    assert found.contribution.persons == 2
