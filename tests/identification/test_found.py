@@ -21,7 +21,8 @@ def roles(data, **options):
 def test_the_demo_hospital():
     found = identify(HOSPITAL.patients)
     assert found.subject == "patient_id"
-    assert set(found.of_role(Role.DIRECT)) == {"mrn", "first_name", "last_name", "household_id", "phone", "email"}
+    assert set(found.of_role(Role.DIRECT)) == {"mrn", "first_name", "last_name", "phone", "email"}
+    assert found.of_role(Role.HOUSEHOLD) == ("household_id",)
     quasi = {"birth_date", "sex", "postcode", "ethnicity", "marital_status", "insurance", "occupation"}
     assert quasi <= set(found.of_role(Role.QUASI))
     assert {"diabetes", "depression", "rare_disease", "ms_type", "edss"} <= set(found.of_role(Role.SENSITIVE))

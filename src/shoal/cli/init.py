@@ -25,14 +25,14 @@ def init(
     force: given.Force = False,
 ) -> None:
     """Write a commented starter policy."""
+    from shoal.identification.found import identify
     from shoal.policy.policy import Policy
-    from shoal.starter import starter
     from shoal.table.writing import replacing
 
     if output.exists() and data.exists() and output.samefile(data):
         raise WriteError("The policy would overwrite the data.", hint="Give another name with -o.")
     table = given.load(data, options)
-    policy = starter(table, data.name, options)
+    policy = identify(table, combinations=False).starter(data.name, options)
     if str(output) == "-" and json:
         document("init", {**_result(table, Policy.parse(policy), output), "text": policy})
         return

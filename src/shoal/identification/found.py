@@ -13,6 +13,8 @@ from shoal.identification.hipaa import Item, checklist
 from shoal.identification.links import Link, Way, links
 from shoal.identification.proposal import Proposal, Seen, proposal
 from shoal.identification.shape import Shape
+from shoal.identification.starter import starter
+from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress, silent
 from shoal.table.reading import read
 from shoal.table.role import Role
@@ -68,24 +70,34 @@ class Found:
         """The column that says whose record it is, if there is one."""
         return next(iter(self.of_role(Role.SUBJECT)), None)
 
+    def starter(self, name: str = "the table", options: Mapping[str, Any] | None = None) -> str:
+        """Return a commented policy to start from; ``name`` and ``options``: what was read, and how."""
+        return starter(self, name, options)
+
+    def policy(self) -> Policy:
+        """Return a policy to start from."""
+        return Policy.parse(self.starter())
+
     def __repr__(self) -> str:
         lines = [f"Found: {len(self.columns)} columns, {self.table.records:,} records"]
         lines += [f"  {one.name}: {one.role} ({'; '.join(one.reasons)})" for one in self.columns.values()]
         return "\n".join(lines)
 
 
-def identify(
+def identify(  # noqa: PLR0913 - keyword-only options
     data: Any,
     *,
     subject: str | None = None,
+    combinations: bool = True,
     orders: int = ORDERS,
     seed: int = 0,
     progress: Hook | None = None,
 ) -> Found:
     """Propose a role for each column of a table, with reasons.
 
-    ``subject``: the column that says whose record it is, if its name does not tell. ``orders``: how many orders of
-    columns are drawn where there are too many to count every subset.
+    ``subject``: the column that says whose record it is, if its name does not tell. ``combinations``: whether columns
+    are also looked at together. ``orders``: how many orders of columns are drawn where there are too many to count
+    every subset of them.
 
     >>> import shoal
     >>> mails = ["ann@a.org", "bob@b.org", "cid@c.org", "dan@d.org", "eve@e.org"]
@@ -98,9 +110,9 @@ def identify(
     hook(Progress("looking at columns", 0))
     whose = _subject(table) if subject is None else table[subject].name
     seen = {name: Seen(table, name, name == whose) for name in table.names}
-    proposals = {name: proposal(one) for name, one in seen.items()}
-    counted = _counted(table, proposals)
-    together = links(table, counted, seed=seed) if table.records else []
+    proposals = _single({name: proposal(one) for name, one in seen.items()})
+    counted = _counted(table, proposals) if combinations and table.records else []
+    together = links(table, counted, seed=seed)
     persons = table if whose is None else replace(table, roles={}).assign(subject=whose)
     parts = (
         contribution(persons, counted, orders=orders, seed=seed, progress=hook) if counted and table.records else None
@@ -126,10 +138,20 @@ def _subject(table: Table) -> str | None:
     return None
 
 
+def _single(proposals: Mapping[str, Proposal]) -> dict[str, Proposal]:
+    """Let only the first column have a role that one column has; others like it name somebody, too."""
+    found, taken = {}, set()
+    for name, made in proposals.items():
+        again = made.role.single and made.role in taken
+        found[name] = replace(made, role=Role.DIRECT) if again else made
+        taken.add(made.role)
+    return found
+
+
 def _counted(table: Table, proposals: Mapping[str, Proposal]) -> list[str]:
     """Return the columns that may be known beside others: all that name nobody on their own, and say something."""
-    left_out = {Role.DIRECT, Role.SUBJECT}
-    return [name for name in table.names if proposals[name].role not in left_out and table[name].size > 1]
+    roles = {Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE}
+    return [name for name in table.names if proposals[name].role in roles and table[name].size > 1]
 
 
 def _finding(seen: Seen, made: Proposal, parts: Contribution | None, together: Sequence[Link]) -> Finding:

@@ -155,11 +155,15 @@ def _called(seen: Seen) -> Proposal | None:
     reason = f"its name says {concept.says} ({', '.join(seen.named.languages)})"
     if concept.role is Role.DIRECT and _few_for_names(seen):
         return Proposal(Role.QUASI, (reason, f"but it has {seen.shape.values} values only"), None)
-    if concept.role in {Role.SUBJECT, Role.HOUSEHOLD}:
-        return Proposal(Role.DIRECT, (reason,), concept)
-    if concept.role is Role.WEIGHT:
-        return Proposal(Role.INSENSITIVE, (reason,), concept) if seen.column.kind.numeric else None
-    return Proposal(concept.role, (reason,), concept)
+    return Proposal(_fitting(seen, concept.role), (reason,), concept)
+
+
+def _fitting(seen: Seen, role: Role) -> Role:
+    """Return a role that a column can have: one that only one column has takes one without gaps."""
+    if role is Role.WEIGHT:
+        return role if seen.column.kind.numeric and not seen.column.missing else Role.INSENSITIVE
+    gaps = seen.column.missing or role is Role.SUBJECT  # which has been chosen before
+    return Role.DIRECT if role.single and gaps else role
 
 
 def _few_for_names(seen: Seen) -> bool:
@@ -184,7 +188,6 @@ def _unknown(seen: Seen) -> Proposal:  # noqa: ARG001 - as the others
 
 
 _RULES: tuple[Callable[[Seen], Proposal | None], ...] = (
-    _nothing,
     _subject,
     _patterned,
     _text,
@@ -193,5 +196,6 @@ _RULES: tuple[Callable[[Seen], Proposal | None], ...] = (
     _called,
     _diseases,
     _dated,
+    _nothing,  # in this extract: what a name says holds for the next one, too
     _unknown,
 )

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.starter import starter
+from shoal.identification.found import identify
 from shoal.table.role import Role
 
 
@@ -20,7 +20,7 @@ from shoal.table.role import Role
 )
 def test_it_loads_whatever_the_columns_are_called(columns):
     table = shoal.read({name: pa.array(cells) for name, cells in columns.items()})
-    policy = shoal.Policy.parse(starter(table, "x.csv"))
+    policy = shoal.Policy.parse(identify(table).starter("x.csv"))
     given_roles = policy.apply(table)
     assert set(given_roles.roles) == set(columns)
     policy.hierarchies(given_roles)
@@ -28,18 +28,19 @@ def test_it_loads_whatever_the_columns_are_called(columns):
 
 def test_roles_are_proposed_on_the_safe_side():
     demo = shoal.demo.hospital(patients=200, seed=3)
-    policy = shoal.Policy.parse(starter(demo.patients, "patients.csv"))
+    policy = shoal.Policy.parse(identify(demo.patients).starter("patients.csv"))
     assert policy.data.subject == "patient_id"
     assert policy.data.household == "household_id"
     for name in ("mrn", "first_name", "last_name", "phone", "email"):
         assert policy.columns[name].role is Role.DIRECT
-    for name in ("birth_date", "sex", "postcode", "rare_disease"):
+    for name in ("birth_date", "sex", "postcode"):
         assert policy.columns[name].role is Role.QUASI
+    assert policy.columns["rare_disease"].role is Role.SENSITIVE
 
 
 @pytest.mark.parametrize("name", ["population", "patients", "admissions"])
 def test_the_demo_files(name):
     table = getattr(shoal.demo.hospital(patients=100, seed=5), name)
-    policy = shoal.Policy.parse(starter(table, name))
+    policy = shoal.Policy.parse(identify(table).starter(name))
     assert policy.unlisted(table) == ()
     policy.hierarchies(policy.apply(table))
