@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from shoal.assessment import Assessment, assess
     from shoal.comparison import Comparison, compare
     from shoal.errors import ShoalError
+    from shoal.identification.found import identify
     from shoal.peering import peers
     from shoal.plain import measures
     from shoal.policy.policy import Policy
@@ -32,6 +33,7 @@ _HOMES = {
     "assess": "shoal.assessment",
     "compare": "shoal.comparison",
     "frontier": "shoal.anonymization",
+    "identify": "shoal.identification.found",
     "measures": "shoal.plain",
     "peers": "shoal.peering",
     "read": "shoal.table.reading",
@@ -53,6 +55,7 @@ __all__ = [
     "demo",
     "errors",
     "frontier",
+    "identify",
     "measures",
     "peers",
     "read",

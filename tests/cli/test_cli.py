@@ -245,3 +245,32 @@ def test_anonymize_says_where_to_write_and_what_is_impossible(demo, tmp_path):
     assert (done.returncode, done.stdout) == (2, "")
     assert "needs 301 persons, and the table has 300" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["policy.toml"]
+
+
+def test_identify_tells_why_and_writes_a_policy(demo):
+    folder, _ = demo
+    done = run("identify", "here/patients.csv", "--write", "found.toml", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "its values are e-mail addresses" in " ".join(done.stdout.split())
+    assert "bmi can be computed from height and weight" in done.stdout
+    policy = Policy.load(folder / "found.toml")
+    table = shoal.read(folder / "here/patients.csv")
+    assert policy.apply(table).subject == "patient_id"
+    assert policy.unlisted(table) == ()
+    again = run("identify", "here/patients.csv", "--write", "found.toml", cwd=folder)
+    assert again.returncode == 2
+    result = json.loads(run("identify", "here/patients.csv", "--json", cwd=folder).stdout)["result"]
+    column = result["columns"]["postcode"]
+    assert (column["role"], column["hipaa"], column["known_to"]) == ("quasi", "B", "anyone")
+    assert 0 < column["uniqueness"] < 1
+    assert column["g_distinct"] > 0
+    assert len(result["hipaa"]) == 18
+
+
+def test_identify_by_risk_rates(demo):
+    done = run(*("identify", "here/patients.csv", "--method", "g-distinct", "--direct", "email", "--json"), cwd=demo[0])
+    result = json.loads(done.stdout)["result"]
+    assert "email" not in result["columns"]
+    assert result["columns"]["mrn"]["g_distinct"] == 100
+    bad = run("identify", "here/patients.csv", "--method", "guess", cwd=demo[0])
+    assert bad.returncode == 2

@@ -24,7 +24,7 @@ ages = st.one_of(st.integers(0, 90), st.none())
 
 def expected(how, values):
     known = sorted(value for value in values if value is not None)
-    if not known or (how == "mean" and len(known) < 2):  # of fewer than k persons no mean is shown
+    if len(known) < 2:  # of fewer than k persons nothing is shown
         return None
     if how == "mean":
         return float(f"{statistics.fmean(known):.6g}")

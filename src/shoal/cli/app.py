@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal import __version__
-from shoal.cli import anonymize, assess, compare, demo, init, peers, presets, schema
+from shoal.cli import anonymize, assess, compare, demo, identify, init, peers, presets, schema
 from shoal.errors import Cancelled
 
 app = typer.Typer(
@@ -52,6 +52,7 @@ def _stoppable(command: Callable[..., None]) -> Callable[..., None]:
 for _name, _command in (
     ("demo", demo.demo),
     ("init", init.init),
+    ("identify", identify.identify),
     ("assess", assess.assess),
     ("peers", peers.peers),
     ("anonymize", anonymize.anonymize),

@@ -1,0 +1,171 @@
+"""``shoal identify``: what each column is, and why."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.cli import source as given
+from shoal.cli.output import console, document, grid, plain, progress_bar, remark
+from shoal.errors import WriteError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from shoal.identification.found import Finding, Found
+    from shoal.identification.g_distinct import GDistinct
+
+Method = Annotated[str, typer.Option(help="evidence: several kinds of it; g-distinct: the risk rates of Menten 2024.")]
+
+
+@given.reading
+def identify(  # noqa: PLR0913, PLR0917 - options of a command
+    data: given.Source,
+    options: dict[str, Any],
+    write: Annotated[Path | None, typer.Option(help="Write a policy to start from into this file.")] = None,
+    subject: Annotated[str | None, typer.Option(help="The column that says which person a row belongs to.")] = None,
+    orders: Annotated[
+        int, typer.Option(min=4, help="Orders of columns to draw where there are too many to count all subsets.")
+    ] = 32,
+    seed: Annotated[int, typer.Option(help="Decides what is drawn at random.")] = 0,
+    method: Method = "evidence",
+    alpha: Annotated[float, typer.Option(help="g-distinct: rates above are sensitive.")] = 25.0,
+    beta: Annotated[float, typer.Option(help="g-distinct: rates from here to alpha are quasi-identifiers.")] = 1.0,
+    direct: Annotated[str | None, typer.Option(help="g-distinct: direct identifiers, comma-separated.")] = None,
+    json: given.Json = False,
+    force: given.Force = False,
+) -> None:
+    """Find out what each column is, and propose a role for it."""
+    from shoal.identification.found import identify
+    from shoal.identification.g_distinct import g_distinct
+
+    if method not in {"evidence", "g-distinct"}:
+        raise typer.BadParameter("must be evidence or g-distinct", param_hint="--method")
+    if write is not None and write.exists() and data.exists() and write.samefile(data):
+        raise WriteError("The policy would overwrite the data.", hint="Give another name with --write.")
+    table = given.load(data, options)
+    if method == "g-distinct":
+        _tell_rates(
+            g_distinct(table, alpha=alpha, beta=beta, direct=given.names(direct) or (), rounded=True), json=json
+        )
+        return
+    with progress_bar() as hook:
+        found = identify(table, subject=subject, orders=orders, seed=seed, progress=hook)
+    if write is not None:
+        _write(found.starter(data.name, options), write, force=force)
+    if json:
+        document("identify", result(found))
+        return
+    show(found, console())
+    if write is not None:
+        remark(f"Wrote {write}. Go through it line by line: the roles in it are proposals.")
+
+
+def _write(text: str, path: Path, *, force: bool) -> None:
+    from shoal.table.writing import replacing
+
+    with replacing(path, force=force) as beside:
+        beside.write_text(text, encoding="utf-8")
+
+
+def result(found: "Found") -> dict[str, Any]:
+    """Return what was found as plain data."""
+    parts = found.contribution
+    return {
+        "records": found.table.records,
+        "subject": found.subject,
+        "columns": {name: _column(one) for name, one in found.columns.items()},
+        "unique_by_number_of_columns": [] if parts is None else list(parts.by_number),
+        "orders": None if parts is None else parts.orders,
+        "keys": [{"columns": list(key.columns), "share": key.share} for key in found.keys],
+        "links": [{"way": link.way, "columns": list(link.columns), "told": link.told} for link in found.links],
+        "hipaa": [asdict(item) for item in found.hipaa],
+    }
+
+
+def _column(one: "Finding") -> dict[str, Any]:
+    concept = one.concept
+    return {
+        "role": one.role,
+        "reasons": list(one.reasons),
+        "concept": None if concept is None else concept.name,
+        "known_to": None if concept is None else concept.known,
+        "sensitive": None if concept is None else concept.sensitive,
+        "hipaa": None if concept is None else concept.hipaa,
+        "form": one.shape.form,
+        "pattern": None if one.shape.pattern is None else one.shape.pattern.name,
+        "values": one.shape.values,
+        "missing": one.missing,
+        "uniqueness": one.uniqueness,
+        "error": one.error,
+        "distinction": one.distinction,
+        "separation": one.separation,
+        "g_distinct": one.g_distinct,
+        "linked": one.linked,
+    }
+
+
+def show(found: "Found", out: "Console") -> None:
+    """Print the proposals, and what columns do together."""
+    table = grid("column", "role", "why")
+    table.columns[1].justify = table.columns[2].justify = "left"
+    table.columns[2].no_wrap = False
+    for name, one in found.columns.items():
+        table.add_row(plain(name), str(one.role), plain("; ".join(one.reasons)))
+    out.print(table)
+    parts = found.contribution
+    if parts is not None:
+        known = ", ".join(f"{number}: {share:.1%}" for number, share in enumerate(parts.by_number[1:7], 1))
+        drawn = "" if parts.orders is None else f" (from {parts.orders} orders of columns, drawn at random)"
+        out.print(f"\nPeople who are unique, by how many columns are known{drawn}:\n  {known}")
+    if found.keys:
+        out.print("\nThe fewest columns that make nine in ten people unique:")
+        for key in found.keys[:3]:
+            out.print(f"  {plain(' + '.join(key.columns))} ({key.share:.1%})")
+    if found.links:
+        out.print("\nColumns that tell the same; treat them together:")
+        for link in found.links:
+            out.print(f"  {plain(str(link))}")
+    held = [item for item in found.hipaa if item.columns]
+    out.print(f"\nHIPAA Safe Harbor, {len(held)} of 18 identifiers found:")
+    for item in held:
+        out.print(f"  {item.letter}  {item.says}: {plain(', '.join(item.columns))}")
+
+
+def _tell_rates(found: "GDistinct", *, json: bool) -> None:
+    if json:
+        document("identify", rates_result(found))
+        return
+    table = grid("column", "risk rate", "values", "role")
+    for rate in found.rates:
+        table.add_row(plain(rate.name), f"{rate.rate:.2f} %", f"{rate.values:,}", str(rate.role))
+    console().print(table)
+    for name, share in found.excluded.items():
+        remark(f"Left out: {name}, of which {share:.1%} are missing.")
+    for note in found.advice():
+        remark(f"Note: {note}")
+
+
+def rates_result(found: "GDistinct") -> dict[str, Any]:
+    """Return risk rates as plain data."""
+    return {
+        "records": found.records,
+        "method": "g-distinct",
+        "alpha": found.alpha,
+        "beta": found.beta,
+        "columns": {
+            rate.name: {
+                "role": rate.role,
+                "reasons": [f"risk rate {rate.rate:.2f} %"],
+                "g_distinct": rate.rate,
+                "values": rate.values,
+                "missing": rate.missing,
+                "record_risk": rate.record_risk,
+            }
+            for rate in found.rates
+        },
+        "excluded": found.excluded,
+        "direct": list(found.direct),
+        "advice": found.advice(),
+    }
