@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from shoal.assessment import Assessment, assess
     from shoal.comparison import Comparison, compare
     from shoal.errors import ShoalError
+    from shoal.identification.also_known import also_known
+    from shoal.identification.dimension import dimension
     from shoal.identification.found import identify
     from shoal.peering import peers
     from shoal.plain import measures
@@ -31,7 +33,9 @@ _HOMES = {
     "Table": "shoal.table.table",
     "anonymize": "shoal.anonymization",
     "assess": "shoal.assessment",
+    "also_known": "shoal.identification.also_known",
     "compare": "shoal.comparison",
+    "dimension": "shoal.identification.dimension",
     "frontier": "shoal.anonymization",
     "identify": "shoal.identification.found",
     "measures": "shoal.plain",
@@ -49,10 +53,12 @@ __all__ = [
     "ShoalError",
     "Table",
     "__version__",
+    "also_known",
     "anonymize",
     "assess",
     "compare",
     "demo",
+    "dimension",
     "errors",
     "frontier",
     "identify",

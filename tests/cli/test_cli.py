@@ -274,3 +274,20 @@ def test_identify_by_risk_rates(demo):
     assert result["columns"]["mrn"]["g_distinct"] == 100
     bad = run("identify", "here/patients.csv", "--method", "guess", cwd=demo[0])
     assert bad.returncode == 2
+
+
+def test_dimension_and_one_column_more(demo):
+    columns = ("--quasi", "postcode,sex,insurance", "--sensitive", "diabetes")
+    done = run("dimension", "here/patients.csv", *columns, cwd=demo[0])
+    assert done.returncode == 0, done.stderr
+    assert "as published: 3" in done.stdout or "as published: none" in done.stdout
+    result = json.loads(run("dimension", "here/patients.csv", *columns, "--json", cwd=demo[0]).stdout)["result"]
+    assert [step["dimension"] for step in result["steps"]] == [1, 2, 3]
+    assert set(result["best"]) == {"published", "repaired", "principled"}
+    assert {"columns", "k", "privacy_gain", "nue", "nue_percent"} <= set(result["steps"][0])
+    bad = run("dimension", "here/patients.csv", *columns, "--level", "sex", cwd=demo[0])
+    assert bad.returncode == 2
+    more = run("assess", "here/patients.csv", *columns, "--also-known", "--json", cwd=demo[0])
+    found = json.loads(more.stdout)["result"]["also_known"]
+    assert found[0]["column"] is None
+    assert all(one["k"] <= found[0]["k"] for one in found)

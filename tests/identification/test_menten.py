@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 import shoal
-from shoal.errors import ModelError
+from shoal.errors import ModelError, PolicyError
 from shoal.identification.contribution import contribution
 from shoal.identification.dimension import Weighing, by_tables, chosen, judges
 from shoal.identification.g_distinct import g_distinct
@@ -111,3 +111,46 @@ def test_where_thresholds_cut_badly_it_is_said():
     )
     with pytest.raises(ModelError, match="α is less than β"):
         g_distinct(table, alpha=1, beta=2)
+
+
+def test_one_column_more_breaks_the_published_release(shared):
+    """The release with k = 4 has k = 1 as soon as the sex is known; that with k = 110 still has 50."""
+    reference = json.loads((shared / "oracles" / "menten_reference.json").read_text())["datasets"]
+    for rows, last in (("500", "ms_type"), ("1000", "covid19_symptoms")):
+        table = shoal.read(shared / f"data/menten/df_{rows}_rows/stage_2_df_{last}.csv", unnamed="drop")
+        stage = reference[rows]["stage2"]
+        found = {one.column: one for one in shoal.also_known(table, stage["qids"])}
+        expected = stage["recomputed"][-1]
+        assert (found[None].k, found[None].unique) == (expected["k"], expected["unique_records"])
+        assert (found["sex"].k, found["sex"].unique) == (
+            expected["k_with_sex_added"],
+            expected["unique_with_sex_added"],
+        )
+
+
+def test_the_dimension_is_chosen_from_hierarchies():
+    patients = shoal.demo.hospital(patients=400).patients
+    table = patients.assign(quasi=["postcode", "sex", "insurance"], sensitive="diabetes")
+    found = shoal.dimension(table, levels={"postcode": 4, "sex": 1}, subsets=True)
+    assert found.order[0] == "postcode"  # the highest rate
+    assert len(found.steps) == 7
+    assert {step.columns for step in found.steps[:3]} == {("postcode",), ("sex",), ("insurance",)}
+    assert all(step.satisfied == (step.k >= 2) for step in found.steps)
+    best = min((step for step in found.steps if step.k >= 2), key=lambda step: step.generic)
+    assert found.principled.columns == best.columns
+    policy = shoal.Policy.parse(
+        'version = 1\ncolumns = { sex = "quasi", insurance = "quasi" }\nrequire = [{ model = "k-anonymity", k = 9999 }]'
+    )
+    none = shoal.dimension(patients, policy)
+    assert none.principled.columns is None
+    with pytest.raises(PolicyError, match="no level 9 of column 'sex'"):
+        shoal.dimension(table, levels={"sex": 9})
+    with pytest.raises(ModelError, match="every quasi-identifier once"):
+        shoal.dimension(table, order=["sex"])
+    with pytest.raises(PolicyError, match="cannot be chosen by average-risk"):
+        shoal.dimension(
+            patients,
+            shoal.Policy.parse(
+                'version = 1\ncolumns = { sex = "quasi" }\nrequire = [{ model = "average-risk", risk = 0.1 }]'
+            ),
+        )

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal import __version__
-from shoal.cli import anonymize, assess, compare, demo, identify, init, peers, presets, schema
+from shoal.cli import anonymize, assess, compare, demo, dimension, identify, init, peers, presets, schema
 from shoal.errors import Cancelled
 
 app = typer.Typer(
@@ -53,6 +53,7 @@ for _name, _command in (
     ("demo", demo.demo),
     ("init", init.init),
     ("identify", identify.identify),
+    ("dimension", dimension.dimension),
     ("assess", assess.assess),
     ("peers", peers.peers),
     ("anonymize", anonymize.anonymize),

@@ -1,5 +1,6 @@
 """``shoal assess``: the risk of every person, on one screen."""
 
+from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import source as given
-from shoal.cli.output import console, document, grid, remark
+from shoal.cli.output import console, document, grid, plain, remark
 from shoal.errors import counted
 
 if TYPE_CHECKING:
@@ -41,6 +42,9 @@ def assess(  # noqa: PLR0913, PLR0917 - options of a command
     uniques: Annotated[
         int | None, typer.Option(min=1, help="Find out who is singled out by at most so many columns.")
     ] = None,
+    also_known: Annotated[
+        bool, typer.Option("--also-known", help="What if one more column is known? Tell it for each.")
+    ] = False,
     json: given.Json = False,
 ) -> None:
     """Assess the risk of every person in a table.
@@ -61,14 +65,31 @@ def assess(  # noqa: PLR0913, PLR0917 - options of a command
         threshold=threshold,
         uniques=uniques,
     )
+    more = []
+    if also_known:
+        known = shoal.also_known(table, found.quasi, subject=subject, missing=missing or "own")
+        more = [asdict(one) for one in known]
     if json:
-        document("assess", result(found))
+        document("assess", {**result(found), **({"also_known": more} if also_known else {})})
     else:
         show(found, console())
+        show_also_known(more, console())
         for note in found.notes:
             remark(f"Note: {note}")
     if found.met is False:
         raise typer.Exit(1)
+
+
+def show_also_known(found: list[dict[str, Any]], out: "Console") -> None:
+    """Print what the classes are like if one more column is known."""
+    if not found:
+        return
+    table = grid("if this is known, too", "k", "unique", "classes")
+    for one in found:
+        name = "(nothing more)" if one["column"] is None else one["column"]
+        table.add_row(plain(name), f"{one['k']:,}", f"{one['unique']:,}", f"{one['classes']:,}")
+    out.print()
+    out.print(table)
 
 
 def _policy(path: Path | None, k: int | None, presets: list[str]) -> Any:

@@ -1,0 +1,146 @@
+"""``shoal dimension``: how many quasi-identifiers have to be made coarser."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.cli import source as given
+from shoal.cli.output import console, document, grid, plain
+from shoal.errors import ModelError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from shoal.identification.dimension import Choice, Dimension, Step
+
+
+@given.reading
+def dimension(  # noqa: PLR0913, PLR0917 - options of a command
+    data: given.Source,
+    options: dict[str, Any],
+    policy: Annotated[Path | None, typer.Option("--policy", "-p", help="The policy: roles and requirements.")] = None,
+    quasi: Annotated[str | None, typer.Option(help="Quasi-identifiers, comma-separated.")] = None,
+    sensitive: Annotated[str | None, typer.Option(help="Sensitive columns, comma-separated.")] = None,
+    subject: Annotated[str | None, typer.Option(help="The column that says which person a row belongs to.")] = None,
+    order: Annotated[str | None, typer.Option(help="Quasi-identifiers in order; by risk rate without it.")] = None,
+    level: Annotated[
+        list[str] | None, typer.Option(help="The level of a column, as NAME=2; the coarsest that says something.")
+    ] = None,
+    table: Annotated[
+        list[Path] | None, typer.Option(help="A table made elsewhere, one for each further column of the order.")
+    ] = None,
+    subsets: Annotated[bool, typer.Option("--subsets", help="Try every subset of the columns.")] = False,
+    distance: Annotated[
+        str, typer.Option(help="Between sensitive values: equal, ordered, hierarchical or kl.")
+    ] = "equal",
+    json: given.Json = False,
+) -> None:
+    """Find out how many quasi-identifiers have to be made coarser, and what that costs."""
+    import shoal
+    from shoal.policy.policy import Policy
+
+    chosen = None if policy is None else Policy.load(policy)
+    found = shoal.dimension(
+        given.load(data, options, chosen),
+        chosen,
+        quasi=given.names(quasi),
+        sensitive=given.names(sensitive),
+        subject=subject,
+        order=given.names(order),
+        levels=_levels(level or []),
+        tables=[given.load(path, options) for path in table] if table else None,
+        subsets=subsets,
+        distance=distance,
+    )
+    if json:
+        document("dimension", result(found))
+    else:
+        show(found, console())
+
+
+def _levels(said: list[str]) -> dict[str, int]:
+    found = {}
+    for one in said:
+        name, _, number = one.rpartition("=")
+        if not name or not number.isdigit():
+            raise ModelError("A level is given as NAME=2.")
+        found[name] = int(number)
+    return found
+
+
+def result(found: "Dimension") -> dict[str, Any]:
+    """Return the stage as plain data."""
+    return {
+        "order": list(found.order),
+        "before": _step(found.before),
+        "steps": [_step(step) for step in found.steps],
+        "best": {
+            name: _choice(choice)
+            for name, choice in (
+                ("published", found.published),
+                ("repaired", found.repaired),
+                ("principled", found.principled),
+            )
+        },
+    }
+
+
+def _choice(choice: "Choice") -> dict[str, Any]:
+    columns = choice.columns
+    return {
+        "dimension": None if columns is None else len(columns),
+        "columns": None if columns is None else list(columns),
+        "because": choice.because,
+    }
+
+
+def _step(step: "Step") -> dict[str, Any]:
+    return {
+        "dimension": step.dimension,
+        "columns": list(step.columns),
+        "k": step.k,
+        "classes": step.classes,
+        "unique": step.unique,
+        "risk": float(step.risk),
+        "l": dict(step.l),
+        "t": {name: float(t) for name, t in step.t.items()},
+        "privacy_gain": step.privacy_gain,
+        "nue": step.loss,
+        "nue_percent": step.percent,
+        "inverse_percent": step.inverse,
+        "nue_by_column": dict(step.nue),
+        "generic_nue": step.generic,
+        "generic_percent": step.generic_percent,
+        "satisfied": step.satisfied,
+    }
+
+
+def show(found: "Dimension", out: "Console") -> None:
+    """Print what each column brings and costs, and which dimension is best."""
+    table = grid("made coarser", "k", "gain", "l", "t", "unique", "NUE", "lost")
+    for step in (found.before, *found.steps):
+        table.add_row(
+            plain(_called(step, found)),
+            f"{step.k:,}",
+            f"{step.privacy_gain:,}",
+            "/".join(map(str, step.l.values())) or "-",
+            f"{max(map(float, step.t.values())):.4g}" if step.t else "-",
+            f"{step.unique:,}",
+            f"{step.loss:,.1f}",
+            f"{step.percent:.2f} %",
+        )
+    out.print(table)
+    named = (("as published", found.published), ("repaired", found.repaired), ("principled", found.principled))
+    out.print("\nThe best dimension:")
+    for name, choice in named:
+        best = "none" if choice.columns is None else f"{len(choice.columns)} ({', '.join(choice.columns)})"
+        out.print(f"  {name}: {plain(best)}: {choice.because}")
+
+
+def _called(step: "Step", found: "Dimension") -> str:
+    """Name the last column of a prefix, or all of another subset."""
+    if not step.columns:
+        return "nothing"
+    prefix = step.columns == found.order[: step.dimension]
+    return f"{'+ ' if step.dimension > 1 else ''}{step.columns[-1]}" if prefix else ", ".join(step.columns)
