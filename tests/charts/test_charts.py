@@ -157,3 +157,36 @@ def test_pictures_are_refused_with_a_reason(tmp_path, monkeypatch):
     for draw in (charts.left_out, lambda people, name: charts.heatmap(people, unknown_for=name)):
         with pytest.raises(ModelError, match="none to leave out"):
             draw(two, "dx")
+
+
+def test_what_makes_people_unique_is_drawn(tmp_path):
+    patients = shoal.demo.hospital(patients=300).patients
+    found = shoal.identify(patients, orders=8)
+    bars = charts.contributions(found)
+    drawn = {one["column"]: one["share"] for one in bars.spec["data"]["values"]}
+    assert drawn == found.contribution.shares
+    assert len(bars.spec["layer"]) == 2  # bars, and how sure they are
+    curve = charts.known_columns(found)
+    assert [one["share"] for one in curve.spec["data"]["values"]] == list(found.contribution.by_number)
+    graph = charts.linked_columns(found)
+    assert {one["name"] for one in graph.spec["layer"][1]["data"]["values"]} == {"height", "weight", "bmi"}
+    for number, chart in enumerate((bars, curve, graph)):
+        assert chart.save(tmp_path / f"{number}.svg").stat().st_size > 1000
+    alone = shoal.identify({"x": [1, 2, 1]}, combinations=False)
+    with pytest.raises(ModelError, match="Combinations of columns were not looked at"):
+        charts.contributions(alone)
+    with pytest.raises(ModelError, match="Combinations of columns were not looked at"):
+        charts.known_columns(alone)
+    assert charts.linked_columns(alone).spec["title"]["text"] == "No column tells what is in another"
+
+
+def test_the_trade_off_of_a_dimension_is_drawn(tmp_path):
+    data = {"age": [31, 34, 71, 78], "sex": ["f", "f", "m", "m"], "zip": ["1", "2", "3", "4"]}
+    ladders = {"age": {"kind": "interval", "widths": [10]}}
+    found = shoal.dimension(data, quasi=["age", "sex", "zip"], hierarchies=ladders, subsets=True)
+    chart = charts.trade_off(found)
+    values = chart.spec["data"]["values"]
+    assert len(values) == 8
+    assert sum(one["best"] for one in values) == 1
+    assert [one["place"] for one in values if one["prefix"]] == [0, 1, 2, 3]
+    assert chart.save(tmp_path / "t.png").stat().st_size > 1000

@@ -2,11 +2,29 @@
 
 from shoal.charts.before_after import before_after
 from shoal.charts.chart import Chart
+from shoal.charts.contributions import contributions
 from shoal.charts.costs import costs
 from shoal.charts.entropy_curve import curve, entropy_curve
 from shoal.charts.facts import facts
 from shoal.charts.heatmap import heatmap
+from shoal.charts.known_columns import known_columns
 from shoal.charts.left_out import left_out
+from shoal.charts.linked_columns import linked_columns
 from shoal.charts.sweep import sweep
+from shoal.charts.trade_off import trade_off
 
-__all__ = ["Chart", "before_after", "costs", "curve", "entropy_curve", "facts", "heatmap", "left_out", "sweep"]
+__all__ = [
+    "Chart",
+    "before_after",
+    "contributions",
+    "costs",
+    "curve",
+    "entropy_curve",
+    "facts",
+    "heatmap",
+    "known_columns",
+    "left_out",
+    "linked_columns",
+    "sweep",
+    "trade_off",
+]

@@ -26,8 +26,8 @@ def identify(  # noqa: PLR0913, PLR0917 - options of a command
     write: Annotated[Path | None, typer.Option(help="Write a policy to start from into this file.")] = None,
     subject: Annotated[str | None, typer.Option(help="The column that says which person a row belongs to.")] = None,
     orders: Annotated[
-        int, typer.Option(min=4, help="Orders of columns to draw where there are too many to count all subsets.")
-    ] = 32,
+        int | None, typer.Option(min=4, help="Orders of columns to draw where not all subsets can be counted.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Decides what is drawn at random.")] = 0,
     method: Method = "evidence",
     alpha: Annotated[float, typer.Option(help="g-distinct: rates above are sensitive.")] = 25.0,

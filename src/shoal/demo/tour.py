@@ -13,6 +13,7 @@ from shoal.assessment import Assessment, assess
 from shoal.demo import hospital
 from shoal.errors import WriteError
 from shoal.hierarchy.hierarchy import Hierarchy
+from shoal.identification.found import identify
 from shoal.individuals.people import People
 from shoal.kernels.grouping import group_rows
 from shoal.kernels.translation import Codes
@@ -75,6 +76,15 @@ def _show_columns(table: Table, console: "Console") -> None:
     for role in (Role.DIRECT, Role.QUASI, Role.SENSITIVE, Role.SUBJECT):
         names = ", ".join(table.with_role(role))
         console.print(f"  [bold]{role:<10}[/bold] {names}\n             [dim]{role.meaning}[/dim]")
+    found = identify(table, orders=256)
+    same = sum(one.role is table.roles.get(name) for name, one in found.columns.items())
+    console.print(f"\n  shoal identify has not seen the policy, and says the same of {same} of {len(found.columns)}.")
+    shares = {} if found.contribution is None else found.contribution.shares
+    most = sorted(shares, key=lambda name: -shares[name])[:3]
+    told = ", ".join(f"{name.replace('_', ' ')} ({shares[name]:.0%})" for name in most)
+    console.print(f"  [dim]What makes most patients unique: {told}.[/dim]")
+    for link in found.links:
+        console.print(f"  [dim]And {link}.[/dim]")
 
 
 def _show_uniqueness(table: Table, register: Table, console: "Console") -> None:

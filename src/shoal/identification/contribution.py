@@ -22,7 +22,8 @@ from shoal.table.table import Table
 
 MOST_COLUMNS = 16  # of which all subsets are counted
 MOST_WORK = 1 << 32  # rows times subsets
-ORDERS = 32  # that are drawn otherwise; each counts backwards, too
+FEWEST_ORDERS, MOST_ORDERS = 32, 2048  # that are drawn otherwise; each counts backwards, too
+_ROWS = 50_000_000  # that are looked at for it, about
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +87,11 @@ class Contribution:
 
 
 def contribution(
-    table: Table, names: Sequence[str], *, orders: int = ORDERS, seed: int = 0, progress: Hook = silent
+    table: Table, names: Sequence[str], *, orders: int | None = None, seed: int = 0, progress: Hook = silent
 ) -> Contribution:
     """Find how much each of some columns contributes; with many columns or rows, from orders drawn at random.
+
+    ``orders``: how many; the fewer rows there are, the more, if nothing is said.
 
     >>> import shoal
     >>> table = shoal.read({"age": [30, 31, 32, 32], "sex": ["f", "f", "f", "m"], "eye": ["b", "b", "b", "b"]})
@@ -101,6 +104,8 @@ def contribution(
     few = len(names) <= MOST_COLUMNS and len(rows) << len(names) <= MOST_WORK
     if few:
         return _counted(tuple(names), rows, persons)
+    if orders is None:
+        orders = min(max(_ROWS // max(len(rows), 1), FEWEST_ORDERS), MOST_ORDERS)
     rng = np.random.default_rng(seed)
     draws = _Draws(rows, [rng.permutation(len(names)) for _ in range(max(orders // 2, 2))])
     return _drawn(tuple(names), draws, persons, progress)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.identification.concepts import Concept
-from shoal.identification.contribution import ORDERS, Contribution, Key, contribution
+from shoal.identification.contribution import Contribution, Key, contribution
 from shoal.identification.hipaa import Item, checklist
 from shoal.identification.links import Link, Way, links
 from shoal.identification.proposal import Proposal, Seen, proposal
@@ -89,7 +89,7 @@ def identify(  # noqa: PLR0913 - keyword-only options
     *,
     subject: str | None = None,
     combinations: bool = True,
-    orders: int = ORDERS,
+    orders: int | None = None,
     seed: int = 0,
     progress: Hook | None = None,
 ) -> Found:

@@ -1,0 +1,59 @@
+"""Which columns make people unique."""
+
+from typing import Any
+
+from shoal.charts.chart import Chart
+from shoal.charts.colours import INK, LINES
+from shoal.errors import ModelError
+from shoal.identification.found import Found
+
+MOST = 30  # columns that are drawn
+
+
+def contributions(found: Found) -> Chart:
+    """Draw the contribution of each column: the share of people whom it makes unique, the largest first.
+
+    >>> import shoal
+    >>> chart = contributions(shoal.identify({"age": [30, 31, 32, 32], "sex": ["f", "f", "f", "m"]}))
+    >>> chart.spec["title"]["text"]
+    'age makes most people unique: 62.5%'
+    """
+    parts = found.contribution
+    if parts is None:
+        raise ModelError("Combinations of columns were not looked at.", hint="Identify with combinations=True.")
+    order = sorted(parts.shares, key=lambda name: -parts.shares[name])[:MOST]
+    values = [
+        {
+            "column": name,
+            "share": parts.shares[name],
+            "low": max(parts.shares[name] - 2 * parts.errors[name], 0),
+            "high": parts.shares[name] + 2 * parts.errors[name],
+            "role": str(found.columns[name].role),
+        }
+        for name in order
+    ]
+    left_out = len(parts.shares) - len(order)
+    told = "Contribution to uniqueness, on average over all orders in which columns may become known"
+    more = "" if parts.exact else "; lines: two standard errors"
+    rest = f"; {left_out} more contribute less" if left_out else ""
+    title = f"{order[0]} makes most people unique: {parts.shares[order[0]]:.1%}"
+    return Chart.of(title, told + more + rest, _body(values, order, errors=not parts.exact))
+
+
+def _body(values: list[dict[str, Any]], order: list[str], *, errors: bool) -> dict[str, Any]:
+    y = {"field": "column", "type": "nominal", "sort": order, "title": None, "axis": {"labelLimit": 220}}
+    x = {"field": "share", "type": "quantitative", "title": "people made unique", "axis": {"format": ".0%"}}
+    roles = ["quasi", "sensitive", "insensitive"]
+    colour = {
+        "field": "role",
+        "type": "nominal",
+        "title": "proposed role",
+        "scale": {"domain": roles, "range": [LINES[0], LINES[1], LINES[2]]},
+    }
+    bars = {"mark": {"type": "bar", "height": {"band": 0.7}}, "encoding": {"x": x, "y": y, "color": colour}}
+    lines = {
+        "mark": {"type": "rule", "color": INK},
+        "encoding": {"x": {"field": "low", "type": "quantitative"}, "x2": {"field": "high"}, "y": y},
+    }
+    layers = [bars, lines] if errors else [bars]
+    return {"width": 420, "height": {"step": 18}, "data": {"values": values}, "layer": layers}

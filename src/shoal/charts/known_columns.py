@@ -1,0 +1,43 @@
+"""How many people are unique, the more columns somebody knows of them."""
+
+from shoal.charts.chart import Chart
+from shoal.charts.colours import LINES
+from shoal.errors import ModelError
+from shoal.identification.found import Found
+
+_HALF = 0.5
+
+
+def known_columns(found: Found) -> Chart:
+    """Draw the share of people who are unique, by how many columns are known, on average over which ones they are.
+
+    >>> import shoal
+    >>> chart = known_columns(shoal.identify({"age": [30, 31, 32, 32], "sex": ["f", "f", "f", "m"]}))
+    >>> chart.spec["title"]["text"]
+    'With 2 columns known, half of all people are unique'
+    """
+    parts = found.contribution
+    if parts is None:
+        raise ModelError("Combinations of columns were not looked at.", hint="Identify with combinations=True.")
+    values = [{"known": known, "share": share} for known, share in enumerate(parts.by_number)]
+    half = next((one["known"] for one in values if one["share"] >= _HALF), None)
+    title = f"Even with all columns known, {parts.total:.1%} of people are unique"
+    if half is not None:
+        title = f"With {half} columns known, half of all people are unique"
+    told = "every subset of columns was counted" if parts.exact else f"from {parts.orders} orders of columns"
+    x = {
+        "field": "known",
+        "type": "quantitative",
+        "title": "columns known",
+        "axis": {"tickMinStep": 1, "format": "d", "grid": False},
+    }
+    y = {
+        "field": "share",
+        "type": "quantitative",
+        "title": "people who are unique",
+        "scale": {"domain": [0, 1]},
+        "axis": {"format": "%"},
+    }
+    line = {"type": "line", "color": LINES[0], "point": {"color": LINES[0], "filled": True}}
+    body = {"width": 460, "height": 260, "data": {"values": values}, "mark": line, "encoding": {"x": x, "y": y}}
+    return Chart.of(title, f"On average over which columns they are; {told}", body)

@@ -1,0 +1,66 @@
+"""What each further column brings and costs: the dimension of the quasi-identifiers."""
+
+from typing import Any
+
+from shoal.charts.chart import Chart
+from shoal.charts.colours import INK, LINES
+from shoal.identification.dimension import Dimension, Step
+
+
+def trade_off(found: Dimension) -> Chart:
+    """Draw k against the share of information that is lost, one point for each set of columns made coarser.
+
+    >>> import shoal
+    >>> data = {"age": [31, 34, 71, 78], "sex": ["f", "f", "m", "m"]}
+    >>> ladder = {"age": {"kind": "interval", "widths": [10]}}
+    >>> trade_off(shoal.dimension(data, quasi=["age", "sex"], hierarchies=ladder)).spec["title"]["text"]
+    'k = 2 for 33.3 % of the information, with 1 column made coarser'
+    """
+    steps = [found.before, *found.steps]
+    best = next((step for step in found.steps if step.columns == found.principled.columns), None)
+    title = "Nothing fulfils what is required"
+    if best is not None:
+        number = f"{best.dimension} column{'s' if best.dimension != 1 else ''}"
+        title = f"k = {best.k:,} for {best.generic_percent:.1f} % of the information, with {number} made coarser"
+    values = [_value(step, found, best) for step in steps]
+    told = "Prefixes of the order in which columns are made coarser are joined by a line; the filled point is the best"
+    return Chart.of(title, told, _body(values))
+
+
+def _value(step: Step, found: Dimension, best: Step | None) -> dict[str, Any]:
+    prefix = step.columns == found.order[: step.dimension]
+    name = "nothing" if not step.columns else f"+ {step.columns[-1]}"
+    return {
+        "lost": step.generic_percent / 100,
+        "k": step.k,
+        "name": name if prefix else "",
+        "prefix": prefix,
+        "place": step.dimension,
+        "best": step is best,
+    }
+
+
+def _body(values: list[dict[str, Any]]) -> dict[str, Any]:
+    x = {
+        "field": "lost",
+        "type": "quantitative",
+        "title": "information lost (generic non-uniform entropy)",
+        "axis": {"format": "%", "grid": False},
+        "scale": {"domain": [0, 1]},
+    }
+    y = {"field": "k", "type": "quantitative", "title": "k", "scale": {"type": "log"}, "axis": {"format": ",d"}}
+    line = {
+        "transform": [{"filter": "datum.prefix"}],
+        "mark": {"type": "line", "color": LINES[0]},
+        "encoding": {"x": x, "y": y, "order": {"field": "place", "type": "quantitative"}},
+    }
+    fill = {"condition": {"test": "datum.best", "value": LINES[0]}, "value": "white"}
+    points = {
+        "mark": {"type": "point", "size": 80, "filled": False, "stroke": LINES[0]},
+        "encoding": {"x": x, "y": y, "fill": fill},
+    }
+    text = {
+        "mark": {"type": "text", "align": "left", "angle": 325, "dx": 8, "dy": -6, "color": INK},
+        "encoding": {"x": x, "y": y, "text": {"field": "name"}},
+    }
+    return {"width": 480, "height": 280, "data": {"values": values}, "layer": [line, points, text]}
