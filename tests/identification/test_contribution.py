@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.identification import contribution as module
-from shoal.identification.contribution import contribution
+from shoal.identification.contribution import contribution, rows_of
+from shoal.identification.separation import separating
 
 
 @st.composite
@@ -74,3 +75,23 @@ def test_keys_are_minimal():
     table = shoal.read({"id": [1, 2, 3, 4], "a": [1, 1, 2, 2], "b": [1, 2, 1, 2], "c": [1, 1, 1, 1]})
     found = contribution(table, table.names).keys(1.0)
     assert [key.columns for key in found] == [("id",), ("a", "b")]
+
+
+@given(table=tables(), share=st.sampled_from([0.5, 0.9, 1.0]))
+def test_greedy_keys_make_as_many_unique_as_they_say(table, share):
+    names = [name for name in table.names if name != table.subject]
+    key = separating(names, rows_of(table, names), share)
+    if key is None:
+        assert unique(table, names) < share
+    else:
+        assert key.share == pytest.approx(unique(table, key.columns))
+        assert key.share >= share
+
+
+def test_greedy_keys_are_short():
+    seeded = np.random.default_rng(2)
+    columns = {f"c{place}": seeded.integers(0, 3, 5000) for place in range(20)}
+    table = shoal.read({**columns, "day": seeded.integers(0, 20000, 5000), "zip": seeded.integers(0, 900, 5000)})
+    found = shoal.identify(table)
+    assert not found.contribution.exact
+    assert found.keys[0].columns == ("day", "zip")

@@ -156,3 +156,30 @@ def test_a_subject_can_be_named():
     found = identify(data, subject="code")
     assert found.subject == "code"
     assert found.contribution.persons == 2
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["Anna Schmidt", "Peter Maier", "Jürgen Weiß", "Sabine Krause", "Uwe Lang", "Xaver Huber"],
+        ["DUPONT, Jean", "MARTIN, Sylvie", "PETIT, Hélène", "LEROY, Camille", "ROUX, Pascal", "MOREL, Zoé"],
+        ["Smith John", "Jones Mary", "Brown Emily", "Clark Kevin", "Hall Laura", "Young Zed"],
+    ],
+)
+def test_names_of_persons_are_known_by_their_values(values):
+    found = identify({"x": values * 4})
+    assert found.columns["x"].role is Role.DIRECT
+    assert found.columns["x"].reasons[0] == "its values are names of persons"
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["January", "February", "March", "April", "May", "June", "July", "August"],
+        ["Virginia", "Georgia", "Ohio", "Texas", "Utah", "Iowa", "Maine", "Idaho"],
+        ["Paris", "Berlin", "Madrid", "Rome", "Charlotte", "Lisbon"],
+        ["Cardiology", "Surgery", "Neurology", "Oncology", "Urology"],
+    ],
+)
+def test_places_and_months_are_no_names_of_persons(values):
+    assert identify({"x": values * 5}).columns["x"].role is Role.QUASI

@@ -120,7 +120,8 @@ def show(found: "Found", out: "Console") -> None:
         drawn = "" if parts.orders is None else f" (from {parts.orders} orders of columns, drawn at random)"
         out.print(f"\nPeople who are unique, by how many columns are known{drawn}:\n  {known}")
     if found.keys:
-        out.print("\nThe fewest columns that make nine in ten people unique:")
+        exact = parts is not None and parts.exact
+        out.print(f"\n{'The fewest' if exact else 'Few'} columns that make nine in ten people unique:")
         for key in found.keys[:3]:
             out.print(f"  {plain(' + '.join(key.columns))} ({key.share:.1%})")
     if found.links:

@@ -86,6 +86,11 @@ class Contribution:
         return sorted(found, key=lambda key: (len(key.columns), -key.share, key.columns))
 
 
+def rows_of(table: Table, names: Sequence[str]) -> Rows:
+    """Return the distinct rows of some columns, and whose they are."""
+    return SubsetCounts.of(table, names, missing=Missing.OWN, budget=0).rows
+
+
 def contribution(
     table: Table, names: Sequence[str], *, orders: int | None = None, seed: int = 0, progress: Hook = silent
 ) -> Contribution:
@@ -99,7 +104,7 @@ def contribution(
     >>> {name: round(share, 3) for name, share in found.shares.items()}, found.by_number
     ({'age': 0.625, 'sex': 0.375, 'eye': 0.0}, (0.0, 0.25, 0.5833333333333334, 1.0))
     """
-    rows = SubsetCounts.of(table, names, missing=Missing.OWN, budget=0).rows
+    rows = rows_of(table, names)
     persons = int(rows.weights.sum())
     few = len(names) <= MOST_COLUMNS and len(rows) << len(names) <= MOST_WORK
     if few:

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.identification.concepts import Concept
-from shoal.identification.contribution import Contribution, Key, contribution
+from shoal.identification.contribution import Contribution, Key, contribution, rows_of
 from shoal.identification.hipaa import Item, checklist
 from shoal.identification.links import Link, Way, links
 from shoal.identification.proposal import Proposal, Seen, proposal
+from shoal.identification.separation import separating
 from shoal.identification.shape import Shape
 from shoal.identification.starter import starter
 from shoal.policy.policy import Policy
@@ -122,10 +123,18 @@ def identify(  # noqa: PLR0913 - keyword-only options
         table,
         findings,
         parts,
-        tuple(parts.keys()[:KEYS]) if parts is not None else (),
+        () if parts is None else _keys(parts, persons, seed),
         tuple(together),
         checklist({name: None if one.concept is None else one.concept.hipaa for name, one in findings.items()}),
     )
+
+
+def _keys(parts: Contribution, table: Table, seed: int) -> tuple[Key, ...]:
+    """Return the smallest keys or, where not all subsets were counted, one that was found greedily."""
+    if parts.exact:
+        return tuple(parts.keys()[:KEYS])
+    key = separating(parts.names, rows_of(table, parts.names), seed=seed)
+    return () if key is None else (key,)
 
 
 def _subject(table: Table) -> str | None:

@@ -18,7 +18,6 @@ from shoal.table.column import Column, as_text
 from shoal.table.kind import Kind
 
 MOST_VALUES = 20_000  # that are looked at
-_FOLLOWED = 0.9  # the share of values that must follow a pattern
 _FEWEST = 3  # values that must follow one with a checksum, and without one:
 _FEWEST_UNCHECKED = 5
 _LONG, _WORDS = 25, 4  # letters and words that a free text has on average
@@ -78,7 +77,7 @@ def _pattern(column: Column, texts: pa.StringArray) -> Pattern | None:
             continue  # a plain number looks like many things
         matches = pattern.matches(texts)
         fewest = _FEWEST if pattern.checked else _FEWEST_UNCHECKED
-        if np.count_nonzero(matches) >= fewest and matches.mean() >= _FOLLOWED:
+        if np.count_nonzero(matches) >= fewest and matches.mean() >= pattern.followed:
             found.append((pattern.checked, float(matches.mean()), pattern))
     return max(found, key=lambda one: one[:2])[2] if found else None
 

@@ -17,10 +17,10 @@ Digits = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """``concept``: what a column is about whose values follow it. ``checked``: whether there is a checksum.
+    """``concept``: what a column is about whose values follow it. ``followed``: how large a share of them must.
 
     ``shape``: a regular expression for the whole value. ``check``: tells which of the values that have the shape are
-    right, from their characters without what ``apart`` matches.
+    right, from their characters without what ``apart`` matches; by check ``digits`` or by something less certain.
     """
 
     name: str
@@ -29,11 +29,13 @@ class Pattern:
     shape: str
     check: Callable[[NDArray[np.str_]], Mask] | None = None
     apart: str = r"[\s.\-/]"
+    digits: bool = True
+    followed: float = 0.9
 
     @property
     def checked(self) -> bool:
         """Whether values have a checksum."""
-        return self.check is not None
+        return self.check is not None and self.digits
 
     def matches(self, texts: pa.StringArray) -> Mask:
         """Tell which values follow the pattern.
