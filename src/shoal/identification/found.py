@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.identification.concepts import Concept
 from shoal.identification.contribution import Contribution, Key, contribution, rows_of
+from shoal.identification.g_distinct import risk_rate
 from shoal.identification.hipaa import Item, checklist
 from shoal.identification.links import Link, Way, links
 from shoal.identification.proposal import Proposal, Seen, proposal
@@ -17,6 +17,7 @@ from shoal.identification.shape import Shape
 from shoal.identification.starter import starter
 from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress, silent
+from shoal.risk.distinction import separated
 from shoal.table.reading import read
 from shoal.table.role import Role
 from shoal.table.table import Table
@@ -183,8 +184,8 @@ def _finding(seen: Seen, made: Proposal, parts: Contribution | None, together: S
         seen.shape,
         seen.missing,
         len(counts) / max(seen.table.records, 1),
-        _separation(counts),
-        100 * float(np.mean(1 / counts)) if len(counts) else 0.0,
+        float(separated(counts, np.ones_like(counts), seen.table.records)),
+        risk_rate(counts),
         share,
         None if parts is None else parts.errors.get(seen.name),
         linked,
@@ -197,10 +198,3 @@ def _leader(name: str, together: Sequence[Link]) -> str | None:
         if link.told == name and link.way is not Way.COMPUTED:
             return link.columns[0]
     return None
-
-
-def _separation(counts: NDArray[np.int64]) -> float:
-    records = int(counts.sum())
-    if records < 2:
-        return 1.0
-    return 1 - float((counts * (counts - 1)).sum()) / (records * (records - 1))

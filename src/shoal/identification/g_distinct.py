@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.errors import ModelError
 from shoal.table.role import Role
@@ -109,6 +110,15 @@ def g_distinct(  # noqa: PLR0913 - keyword-only options
     return GDistinct(alpha, beta, table.records, tuple(order), excluded, tuple(direct))
 
 
+def risk_rate(counts: NDArray[np.int64]) -> float:
+    """Return the mean of 1 / count over the values that so many records have, in percent; 0 if there are none.
+
+    >>> round(risk_rate(np.array([1, 3])), 2)
+    66.67
+    """
+    return 100 * float((1 / counts).sum()) / max(len(counts), 1)
+
+
 def _missing(table: Table, name: str) -> float:
     code = table[name].missing_code
     return 0.0 if code is None else float(table.counts(name)[code] / table.records)
@@ -123,9 +133,7 @@ def _role(rate: float, alpha: float, beta: float) -> Role:
 def _rate(table: Table, name: str, missing: float, alpha: float, beta: float, rounded: bool) -> Rate:  # noqa: PLR0913, PLR0917
     counts = table.counts(name)
     counts = counts[counts > 0]
-    degrees = 1 / counts
-    total = float(degrees.sum())
-    rate = 100 * total / max(len(counts), 1)
+    total, rate = float((1 / counts).sum()), risk_rate(counts)
     role = _role(round(rate, 2) if rounded else rate, alpha, beta)
     single = float(np.count_nonzero(counts == 1) / total) if total else 0.0
     return Rate(name, rate, len(counts), len(counts) / max(table.records, 1), single, missing, role)

@@ -62,7 +62,7 @@ class Shape:
         unique = float(np.count_nonzero(counts[:number] == 1) / records) if records else 0.0
         texts = as_text(column.values[:MOST_VALUES]) if number else pa.array([], pa.string())
         pattern = _pattern(column, texts)
-        ladder = propose(column.__class__(column.name, column.kind, column.values[:MOST_VALUES])) if number else None
+        ladder = propose(Column(column.name, column.kind, column.values[:MOST_VALUES])) if number else None
         form = _form(column, texts, ladder, number / max(records, 1))
         return cls(form, pattern, number, unique, isinstance(ladder, Icd10))
 

@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.classes.classes import Classes
 
@@ -24,10 +25,18 @@ def separation(classes: Classes) -> Fraction:
     >>> separation(Classes.of(shoal.read({"age": [34, 34, 71, 80]}), ["age"]))
     Fraction(5, 6)
     """
-    persons = int(classes.members.counts.sum())
+    return separated(classes.sizes, classes.copies, int(classes.members.counts.sum()))
+
+
+def separated(sizes: NDArray[np.int64], copies: NDArray[np.int64], persons: int) -> Fraction:
+    """Return the same for groups of so many persons, of which there are so many ``copies``.
+
+    >>> separated(np.array([2, 1]), np.array([1, 2]), 4)
+    Fraction(5, 6)
+    """
     if persons < 2:
         return Fraction(1)
-    sizes, place = np.unique(classes.sizes, return_inverse=True)
-    copies = np.bincount(place, weights=classes.copies).astype(np.int64)
+    sizes, place = np.unique(sizes, return_inverse=True)
+    copies = np.bincount(place, weights=copies).astype(np.int64)
     together = sum(int(size) * (int(size) - 1) * int(n) for size, n in zip(sizes, copies, strict=True))
     return 1 - Fraction(together, persons * (persons - 1))
