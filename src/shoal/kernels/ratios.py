@@ -4,8 +4,10 @@ A verdict must not hang on how a float is rounded: 1/11 is more than 0.09, three
 stays a pair of integers; floats only sort out the clear cases.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +44,27 @@ class Ratios:
         if len(close):
             up, down = _exact(self.numerators[close]), _exact(self.denominators[close])
             below[close] = up * bound.denominator <= down * bound.numerator
+        return below
+
+    def at_most_each(self, bounds: Sequence[Fraction], which: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
+        """Tell which ratios are at most the bound of their kind: ratio i is of kind ``which[i]``.
+
+        >>> import numpy as np
+        >>> shares = Ratios(np.array([1, 2]), np.array([3, 3]))
+        >>> shares.at_most_each([Fraction(1, 3), Fraction(1, 2)], np.array([0, 1])).tolist()
+        [True, False]
+        """
+        floats, limits = self.floats(), np.array([float(bound) for bound in bounds])[which]
+        below = floats <= limits
+        floats -= limits
+        close = np.flatnonzero(np.abs(floats, out=floats) <= CLEAR * np.maximum(limits, 1.0, out=limits))
+        if len(close):
+            up, down = _exact(self.numerators[close]), _exact(self.denominators[close])
+            numerators, denominators = (
+                np.array([getattr(bound, part) for bound in bounds], object)[which[close]]
+                for part in ("numerator", "denominator")
+            )
+            below[close] = up * denominators <= down * numerators
         return below
 
     def below(self, bound: Fraction) -> NDArray[np.bool_]:

@@ -46,8 +46,11 @@ class BasicBetaLikeness(AttributeModel):
         return _classes_with(evidence.histogram, self._too_probable(evidence.histogram))
 
     def _too_probable(self, histogram: Histogram) -> NDArray[np.bool_]:
-        bound = Fraction(0) if self.beta is None else self.beta
-        return _unexpected(histogram) | ~_gains(histogram).at_most(bound)
+        """Tell which entries have q > (1 + β)·p; a value that the table does not have at all is never expected."""
+        bound, everybody = 1 + (self.beta or 0), int(histogram.reference.sum())
+        most = [bound * Fraction(count, everybody) for count in histogram.reference.tolist()]
+        shares = Ratios(histogram.counts, histogram.spread(histogram.totals()))
+        return ~shares.at_most_each(most, histogram.codes)
 
 
 @MODELS.register("enhanced-beta-likeness")

@@ -25,7 +25,7 @@ from shoal.search.space import Scheme
 SIZES = (2, 3, 5, 10, 11, 20, 50, 100)
 LIMITS = (0.0, 0.02, 0.05, 1.0)
 MOST_SCHEMES = 4_000_000
-_TOGETHER, _ROOM = 1024, 1 << 24  # schemes that are counted together, and how many numbers they may take
+_TOGETHER, _ROOM = 2048, 1 << 24  # schemes that are counted together, and how many numbers they may take
 
 
 @dataclass(frozen=True, slots=True)

@@ -208,25 +208,31 @@ class Search(Searching):
 
         Where most of them fail, some above may, which were too dear to be looked at; so these come first.
         """
-        wanted, mostly_fails = np.arange(len(stage.layer)), False
-        while len(wanted := self._wanted(stage, wanted, contest)):
+        wanted, floors = self._by_floor(stage, np.arange(len(stage.layer)))
+        mostly_fails = False
+        while True:
+            open_ = (
+                ~stage.looked_at[wanted] & (stage.layer.at_least[wanted] <= self.limit) & (floors <= contest.ceiling)
+            )
+            wanted, floors = wanted[open_], floors[open_]
+            if not len(wanted):
+                return
             over = stage.over(wanted) if mostly_fails else wanted[:0]
             if len(over):
                 mostly_fails = bool(self._judge(stage.above, over, stage.above_looked_at, contest).any())
                 stage.inherit(over)
+                wanted, floors = self._by_floor(stage, wanted)
             else:
                 failing = self._judge(stage.layer, np.sort(_some(wanted)), stage.looked_at, contest)
                 mostly_fails = 2 * int(np.count_nonzero(failing)) > len(failing)
 
-    def _wanted(self, stage: Stage, places: Places, contest: Contest) -> Places:
-        """Return which of some schemes of a layer may still be the best, what may cost least first."""
+    def _by_floor(self, stage: Stage, places: Places) -> tuple[Places, Floats]:
+        """Return schemes of a layer that suppress few enough, what may cost least first, and what that is."""
         layer = stage.layer
-        places = places[~stage.looked_at[places] & (layer.at_least[places] <= self.limit)]
-        if not self.objective.steady or not len(places):
-            return places
+        places = places[layer.at_least[places] <= self.limit]
         floors = self.objective.floors(layer.levels[places], layer.extra[places])
-        cheap = np.flatnonzero(floors <= contest.ceiling)
-        return places[cheap[np.argsort(floors[cheap], kind="stable")]]
+        order = np.argsort(floors, kind="stable")
+        return places[order], floors[order]
 
     def _judge(self, layer: Layer, places: Places, looked_at: Mask, contest: Contest) -> Mask:
         """Look at schemes, note what that means for all below, and tell which ones fail with all below."""
