@@ -1,6 +1,7 @@
 """The examples run, and say what they should."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -66,3 +67,25 @@ def test_prasser_figure_4(shared, tmp_path):
                 wanted = point["generic_normalized"], point["conventional_normalized"]
                 assert printed[name, point["suppressed_percent"]] == pytest.approx(wanted, abs=1e-6)
     assert len(printed) == 84
+
+
+def test_proposals_for_the_tables_of_papers(shared):
+    """Of every table, all columns that name persons are found and no other is taken for one; the rest is told."""
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / "proposals.py", shared / "data"],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    tables = done.stdout.strip().split("\n\n")
+    assert len(tables) == 9
+    for told in tables:
+        naming, same = told.splitlines()[1:3]
+        found, present = re.search(r"(\d+) of (\d+) found, 0 taken", naming).groups()
+        assert found == present
+        agree, columns = map(int, re.search(r"(\d+) of (\d+)", same).groups())
+        assert len(told.splitlines()) == 3 + columns - agree
+    assert "sex: insensitive in the paper, quasi here" in tables[0]
+    assert "same role: 9 of 9" in tables[2]

@@ -169,7 +169,10 @@ def test_what_makes_people_unique_is_drawn(tmp_path):
     curve = charts.known_columns(found)
     assert [one["share"] for one in curve.spec["data"]["values"]] == list(found.contribution.by_number)
     graph = charts.linked_columns(found)
-    assert {one["name"] for one in graph.spec["layer"][1]["data"]["values"]} == {"height", "weight", "bmi"}
+    axis = graph.spec["layer"][1]["encoding"]["y"]["axis"]
+    assert axis["labelExpr"] == '["height", "weight", "bmi"][datum.value]'
+    ends = [one for one in graph.spec["layer"][0]["data"]["values"] if one["place"] in {0, 24}]
+    assert [round(one["along"], 9) for one in ends] == [0, 2, 1, 2]  # height and weight, each to bmi
     for number, chart in enumerate((bars, curve, graph)):
         assert chart.save(tmp_path / f"{number}.svg").stat().st_size > 1000
     alone = shoal.identify({"x": [1, 2, 1]}, combinations=False)

@@ -268,12 +268,28 @@ def test_identify_tells_why_and_writes_a_policy(demo):
 
 
 def test_identify_by_risk_rates(demo):
-    done = run(*("identify", "here/patients.csv", "--method", "g-distinct", "--direct", "email", "--json"), cwd=demo[0])
-    result = json.loads(done.stdout)["result"]
-    assert "email" not in result["columns"]
-    assert result["columns"]["mrn"]["g_distinct"] == 100
-    bad = run("identify", "here/patients.csv", "--method", "guess", cwd=demo[0])
-    assert bad.returncode == 2
+    asked = ("identify", "here/patients.csv", "--method", "g-distinct", "--direct", "email")
+    result = json.loads(run(*asked, "--json", cwd=demo[0]).stdout)["result"]
+    assert "email" not in result["rates"]["columns"]
+    assert result["rates"]["columns"]["mrn"]["rate"] == 100
+    assert result["columns"]["mrn"]["role"] == "direct"  # though its rate would make it sensitive, and release it
+    assert "edss" in result["rates"]["excluded"]
+    assert "edss" not in result["columns"]
+    told = run(*asked, "--compat", "menten-2024", cwd=demo[0])
+    assert told.returncode == 0, told.stderr
+    assert "Note: Rates fall as a table grows" in told.stderr
+    assert "Left out: edss" in told.stderr
+    for wrong in (("--method", "guess"), ("--method", "g-distinct", "--compat", "me"), ("--direct", "nobody")):
+        assert run("identify", "here/patients.csv", *wrong, cwd=demo[0]).returncode == 2
+
+
+def test_identify_draws_pictures(demo):
+    folder, _ = demo
+    done = run("identify", "here/patients.csv", "--pictures", "seen", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    drawn = {path.name for path in (folder / "seen").iterdir()}
+    assert drawn == {"contributions.svg", "known-columns.svg", "linked-columns.svg"}
+    assert run("identify", "here/patients.csv", "--pictures", "seen", cwd=folder).returncode == 2
 
 
 def test_dimension_and_one_column_more(demo):

@@ -5,6 +5,7 @@ import pytest
 
 import shoal
 from shoal.demo import hospital
+from shoal.errors import ShoalError
 from shoal.identification.concepts import concepts, named, tokens
 from shoal.identification.found import identify
 from shoal.identification.patterns.pattern import PATTERNS
@@ -183,3 +184,69 @@ def test_names_of_persons_are_known_by_their_values(values):
 )
 def test_places_and_months_are_no_names_of_persons(values):
     assert identify({"x": values * 5}).columns["x"].role is Role.QUASI
+
+
+def test_risk_rates_can_decide_but_not_about_what_names_persons():
+    data = {"mail": [f"p{number}@a.org" for number in range(40)], "age": [*range(20)] * 2, "sex": ["f", "m"] * 20}
+    found = identify(data, method="g-distinct", alpha=40, beta=4)
+    assert {name: str(one.role) for name, one in found.columns.items()} == {
+        "mail": "direct",
+        "age": "sensitive",
+        "sex": "quasi",
+    }
+    assert found.columns["age"].reasons[0] == "its risk rate of 50.00 % is above α = 40"
+    thesis = identify(data, method="g-distinct", alpha=40, beta=4, compat="menten-2024")
+    assert thesis.columns["mail"].role is Role.SENSITIVE
+    assert thesis.policy().columns["age"].role is Role.SENSITIVE
+
+
+def test_the_text_missing_is_a_missing_value_for_the_thesis_only():
+    data = shoal.read({"a": ["missing"] * 90 + ["x"] * 10, "b": [1, 2] * 50})
+    assert identify(data, method="g-distinct").rates.excluded == {}
+    assert identify(data, method="g-distinct", compat="menten-2024").rates.excluded == {"a": 0.9}
+
+
+@pytest.mark.parametrize("wrong", [{"method": "gdistinct"}, {"method": "g-distinct", "compat": "x"}, {"direct": ["y"]}])
+def test_what_nobody_knows_is_refused(wrong):
+    with pytest.raises(ShoalError):
+        identify({"x": [1, 2]}, **wrong)
+
+
+@pytest.mark.parametrize(("values", "role"), [("P-{:05d}", "direct"), ("2024/{:04d}", "direct"), ("{:05d}", "direct")])
+def test_record_numbers(values, role):
+    mixed = np.random.default_rng(0).permutation(60)
+    found = identify({"x": [values.format(number) for number in mixed] + [values.format(0)] * 40})
+    once = identify({"x": [values.format(number) for number in mixed]})
+    assert once.columns["x"].role == role
+    if not values.startswith("{"):
+        assert found.columns["x"].reasons[0] == "its values are record numbers"
+
+
+def test_codes_of_wards_are_no_record_numbers():
+    assert roles({"x": [f"ST{number:04d}" for number in range(12)] * 10}) == {"x": "quasi"}
+
+
+def test_what_says_the_same_follows_in_the_policy():
+    ages = np.random.default_rng(0).integers(18, 90, 400)
+    data = {
+        "age": ages,
+        "birth_year": 2024 - ages,
+        "born": [f"{2024 - age}s" for age in ages],
+        "sex": ["f", "m", "m", "f"] * 100,
+    }
+    found = identify(data)
+    assert {name: one.follows for name, one in found.columns.items()} == {
+        "age": None,
+        "birth_year": "age",
+        "born": "age",
+        "sex": None,
+    }
+    assert found.policy().columns["birth_year"].linked == "age"
+    policy = found.starter().replace("k = 11", "k = 3")
+    assert shoal.anonymize(data, shoal.Policy.parse(policy)).table.records == 400
+
+
+def test_keys_tell_how_far_people_are_told_apart():
+    found = identify({"a": [1, 1, 2, 2, 3], "b": [1, 2, 1, 2, 2]})
+    (key,) = found.keys
+    assert (key.columns, key.share, key.distinction, key.separation) == (("a", "b"), 1.0, 1.0, 1.0)

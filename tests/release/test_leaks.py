@@ -184,3 +184,22 @@ def test_with_force_no_mapping_of_another_release_stays(tmp_path):
     assert not stale.exists()
     with pytest.raises(WriteError, match="is a folder"):
         second.save(tmp_path)
+
+
+def test_free_text_is_refused():
+    said = [f"Seen on day {number} by Dr. Smith, who knows the family of Mrs. Miller well." for number in range(40)]
+    data = {"age": [30, 40] * 20, "note": said}
+    policy = """version = 1
+[columns]
+age = "quasi"
+note = {{ role = "{role}"{more} }}
+[[require]]
+model = "k-anonymity"
+k = 2
+"""
+    for role in ("insensitive", "sensitive"):
+        with pytest.raises(PolicyError, match="Column 'note' is free text") as refused:
+            shoal.anonymize(data, shoal.Policy.parse(policy.format(role=role, more="")))
+        assert "Miller" not in str(refused.value)
+    kept = shoal.Policy.parse(policy.format(role="insensitive", more=", free_text = true"))
+    assert shoal.anonymize(data, kept).table["note"].size == 40

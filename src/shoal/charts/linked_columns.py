@@ -1,76 +1,87 @@
 """Which columns tell what is in others."""
 
+import json
 from math import cos, pi, sin
 from typing import Any
 
 from shoal.charts.chart import Chart
-from shoal.charts.colours import FAINT, INK, LINES
+from shoal.charts.colours import FAINT, LINES
 from shoal.errors import counted
 from shoal.identification.found import Found
-from shoal.identification.links import Way
+from shoal.identification.links import Link, Way
 
-_OUT = 1.25  # where names stand, if columns stand at 1
 _WAYS = [way.value for way in Way]
+_STEP = 24  # pixels from one column to the next
+_BENDS = 24  # short lines that an arc is made of
 
 
 def linked_columns(found: Found) -> Chart:
-    """Draw columns on a circle, and a line between two if one tells what is in the other.
+    """Draw columns one below another, and an arc between two if one tells what is in the other.
 
     >>> import shoal
     >>> found = shoal.identify({"age": [30, 40, 50] * 20, "born": [1994, 1984, 1974] * 20, "sex": list("fmmf") * 15})
     >>> linked_columns(found).spec["title"]["text"]
     '2 columns tell what is in others'
     """
-    names = list(dict.fromkeys(name for link in found.links for name in (*link.columns, link.told)))
-    angle = {name: 2 * pi * place / max(len(names), 1) for place, name in enumerate(names)}
-    lines = [
-        {
-            "x": cos(angle[name]),
-            "y": sin(angle[name]),
-            "x2": cos(angle[link.told]),
-            "y2": sin(angle[link.told]),
-            "way": link.way.value,
-        }
-        for link in found.links
-        for name in link.columns
-    ]
+    linked = {name for link in found.links for name in (*link.columns, link.told)}
+    names = [name for name in found.columns if name in linked]
+    pairs = [(link, name) for link in found.links for name in link.columns]
+    arcs = [point for number, (link, name) in enumerate(pairs) for point in _arc(number, link, name, names)]
     title = "No column tells what is in another"
     if names:
         title = f"{counted(len(names), 'column')} tell what is in others"
-    return Chart.of(title, "Coarsening one of them without the others protects nothing", _body(names, angle, lines))
+    return Chart.of(title, "Coarsening one of them without the others protects nothing", _body(names, arcs))
 
 
-def _body(names: list[str], angle: dict[str, float], lines: list[dict[str, Any]]) -> dict[str, Any]:
-    scale = {"domain": [-1.6, 1.6]}
-    x = {"field": "x", "type": "quantitative", "axis": None, "scale": scale}
-    y = {"field": "y", "type": "quantitative", "axis": None, "scale": scale}
+def _arc(number: int, link: Link, name: str, names: list[str]) -> list[dict[str, Any]]:
+    """Return the points of one arc, which is the wider the farther apart its ends are."""
+    begin, end = names.index(name), names.index(link.told)
+    return [
+        {
+            "arc": number,
+            "place": place,
+            "aside": sin(pi * place / _BENDS) * abs(end - begin),
+            "along": (begin + end) / 2 - cos(pi * place / _BENDS) * (end - begin) / 2,
+            "way": link.way.value,
+        }
+        for place in range(_BENDS + 1)
+    ]
+
+
+def _body(names: list[str], arcs: list[dict[str, Any]]) -> dict[str, Any]:
+    widest = max((point["aside"] for point in arcs), default=1)
+    x = {"type": "quantitative", "axis": None, "scale": {"domain": [0, 1.05 * widest]}}
+    axis = {
+        "values": list(range(len(names))),
+        "labelExpr": f"{json.dumps(names)}[datum.value]",
+        "offset": 8,
+        "labelLimit": 260,
+        "grid": False,
+        "ticks": False,
+        "domain": False,
+        "title": None,
+    }
+    y = {"type": "quantitative", "axis": axis, "scale": {"domain": [max(len(names), 1) - 0.5, -0.5], "nice": False}}
     colour = {
         "field": "way",
         "type": "nominal",
         "title": None,
         "scale": {"domain": _WAYS, "range": [LINES[0], LINES[1], LINES[2]]},
     }
-    points = [{"name": name, "x": cos(angle[name]), "y": sin(angle[name])} for name in names]
-    labels = [{"name": name, "x": _OUT * cos(angle[name]), "y": _OUT * sin(angle[name])} for name in names]
-    rule = {"type": "rule", "strokeWidth": 2}
-    return {
-        "width": 380,
-        "height": 380,
-        "layer": [
-            {
-                "data": {"values": lines},
-                "mark": rule,
-                "encoding": {"x": x, "y": y, "x2": {"field": "x2"}, "y2": {"field": "y2"}, "color": colour},
-            },
-            {
-                "data": {"values": points},
-                "mark": {"type": "circle", "size": 70, "color": FAINT},
-                "encoding": {"x": x, "y": y},
-            },
-            {
-                "data": {"values": labels},
-                "mark": {"type": "text", "color": INK},
-                "encoding": {"x": x, "y": y, "text": {"field": "name"}},
-            },
-        ],
+    lines = {
+        "data": {"values": arcs},
+        "mark": {"type": "line", "strokeWidth": 2},
+        "encoding": {
+            "x": {"field": "aside", **x},
+            "y": {"field": "along", **y},
+            "order": {"field": "place", "type": "quantitative"},
+            "detail": {"field": "arc", "type": "nominal"},
+            "color": colour,
+        },
     }
+    points = {
+        "data": {"values": [{"aside": 0, "along": place} for place in range(len(names))]},
+        "mark": {"type": "circle", "size": 60, "color": FAINT, "opacity": 1},
+        "encoding": {"x": {"field": "aside", **x}, "y": {"field": "along", **y}},
+    }
+    return {"width": 240, "height": _STEP * max(len(names), 1), "layer": [lines, points]}

@@ -6,6 +6,8 @@ from shoal.charts.chart import Chart
 from shoal.charts.colours import INK, LINES
 from shoal.identification.dimension import Dimension, Step
 
+_LINE = 90  # letters
+
 
 def trade_off(found: Dimension) -> Chart:
     """Draw k against the share of information that is lost, one point for each set of columns made coarser.
@@ -23,17 +25,29 @@ def trade_off(found: Dimension) -> Chart:
         number = f"{best.dimension} column{'s' if best.dimension != 1 else ''}"
         title = f"k = {best.k:,} for {best.generic_percent:.1f} % of the information, with {number} made coarser"
     values = [_value(step, found, best) for step in steps]
-    told = "Prefixes of the order in which columns are made coarser are joined by a line; the filled point is the best"
+    told = [
+        "Columns are made coarser one after another, along the line; the filled point is the best",
+        *_order(found),
+    ]
     return Chart.of(title, told, _body(values))
+
+
+def _order(found: Dimension) -> list[str]:
+    """Return the columns in order, with their numbers, some to a line."""
+    lines = [""]
+    for place, name in enumerate(found.order, 1):
+        said = f"{place} {name}"
+        fits = len(lines[-1]) + len(said) < _LINE
+        lines[-1:] = [f"{lines[-1]} · {said}".removeprefix(" · ")] if fits else [lines[-1], said]
+    return [line for line in lines if line]
 
 
 def _value(step: Step, found: Dimension, best: Step | None) -> dict[str, Any]:
     prefix = step.columns == found.order[: step.dimension]
-    name = "nothing" if not step.columns else f"+ {step.columns[-1]}"
     return {
         "lost": step.generic_percent / 100,
         "k": step.k,
-        "name": name if prefix else "",
+        "name": str(step.dimension) if prefix else "",
         "prefix": prefix,
         "place": step.dimension,
         "best": step is best,
@@ -48,7 +62,8 @@ def _body(values: list[dict[str, Any]]) -> dict[str, Any]:
         "axis": {"format": "%", "grid": False},
         "scale": {"domain": [0, 1]},
     }
-    y = {"field": "k", "type": "quantitative", "title": "k", "scale": {"type": "log"}, "axis": {"format": ",d"}}
+    scale = {"type": "log", "domain": [1, max(10, *(value["k"] for value in values))]}
+    y = {"field": "k", "type": "quantitative", "title": "k", "scale": scale, "axis": {"format": ",d"}}
     line = {
         "transform": [{"filter": "datum.prefix"}],
         "mark": {"type": "line", "color": LINES[0]},
@@ -60,7 +75,7 @@ def _body(values: list[dict[str, Any]]) -> dict[str, Any]:
         "encoding": {"x": x, "y": y, "fill": fill},
     }
     text = {
-        "mark": {"type": "text", "align": "left", "angle": 325, "dx": 8, "dy": -6, "color": INK},
+        "mark": {"type": "text", "dy": -14, "color": INK},
         "encoding": {"x": x, "y": y, "text": {"field": "name"}},
     }
     return {"width": 480, "height": 280, "data": {"values": values}, "layer": [line, points, text]}

@@ -1,6 +1,5 @@
 """``shoal compare``: what a release cost and what it has brought; several candidates side by side."""
 
-from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,11 +9,13 @@ import typer
 from shoal.cli import source as given
 from shoal.cli.assess import Quasi, Sensitive, Subject
 from shoal.cli.output import console, document, grid, plain, remark
-from shoal.errors import WriteError, counted
+from shoal.cli.pictures import draw
+from shoal.errors import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from shoal.charts import Chart
     from shoal.comparison import Comparison
     from shoal.qualities.quality import Measured
     from shoal.recoding.placing import Remark
@@ -87,7 +88,7 @@ def compare(  # noqa: PLR0913, PLR0917 - options of a command
         for path, one in found.items():
             _remark(path, one, many=len(found) > 1)
     if pictures is not None:
-        _draw(found, pictures, force=force)
+        draw(pictures, _charts(found), force=force)
 
 
 def result(found: "dict[Path, Comparison]", analyses: dict[Path, dict[str, Any]]) -> dict[str, Any]:
@@ -243,29 +244,12 @@ def _names(paths: list[Path]) -> dict[Path, str]:
     return {path: path.stem if stems.count(path.stem) == 1 else str(path.with_suffix("")) for path in paths}
 
 
-def _draw(found: "dict[Path, Comparison]", folder: Path, *, force: bool) -> None:
+def _charts(found: "dict[Path, Comparison]") -> "dict[str, Chart]":
     from shoal import charts
 
-    if folder.exists() and not folder.is_dir():
-        raise WriteError(f"'{folder}' is a file, not a folder.")
     names = _names(list(found))
     drawn = {"costs": charts.costs({names[path]: one.quality for path, one in found.items()})}
     for path, one in found.items():
         for column in one.recoding.columns:
             drawn[f"{names[path]}-{column.name}"] = charts.before_after(column)
-    files = _files(drawn)
-    if len({*files.values()}) < len(files):
-        raise WriteError("Two pictures would have the same name.", hint="Rename one of the releases or columns.")
-    taken = [name for name in files.values() if (folder / name).exists()]
-    if taken and not force:
-        raise WriteError(f"'{folder / taken[0]}' is already there.", hint="Say --force to overwrite it.")
-    folder.mkdir(parents=True, exist_ok=True)
-    for title, chart in drawn.items():
-        chart.save(folder / files[title], force=force)
-    remark(f"Pictures are in {folder}.")
-
-
-def _files(titles: Iterable[str]) -> dict[str, str]:
-    """Return a file name for each picture."""
-    allowed = {title: "".join(sign if sign.isalnum() or sign in "-_" else "_" for sign in title) for title in titles}
-    return {title: f"{name}.svg" for title, name in allowed.items()}
+    return drawn

@@ -7,6 +7,7 @@ import typer
 
 from shoal.cli import source as given
 from shoal.cli.output import console, document, grid, plain
+from shoal.cli.pictures import draw
 from shoal.errors import ModelError
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ def dimension(  # noqa: PLR0913, PLR0917 - options of a command
     distance: Annotated[
         str, typer.Option(help="Between sensitive values: equal, ordered, hierarchical or kl.")
     ] = "equal",
+    pictures: Annotated[Path | None, typer.Option(help="Draw what is gained and lost into this folder.")] = None,
+    force: given.Force = False,
     json: given.Json = False,
 ) -> None:
     """Find out how many quasi-identifiers have to be made coarser, and what that costs."""
@@ -53,6 +56,8 @@ def dimension(  # noqa: PLR0913, PLR0917 - options of a command
         subsets=subsets,
         distance=distance,
     )
+    if pictures is not None:
+        draw(pictures, {"trade-off": shoal.charts.trade_off(found)}, force=force)
     if json:
         document("dimension", result(found))
     else:

@@ -8,15 +8,21 @@ import typer
 
 from shoal.cli import source as given
 from shoal.cli.output import console, document, grid, plain, progress_bar, remark
+from shoal.cli.pictures import draw
 from shoal.errors import WriteError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from shoal.charts import Chart
+    from shoal.identification.contribution import Key
     from shoal.identification.found import Finding, Found
     from shoal.identification.g_distinct import GDistinct
 
-Method = Annotated[str, typer.Option(help="evidence: several kinds of it; g-distinct: the risk rates of Menten 2024.")]
+Method = Annotated[
+    str, typer.Option(help="What decides. evidence: all that is found out; g-distinct: the risk rates of Menten 2024.")
+]
+Compat = Annotated[str | None, typer.Option(help="g-distinct, to the digit as published: menten-2024.")]
 
 
 @given.reading
@@ -32,32 +38,41 @@ def identify(  # noqa: PLR0913, PLR0917 - options of a command
     method: Method = "evidence",
     alpha: Annotated[float, typer.Option(help="g-distinct: rates above are sensitive.")] = 25.0,
     beta: Annotated[float, typer.Option(help="g-distinct: rates from here to alpha are quasi-identifiers.")] = 1.0,
-    direct: Annotated[str | None, typer.Option(help="g-distinct: direct identifiers, comma-separated.")] = None,
+    direct: Annotated[str | None, typer.Option(help="Columns that are known to name persons, comma-separated.")] = None,
+    compat: Compat = None,
+    pictures: Annotated[Path | None, typer.Option(help="Draw what makes people unique into this folder.")] = None,
     json: given.Json = False,
     force: given.Force = False,
 ) -> None:
     """Find out what each column is, and propose a role for it."""
     from shoal.identification.found import identify
-    from shoal.identification.g_distinct import g_distinct
 
-    if method not in {"evidence", "g-distinct"}:
-        raise typer.BadParameter("must be evidence or g-distinct", param_hint="--method")
     if write is not None and write.exists() and data.exists() and write.samefile(data):
         raise WriteError("The policy would overwrite the data.", hint="Give another name with --write.")
     table = given.load(data, options)
-    if method == "g-distinct":
-        _tell_rates(
-            g_distinct(table, alpha=alpha, beta=beta, direct=given.names(direct) or (), rounded=True), json=json
-        )
-        return
     with progress_bar() as hook:
-        found = identify(table, subject=subject, orders=orders, seed=seed, progress=hook)
+        found = identify(
+            table,
+            subject=subject,
+            direct=given.names(direct) or (),
+            method=method,
+            alpha=alpha,
+            beta=beta,
+            compat=compat,
+            orders=orders,
+            seed=seed,
+            progress=hook,
+        )
     if write is not None:
         _write(found.starter(data.name, options), write, force=force)
+    if pictures is not None:
+        draw(pictures, _charts(found), force=force)
     if json:
         document("identify", result(found))
         return
     show(found, console())
+    if found.rates is not None:
+        _tell_rates(found.rates)
     if write is not None:
         remark(f"Wrote {write}. Go through it line by line: the roles in it are proposals.")
 
@@ -78,9 +93,10 @@ def result(found: "Found") -> dict[str, Any]:
         "columns": {name: _column(one) for name, one in found.columns.items()},
         "unique_by_number_of_columns": [] if parts is None else list(parts.by_number),
         "orders": None if parts is None else parts.orders,
-        "keys": [{"columns": list(key.columns), "share": key.share} for key in found.keys],
+        "keys": [asdict(key) for key in found.keys],
         "links": [{"way": link.way, "columns": list(link.columns), "told": link.told} for link in found.links],
         "hipaa": [asdict(item) for item in found.hipaa],
+        "rates": None if found.rates is None else _rates(found.rates),
     }
 
 
@@ -123,7 +139,7 @@ def show(found: "Found", out: "Console") -> None:
         exact = parts is not None and parts.exact
         out.print(f"\n{'The fewest' if exact else 'Few'} columns that make nine in ten people unique:")
         for key in found.keys[:3]:
-            out.print(f"  {plain(' + '.join(key.columns))} ({key.share:.1%})")
+            out.print(f"  {plain(' + '.join(key.columns))} ({_told(key)})")
     if found.links:
         out.print("\nColumns that tell the same; treat them together:")
         for link in found.links:
@@ -134,10 +150,25 @@ def show(found: "Found", out: "Console") -> None:
         out.print(f"  {item.letter}  {item.says}: {plain(', '.join(item.columns))}")
 
 
-def _tell_rates(found: "GDistinct", *, json: bool) -> None:
-    if json:
-        document("identify", rates_result(found))
-        return
+def _told(key: "Key") -> str:
+    """Say what a key does."""
+    apart = "" if key.separation is None else f"; {key.separation:.4%} of all pairs of people are told apart"
+    return f"{key.share:.1%}{apart}"
+
+
+def _charts(found: "Found") -> "dict[str, Chart]":
+    from shoal import charts
+
+    if found.contribution is None:
+        return {"linked-columns": charts.linked_columns(found)}
+    return {
+        "contributions": charts.contributions(found),
+        "known-columns": charts.known_columns(found),
+        "linked-columns": charts.linked_columns(found),
+    }
+
+
+def _tell_rates(found: "GDistinct") -> None:
     table = grid("column", "risk rate", "values", "role")
     for rate in found.rates:
         table.add_row(plain(rate.name), f"{rate.rate:.2f} %", f"{rate.values:,}", str(rate.role))
@@ -148,18 +179,14 @@ def _tell_rates(found: "GDistinct", *, json: bool) -> None:
         remark(f"Note: {note}")
 
 
-def rates_result(found: "GDistinct") -> dict[str, Any]:
-    """Return risk rates as plain data."""
+def _rates(found: "GDistinct") -> dict[str, Any]:
     return {
-        "records": found.records,
-        "method": "g-distinct",
         "alpha": found.alpha,
         "beta": found.beta,
         "columns": {
             rate.name: {
                 "role": rate.role,
-                "reasons": [f"risk rate {rate.rate:.2f} %"],
-                "g_distinct": rate.rate,
+                "rate": rate.rate,
                 "values": rate.values,
                 "missing": rate.missing,
                 "record_risk": rate.record_risk,

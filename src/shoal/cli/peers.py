@@ -9,11 +9,12 @@ import typer
 from shoal.cli import source as given
 from shoal.cli.assess import Missing, Policy, Subject
 from shoal.cli.output import console, document, grid, progress_bar, remark
-from shoal.errors import WriteError
+from shoal.cli.pictures import draw
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from shoal.charts import Chart
     from shoal.individuals.people import People
     from shoal.individuals.sweep import Sweep
 
@@ -86,7 +87,9 @@ def peers(  # noqa: PLR0913, PLR0917 - options of a command
             progress=hook,
         )
         swept = _swept(people, sweep)
-        drawn = [*_drawn(people, png, svg, force=force), *_all_drawn(people, swept, pictures, force=force)]
+        drawn = _drawn(people, png, svg, force=force)
+        if pictures is not None:
+            draw(pictures, _charts(people, swept), force=force, kinds=(".svg", ".png"))
     if json:
         more: dict[str, Any] = {"person": _facts(people, person)} if person is not None else {}
         more |= {"sweep": asdict(swept)} if swept is not None else {}
@@ -130,24 +133,17 @@ def _drawn(people: "People", *paths: Path | None, force: bool) -> list[Path]:
     return [charts.heatmap(people).save(path, force=force) for path in asked]
 
 
-def _all_drawn(people: "People", swept: "Sweep | None", folder: Path | None, *, force: bool) -> list[Path]:
-    """Draw every picture there is into a folder."""
+def _charts(people: "People", swept: "Sweep | None") -> "dict[str, Chart]":
+    """Return every picture there is."""
     from shoal import charts
 
-    if folder is None:
-        return []
-    if folder.exists() and not folder.is_dir():
-        raise WriteError(f"'{folder}' is a file, not a folder.", hint="Give a folder: --pictures FOLDER.")
-    folder.mkdir(parents=True, exist_ok=True)
     made = {"persons": charts.heatmap(people), "facts": charts.facts(people)}
     for place, (name, held) in enumerate(people.variables.items(), 1):
         if len(held.known) > 1:
             made[f"unknown-{place}"] = charts.left_out(people, name)
     if swept is not None:
         made["sweep"] = charts.sweep(swept)
-    return [
-        chart.save(folder / f"{name}{kind}", force=force) for name, chart in made.items() for kind in (".svg", ".png")
-    ]
+    return made
 
 
 def shortened(name: str) -> str:

@@ -28,10 +28,15 @@ _ROWS = 50_000_000  # that are looked at for it, about
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """Columns that together make a ``share`` of all people unique; without any one of them fewer than asked are."""
+    """Columns that together make a ``share`` of all people unique; without any one of them fewer than asked are.
+
+    ``distinction``: different combinations by people. ``separation``: the share of pairs of people that are told apart.
+    """
 
     columns: tuple[str, ...]
     share: float
+    distinction: float | None = None
+    separation: float | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,22 +6,25 @@ from typing import Any
 
 import numpy as np
 
+from shoal.classes.classes import Classes
+from shoal.errors import ModelError, did_you_mean
 from shoal.identification.concepts import Concept
 from shoal.identification.contribution import Contribution, Key, contribution, rows_of
-from shoal.identification.g_distinct import risk_rate
+from shoal.identification.g_distinct import ALPHA, BETA, GDistinct, g_distinct, risk_rate
 from shoal.identification.hipaa import Item, checklist
 from shoal.identification.links import Link, Way, links
-from shoal.identification.proposal import Proposal, Seen, proposal
+from shoal.identification.proposal import Proposal, Seen, proposal, rated
 from shoal.identification.separation import separating
 from shoal.identification.shape import Shape
 from shoal.identification.starter import starter
 from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress, silent
-from shoal.risk.distinction import separated
+from shoal.risk.distinction import distinction, separated, separation
 from shoal.table.reading import read
 from shoal.table.role import Role
 from shoal.table.table import Table
 
+METHODS = ("evidence", "g-distinct")
 KEYS = 10  # of the smallest keys that are told
 _MOSTLY_MISSING = 0.85
 _REPEATS = 20  # values that a column needs to be taken for the subject, if the table is not smaller
@@ -35,7 +38,8 @@ class Finding:
     over all orders in which columns may become known; None if it was not counted; ``error``: the standard error.
     ``distinction``: different values by records. ``separation``: the share of pairs of records that it tells apart.
     ``g_distinct``: the risk rate of Menten 2024, in percent. ``missing``: the share of records without a value.
-    ``linked``: another column that tells the same.
+    ``linked``: another column that tells what is in it. ``follows``: a quasi-identifier that says the same in other
+    words, so that this one is to be treated with it.
     """
 
     name: str
@@ -50,11 +54,15 @@ class Finding:
     uniqueness: float | None = None
     error: float | None = None
     linked: str | None = None
+    follows: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Columns by name; what makes people unique; the smallest keys; what belongs together; HIPAA's list."""
+    """Columns by name; what makes people unique; the smallest keys; what belongs together; HIPAA's list.
+
+    ``rates``: the risk rates, if they decided; columns that they leave out are not among the columns.
+    """
 
     table: Table
     columns: Mapping[str, Finding]
@@ -62,6 +70,7 @@ class Found:
     keys: tuple[Key, ...]
     links: tuple[Link, ...]
     hipaa: tuple[Item, ...]
+    rates: GDistinct | None = None
 
     def of_role(self, role: Role) -> tuple[str, ...]:
         """Return the columns that are proposed for a role."""
@@ -90,6 +99,11 @@ def identify(  # noqa: PLR0913 - keyword-only options
     data: Any,
     *,
     subject: str | None = None,
+    direct: Sequence[str] = (),
+    method: str = "evidence",
+    alpha: float = ALPHA,
+    beta: float = BETA,
+    compat: str | None = None,
     combinations: bool = True,
     orders: int | None = None,
     seed: int = 0,
@@ -97,9 +111,12 @@ def identify(  # noqa: PLR0913 - keyword-only options
 ) -> Found:
     """Propose a role for each column of a table, with reasons.
 
-    ``subject``: the column that says whose record it is, if its name does not tell. ``combinations``: whether columns
-    are also looked at together. ``orders``: how many orders of columns are drawn where there are too many to count
-    every subset of them.
+    ``subject``: the column that says whose record it is, if its name does not tell. ``direct``: columns that are known
+    to name persons. ``method``: what decides: all that was found out, or risk rates and the thresholds ``alpha`` and
+    ``beta``, but about columns that name persons (Menten 2024; ``compat="menten-2024"``: to the digit as the thesis,
+    and about all columns that are not in ``direct``). ``combinations``: whether columns are
+    also looked at together. ``orders``: how many orders of columns are drawn where there are too many to count every
+    subset of them.
 
     >>> import shoal
     >>> mails = ["ann@a.org", "bob@b.org", "cid@c.org", "dan@d.org", "eve@e.org"]
@@ -107,12 +124,24 @@ def identify(  # noqa: PLR0913 - keyword-only options
     >>> {name: one.role.value for name, one in found.columns.items()}
     {'contact': 'direct', 'age': 'quasi'}
     """
+    if method not in METHODS:
+        raise ModelError(f"The method must be one of {', '.join(METHODS)}.", hint=did_you_mean(method, METHODS))
     table = data if isinstance(data, Table) else read(data)
     hook = progress or silent
+    rates = g_distinct(table, alpha=alpha, beta=beta, direct=direct, compat=compat) if method != "evidence" else None
     hook(Progress("looking at columns", 0))
-    whose = _subject(table) if subject is None else table[subject].name
-    seen = {name: Seen(table, name, name == whose) for name in table.names}
+    whose = table[subject].name if subject is not None else _subject(table) if compat is None else None
+    known = {table[name].name for name in direct}
+    seen = {name: Seen(table, name, name == whose, name in known) for name in table.names}
     proposals = _single({name: proposal(one) for name, one in seen.items()})
+    if rates is not None:
+        always = compat is not None
+        proposals = {
+            name: rated(rates, name, made, always=always)
+            for name, made in proposals.items()
+            if name not in rates.excluded
+        }
+        seen = {name: seen[name] for name in proposals}
     counted = _counted(table, proposals) if combinations and table.records else []
     together = links(table, counted, seed=seed)
     persons = table if whose is None else replace(table, roles={}).assign(subject=whose)
@@ -120,6 +149,8 @@ def identify(  # noqa: PLR0913 - keyword-only options
         contribution(persons, counted, orders=orders, seed=seed, progress=hook) if counted and table.records else None
     )
     findings = {name: _finding(one, proposals[name], parts, together) for name, one in seen.items()}
+    for name, leader in _leaders([name for name, one in findings.items() if one.role is Role.QUASI], together).items():
+        findings[name] = replace(findings[name], follows=leader)
     return Found(
         table,
         findings,
@@ -127,15 +158,21 @@ def identify(  # noqa: PLR0913 - keyword-only options
         () if parts is None else _keys(parts, persons, seed),
         tuple(together),
         checklist({name: None if one.concept is None else one.concept.hipaa for name, one in findings.items()}),
+        rates,
     )
 
 
 def _keys(parts: Contribution, table: Table, seed: int) -> tuple[Key, ...]:
     """Return the smallest keys or, where not all subsets were counted, one that was found greedily."""
     if parts.exact:
-        return tuple(parts.keys()[:KEYS])
+        return tuple(_told_apart(key, table) for key in parts.keys()[:KEYS])
     key = separating(parts.names, rows_of(table, parts.names), seed=seed)
-    return () if key is None else (key,)
+    return () if key is None else (_told_apart(key, table),)
+
+
+def _told_apart(key: Key, table: Table) -> Key:
+    classes = Classes.of(table, key.columns)
+    return replace(key, distinction=float(distinction(classes)), separation=float(separation(classes)))
 
 
 def _subject(table: Table) -> str | None:
@@ -161,7 +198,7 @@ def _single(proposals: Mapping[str, Proposal]) -> dict[str, Proposal]:
 def _counted(table: Table, proposals: Mapping[str, Proposal]) -> list[str]:
     """Return the columns that may be known beside others: all that name nobody on their own, and say something."""
     roles = {Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE}
-    return [name for name in table.names if proposals[name].role in roles and table[name].size > 1]
+    return [name for name, made in proposals.items() if made.role in roles and table[name].size > 1]
 
 
 def _finding(seen: Seen, made: Proposal, parts: Contribution | None, together: Sequence[Link]) -> Finding:
@@ -190,6 +227,16 @@ def _finding(seen: Seen, made: Proposal, parts: Contribution | None, together: S
         None if parts is None else parts.errors.get(seen.name),
         linked,
     )
+
+
+def _leaders(quasi: Sequence[str], together: Sequence[Link]) -> dict[str, str]:
+    """Return the quasi-identifiers that say the same as another, and which: the first of all that do."""
+    found: dict[str, str] = {}
+    for link in together:
+        leader, same = found.get(link.columns[0], link.columns[0]), link.both or link.way is Way.NEAR
+        if same and leader in quasi and link.told in quasi and link.told != leader:
+            found.setdefault(link.told, leader)
+    return {name: found.get(leader, leader) for name, leader in found.items()}
 
 
 def _leader(name: str, together: Sequence[Link]) -> str | None:

@@ -11,12 +11,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.errors import ModelError
+from shoal.table.kind import Kind
 from shoal.table.role import Role
 from shoal.table.table import Table
 
+COMPATS = ("menten-2024",)
 ALPHA, BETA = 25.0, 1.0
 MOST_MISSING = 0.85
 _DOMINATED = 0.5  # the part of a rate that values held by one record may have
@@ -87,11 +90,12 @@ def g_distinct(  # noqa: PLR0913 - keyword-only options
     beta: float = BETA,
     direct: Sequence[str] = (),
     most_missing: float = MOST_MISSING,
-    rounded: bool = False,
+    compat: str | None = None,
 ) -> GDistinct:
     """Rate each column but the direct identifiers and those with too many missing values, and classify it.
 
-    ``rounded``: compare rates of two decimals with the thresholds, as the thesis does.
+    ``compat="menten-2024"``: as the thesis' script does, which compares rates of two decimals with the thresholds, and
+    takes the text "missing" for a missing value when it looks for columns to leave out.
 
     >>> import shoal
     >>> table = shoal.read({"name": ["Ann", "Bob", "Cid", "Dan"], "sex": ["f", "m", "m", "m"]})
@@ -99,14 +103,19 @@ def g_distinct(  # noqa: PLR0913 - keyword-only options
     >>> [(rate.name, round(rate.rate, 2), rate.role.value) for rate in found.rates]
     [('sex', 66.67, 'quasi')]
     """
+    if compat is not None and compat not in COMPATS:
+        raise ModelError(f"Compatible with what? There is {', '.join(COMPATS)}.")
     if alpha < beta:
         raise ModelError("α is less than β: nothing could be a quasi-identifier.", hint="Give α ≥ β.")
     for name in direct:
         table[name]
-    missing = {name: _missing(table, name) for name in table.names if name not in direct}
+    digits = None if compat is None else 2
+    missing = {name: _missing(table, name, compat) for name in table.names if name not in direct}
     excluded = {name: share for name, share in missing.items() if share > most_missing}
-    rates = [_rate(table, name, share, alpha, beta, rounded) for name, share in missing.items() if name not in excluded]
-    order = sorted(rates, key=lambda rate: round(rate.rate, 2) if rounded else rate.rate, reverse=True)
+    rates = [
+        _rate(table, name, share, (alpha, beta), digits) for name, share in missing.items() if name not in excluded
+    ]
+    order = sorted(rates, key=lambda rate: _rounded(rate.rate, digits), reverse=True)
     return GDistinct(alpha, beta, table.records, tuple(order), excluded, tuple(direct))
 
 
@@ -119,9 +128,17 @@ def risk_rate(counts: NDArray[np.int64]) -> float:
     return 100 * float((1 / counts).sum()) / max(len(counts), 1)
 
 
-def _missing(table: Table, name: str) -> float:
-    code = table[name].missing_code
-    return 0.0 if code is None else float(table.counts(name)[code] / table.records)
+def _missing(table: Table, name: str, compat: str | None) -> float:
+    column, counts = table[name], table.counts(name)
+    lacking = 0 if column.missing_code is None else int(counts[column.missing_code])
+    if compat is not None and column.kind is Kind.TEXT:
+        said = pc.index(column.values, "missing").as_py()
+        lacking += int(counts[said]) if said >= 0 else 0
+    return lacking / max(table.records, 1)
+
+
+def _rounded(rate: float, digits: int | None) -> float:
+    return rate if digits is None else round(rate, digits)
 
 
 def _role(rate: float, alpha: float, beta: float) -> Role:
@@ -130,10 +147,10 @@ def _role(rate: float, alpha: float, beta: float) -> Role:
     return Role.QUASI if rate >= beta else Role.INSENSITIVE
 
 
-def _rate(table: Table, name: str, missing: float, alpha: float, beta: float, rounded: bool) -> Rate:  # noqa: PLR0913, PLR0917
+def _rate(table: Table, name: str, missing: float, thresholds: tuple[float, float], digits: int | None) -> Rate:
     counts = table.counts(name)
     counts = counts[counts > 0]
     total, rate = float((1 / counts).sum()), risk_rate(counts)
-    role = _role(round(rate, 2) if rounded else rate, alpha, beta)
+    role = _role(_rounded(rate, digits), *thresholds)
     single = float(np.count_nonzero(counts == 1) / total) if total else 0.0
     return Rate(name, rate, len(counts), len(counts) / max(table.records, 1), single, missing, role)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.identification.concepts import Concept, Named, concepts, named
+from shoal.identification.g_distinct import GDistinct
 from shoal.identification.shape import Form, Shape
 from shoal.table.column import Column
 from shoal.table.kind import Kind
@@ -35,11 +36,15 @@ class Proposal:
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """A column as the rules see it. ``subject``: whether it is the one that says whose record it is."""
+    """A column as the rules see it.
+
+    ``subject``: whether it is the one that says whose record it is. ``direct``: whether it is known to name persons.
+    """
 
     table: Table
     name: str
     subject: bool = False
+    direct: bool = False
 
     @property
     def column(self) -> Column:
@@ -90,6 +95,27 @@ def proposal(seen: Seen) -> Proposal:
     return next(found for rule in _RULES if (found := rule(seen)) is not None)
 
 
+def rated(rates: GDistinct, name: str, made: Proposal, *, always: bool = False) -> Proposal:
+    """Let the risk rate of a column decide instead; ``always``: even about one that names persons.
+
+    >>> import shoal
+    >>> from shoal.identification.g_distinct import g_distinct
+    >>> table = shoal.read({"sex": ["f", "m", "m", "m"]})
+    >>> rated(g_distinct(table, alpha=70, beta=60), "sex", proposal(Seen(table, "sex"))).reasons
+    ('its risk rate of 66.67 % is from β = 60 to α = 70',)
+    """
+    rate = next((one for one in rates.rates if one.name == name), None)
+    naming = made.role is Role.DIRECT or made.role.single
+    if rate is None or made.role is Role.SUBJECT or (naming and not always):
+        return made
+    cut = {
+        Role.SENSITIVE: f"above α = {rates.alpha:g}",
+        Role.QUASI: f"from β = {rates.beta:g} to α = {rates.alpha:g}",
+        Role.INSENSITIVE: f"below β = {rates.beta:g}",
+    }
+    return Proposal(rate.role, (f"its risk rate of {rate.rate:.2f} % is {cut[rate.role]}",), made.concept)
+
+
 def _nothing(seen: Seen) -> Proposal | None:
     if seen.shape.values == 0:
         return Proposal(Role.INSENSITIVE, ("it is empty",))
@@ -102,6 +128,13 @@ def _subject(seen: Seen) -> Proposal | None:
     if not seen.subject:
         return None
     return Proposal(Role.SUBJECT, ("it says whose record it is",), concepts()["patient"])
+
+
+def _given(seen: Seen) -> Proposal | None:
+    if not seen.direct:
+        return None
+    named = None if seen.named is None or seen.named.concept.role is not Role.DIRECT else seen.named.concept
+    return Proposal(Role.DIRECT, ("it was said to name persons",), named)
 
 
 def _patterned(seen: Seen) -> Proposal | None:
@@ -189,6 +222,7 @@ def _unknown(seen: Seen) -> Proposal:  # noqa: ARG001 - as the others
 
 _RULES: tuple[Callable[[Seen], Proposal | None], ...] = (
     _subject,
+    _given,
     _patterned,
     _text,
     _numbering,

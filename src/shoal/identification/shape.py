@@ -61,19 +61,19 @@ class Shape:
         number, records = len(column.values), int(counts.sum())
         unique = float(np.count_nonzero(counts[:number] == 1) / records) if records else 0.0
         texts = as_text(column.values[:MOST_VALUES]) if number else pa.array([], pa.string())
-        pattern = _pattern(column, texts)
+        pattern = _pattern(column, texts, unique)
         ladder = propose(Column(column.name, column.kind, column.values[:MOST_VALUES])) if number else None
         form = _form(column, texts, ladder, number / max(records, 1))
         return cls(form, pattern, number, unique, isinstance(ladder, Icd10))
 
 
-def _pattern(column: Column, texts: pa.StringArray) -> Pattern | None:
+def _pattern(column: Column, texts: pa.StringArray, unique: float) -> Pattern | None:
     """Return the pattern that most values follow; one with a checksum counts more."""
     if column.kind not in {Kind.TEXT, Kind.INTEGER, Kind.CATEGORY}:
         return None
     found: list[tuple[bool, float, Pattern]] = []
     for pattern in PATTERNS.values():
-        if column.kind is Kind.INTEGER and not pattern.checked:
+        if (column.kind is Kind.INTEGER and not pattern.checked) or unique < pattern.single:
             continue  # a plain number looks like many things
         matches = pattern.matches(texts)
         fewest = _FEWEST if pattern.checked else _FEWEST_UNCHECKED
@@ -89,14 +89,20 @@ def _form(column: Column, texts: pa.StringArray, ladder: object, distinct: float
         return Form.DATE
     if column.kind is not Kind.TEXT:
         return Form.NUMBER if column.kind.numeric else Form.CATEGORY
-    if _is_text(texts, distinct):
+    if is_free_text(texts, distinct):
         return Form.TEXT
     coded = Form.CODE if isinstance(ladder, Prefix | Icd10) else Form.CATEGORY
     return Form.SET if _are_sets(texts.to_pylist()) else coded
 
 
-def _is_text(texts: pa.StringArray, distinct: float) -> bool:
-    """Tell whether values are sentences: long, of several words, and seldom the same."""
+def is_free_text(texts: pa.StringArray, distinct: float) -> bool:
+    """Tell whether values are sentences: long, of several words, and seldom the same.
+
+    ``distinct``: how many different ones there are by records.
+
+    >>> is_free_text(pa.array(["Seen by Dr. Smith, who said that all is well."]), 1.0)
+    True
+    """
     length = pc.mean(pc.utf8_length(texts)).as_py()
     words = pc.mean(pc.add(pc.count_substring(pc.utf8_trim_whitespace(texts), " "), 1)).as_py()
     return bool(length >= _LONG and words >= _WORDS and distinct > 0.1)

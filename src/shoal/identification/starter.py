@@ -51,7 +51,8 @@ def _line(found: "Found", one: "Finding", width: int) -> str:
     column = found.table[one.name]
     spec = propose(column)
     plain = one.role in {Role.DIRECT, Role.INSENSITIVE} or isinstance(spec, Suppression)
-    said = f'{{ role = "{one.role}"{"" if plain else f", hierarchy = {spec.toml()}"} }}'
+    linked = f", linked = {toml.value(one.follows)}" if one.follows is not None else ""
+    said = f'{{ role = "{one.role}"{linked}{"" if plain else f", hierarchy = {spec.toml()}"} }}'
     empty = ", some missing" if column.missing else ""
     why = "; ".join(one.reasons)
     return f"{toml.key(one.name):<{width}} = {said}  # {column.kind}, {len(column.values):,} values{empty}; {why}"

@@ -55,7 +55,7 @@ class Ratios:
         [True, False]
         """
         floats, limits = self.floats(), np.array([float(bound) for bound in bounds])[which]
-        below = floats <= limits
+        below: NDArray[np.bool_] = floats <= limits
         floats -= limits
         close = np.flatnonzero(np.abs(floats, out=floats) <= CLEAR * np.maximum(limits, 1.0, out=limits))
         if len(close):

@@ -38,6 +38,10 @@ class ColumnPolicy(Checked):
         default="label", description="what a class shows where its values were made coarser: a label, or one value"
     )
 
+    free_text: bool = Field(
+        default=False, description="release it though it is free text: somebody has read it, and it names nobody"
+    )
+
     @field_validator("role", mode="before")
     @classmethod
     def _plain(cls, role: Any) -> Any:

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal import toml
 from shoal.errors import PolicyError, did_you_mean
 from shoal.hierarchy.hierarchy import Hierarchy
+from shoal.identification.shape import MOST_VALUES, is_free_text
 from shoal.models.evidence import Gatherer
 from shoal.models.exact import exact
 from shoal.models.model import Model, Need
@@ -22,7 +24,9 @@ from shoal.qualities.quality import QUALITIES
 from shoal.release.sampling import sampled
 from shoal.search.goal import Goal
 from shoal.search.space import Space
+from shoal.table.kind import Kind
 from shoal.table.reading import read
+from shoal.table.role import Role
 from shoal.table.table import Table
 
 
@@ -49,6 +53,7 @@ class Case:
         table = data if isinstance(data, Table) else read(data, **chosen.data.read.model_dump(exclude_unset=True))
         table = chosen.apply(table)
         _check(table, chosen)
+        _check_texts(table, chosen)
         leaders = _leaders(table, chosen)
         register = chosen.people(table, table.records) if chosen.population and chosen.population.file else None
         whole = register.covering(table, table.quasi) if register else table
@@ -148,6 +153,21 @@ def _check(table: Table, policy: Policy) -> None:
         if said.show != "label" and (name not in table.quasi or said.linked is not None):
             raise PolicyError(
                 f"Column '{name}' is to show one value for a class, but is no quasi-identifier, or follows another."
+            )
+
+
+def _check_texts(table: Table, policy: Policy) -> None:
+    """Refuse free text, unless the policy says that it may go out."""
+    for name in (*table.sensitive, *table.with_role(Role.INSENSITIVE)):
+        column = table[name]
+        distinct = len(column.values) / max(table.records, 1)
+        if column.kind is not Kind.TEXT or not distinct or policy.columns[name].free_text:
+            continue
+        if is_free_text(column.values[:MOST_VALUES], distinct):
+            raise PolicyError(
+                f"Column '{name}' is free text, which may name anybody.",
+                hint=f'Give it the role "direct", so that it is not released; or, if somebody has read all of it: '
+                f"{toml.key(name)} = {{ role = …, free_text = true }}.",
             )
 
 

@@ -21,6 +21,7 @@ class Pattern:
 
     ``shape``: a regular expression for the whole value. ``check``: tells which of the values that have the shape are
     right, from their characters without what ``apart`` matches; by check ``digits`` or by something less certain.
+    ``single``: how large a share of the records must have a value of their own.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Pattern:
     apart: str = r"[\s.\-/]"
     digits: bool = True
     followed: float = 0.9
+    single: float = 0.0
 
     @property
     def checked(self) -> bool:

@@ -1,0 +1,13 @@
+"""Numbers that hospitals and registries give to records: letters, digits, and most records have one of their own."""
+
+from shoal.identification.patterns.pattern import PATTERNS, Pattern
+
+PATTERNS.register("record-number")(
+    Pattern(
+        "record-number",
+        "record-number",
+        "record numbers",
+        r"[A-Za-z]{1,6}[\-_/. ]?\d{4,12}|(?:19|20)\d{2}[\-_/]\d{3,9}",
+        single=0.5,
+    ),
+)
