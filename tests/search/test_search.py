@@ -430,3 +430,28 @@ def test_a_label_that_says_more_than_the_one_above_it_is_not_passed_over():
         expected = expected_price(goal)
         assert goal.optimum().best.price == pytest.approx(expected)
         assert goal.optimum(most=0).best.price == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_where_suppressing_costs_less_than_keeping(seed):
+    """Values that are suppressed on every level make a level dearer than a record that is left out: no bound holds."""
+    seeded = np.random.default_rng(seed)
+    size, names = int(seeded.integers(20, 60)), ["a", "b", "c"]
+    table = shoal.read({name: [f"v{value}" for value in seeded.integers(0, 6, size)] for name in names})
+    hidden = seeded.random((3, 3)) < 0.5
+    ladders = {
+        name: {
+            "kind": "explicit",
+            "values": {f"v{i}": ["*", "*"] if lost[i // 2] else [f"g{i // 2}", f"h{i // 4}"] for i in range(6)},
+        }
+        for name, lost in zip(names, hidden, strict=True)
+    }
+    table = table.assign(quasi=names)
+    space = Space.of(table, tuple(names), bind_all(ladders, table))
+    limit = int(seeded.choice([0.1, 0.3, 0.5]) * size)
+    models = (MODELS["k-anonymity"](k=int(seeded.integers(2, 5))),)
+    goal = Goal(space, Gatherer(table), models, QUALITIES["height"](), limit)
+    found, prices = goal.optimum().best, tried(goal)
+    assert (found is None) == (not prices)
+    if found is not None:
+        assert prices[found.scheme][0] == pytest.approx(min(price for price, _ in prices.values()), abs=1e-12)

@@ -230,6 +230,8 @@ class Search(Searching):
         """Return schemes of a layer that suppress few enough, what may cost least first, and what that is."""
         layer = stage.layer
         places = places[layer.at_least[places] <= self.limit]
+        if not self.objective.steady:  # what is suppressed may cost less than what is not: nothing bounds the price
+            return places, np.full(len(places), -np.inf)
         floors = self.objective.floors(layer.levels[places], layer.extra[places])
         order = np.argsort(floors, kind="stable")
         return places[order], floors[order]
