@@ -432,7 +432,7 @@ def test_a_label_that_says_more_than_the_one_above_it_is_not_passed_over():
         assert goal.optimum(most=0).best.price == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", [*range(10), 189, 316, 494, 536, 550, 626, 747, 788])  # some of which tell
 def test_where_suppressing_costs_less_than_keeping(seed):
     """Values that are suppressed on every level make a level dearer than a record that is left out: no bound holds."""
     seeded = np.random.default_rng(seed)
