@@ -1,5 +1,7 @@
 """Links: columns that tell the same are found, and others are not."""
 
+from datetime import date, timedelta
+
 import numpy as np
 import pytest
 
@@ -47,4 +49,46 @@ def test_few_records_prove_nothing():
 
 def test_gaps_do_not_hide_what_was_computed():
     table = shoal.read(hospital(patients=2000).patients)
-    assert [str(link) for link in links(table, table.names)] == ["bmi can be computed from height and weight"]
+    assert [str(link) for link in links(table, table.names)] == [
+        "bmi can be computed, exactly or nearly, from height and weight"
+    ]
+
+
+def test_numbers_that_follow_each_other_closely_nearly_tell_each_other():
+    seeded = np.random.default_rng(3)
+    days = seeded.integers(0, 30_000, 500)
+    celsius = seeded.normal(37, 1, 500)
+    table = shoal.read(
+        {
+            "born": [date(1930, 1, 1) + timedelta(int(day)) for day in days],
+            "age": 95 - days // 365,
+            "celsius": celsius,
+            "fahrenheit": 1.8 * celsius + 32,
+            "noise": seeded.normal(0, 1, 500),
+        }
+    )
+    found = {str(link) for link in links(table, table.names)}
+    assert found == {"celsius and fahrenheit nearly tell each other", "born and age nearly tell each other"}
+
+
+def test_sums_of_few_different_numbers_are_found_and_noise_is_not():
+    seeded = np.random.default_rng(4)
+    a, b = seeded.integers(20, 90, 400), seeded.integers(1, 20, 400)
+    table = shoal.read({"a": a, "b": b, "c": a + b, "d": a + seeded.normal(0, 30, 400)})
+    assert [str(link) for link in links(table, table.names)] == ["c can be computed, exactly or nearly, from a and b"]
+
+
+def test_what_one_number_explains_is_not_computed_from_two():
+    seeded = np.random.default_rng(5)
+    year = seeded.integers(1930, 2000, 500)
+    born = [f"{y}-{m:02d}-15" for y, m in zip(year, seeded.integers(1, 13, 500), strict=True)]
+    admitted = [str(np.datetime64("2020-01-01") + int(day)) for day in seeded.integers(0, 900, 500)]
+    table = shoal.read({"year": year, "born": born, "admitted": admitted})
+    assert not any(link.way == "computed" for link in links(table, table.names))
+
+
+def test_many_columns_take_no_minutes():
+    seeded = np.random.default_rng(6)
+    common = seeded.normal(0, 1, 300)
+    table = shoal.read({f"x{n}": common + 0.2 * seeded.normal(0, 1, 300) for n in range(120)})
+    links(table, table.names)  # looks at a bounded number of columns and pairs

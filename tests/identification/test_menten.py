@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 import shoal
-from shoal.errors import ModelError, PolicyError
+from shoal.errors import ModelError, PolicyError, ShoalError
 from shoal.identification.contribution import contribution
 from shoal.identification.dimension import Weighing, by_tables, chosen, judges
 from shoal.identification.g_distinct import g_distinct
@@ -158,3 +158,41 @@ def test_the_dimension_is_chosen_from_hierarchies():
                 'version = 1\ncolumns = { sex = "quasi" }\nrequire = [{ model = "average-risk", risk = 0.1 }]'
             ),
         )
+
+
+def test_nothing_has_to_be_made_coarser_where_all_holds():
+    data = {"age": [30, 30, 32, 32], "s": list("abab"), "u": list("aabb")}
+    found = shoal.dimension(data, quasi=["age"], sensitive=["s"])
+    assert found.principled.columns == ()
+    assert found.repaired.columns == ("age",)  # the thesis does not ask
+
+
+def test_who_is_unique_counts_as_a_person_once():
+    data = {"who": ["a", "a", "b", "b"], "age": [30, 31, 40, 41], "sex": ["f", "f", "m", "m"]}
+    found = shoal.dimension(data, quasi=["age", "sex"], subject="who")
+    assert found.before.unique == 2
+    known = shoal.also_known(data, ["sex"], subject="who")
+    assert [(one.column, one.unique) for one in known] == [(None, 2), ("age", 2)]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"distance": "far"},
+        {"tables": [{"age": [30], "sex": ["f"]}] * 2},
+        {"tables": [{"age": [30, 40], "sex": ["f", "m"]}] * 2, "subsets": True},
+        {"levels": {"agee": 1}},
+        {"levels": {"age": 1.5}},
+    ],
+)
+def test_what_makes_no_sense_is_refused(wrong):
+    with pytest.raises(ShoalError):
+        shoal.dimension({"age": [30, 40], "sex": ["f", "m"]}, quasi=["age", "sex"], **wrong)
+
+
+def test_missing_values_that_match_anything_make_no_dimension():
+    policy = shoal.Policy.parse("version = 1\n[data]\nmissing = 'wildcard'\n[columns]\nage = 'quasi'\n")
+    with pytest.raises(ModelError, match="match anything"):
+        shoal.dimension({"age": [30, None, 40]}, policy)
+    with pytest.raises(ModelError, match="match anything"):
+        shoal.also_known({"age": [30, None, 40], "x": [1, 2, 3]}, ["age"], missing="wildcard")

@@ -201,5 +201,5 @@ k = 2
         with pytest.raises(PolicyError, match="Column 'note' is free text") as refused:
             shoal.anonymize(data, shoal.Policy.parse(policy.format(role=role, more="")))
         assert "Miller" not in str(refused.value)
-    kept = shoal.Policy.parse(policy.format(role="insensitive", more=", free_text = true"))
+    kept = shoal.Policy.parse(policy.format(role="insensitive", more=", names_nobody = true"))
     assert shoal.anonymize(data, kept).table["note"].size == 40

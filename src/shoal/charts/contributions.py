@@ -16,7 +16,7 @@ def contributions(found: Found) -> Chart:
     >>> import shoal
     >>> chart = contributions(shoal.identify({"age": [30, 31, 32, 32], "sex": ["f", "f", "f", "m"]}))
     >>> chart.spec["title"]["text"]
-    'age makes most people unique: 62.5%'
+    'age contributes most: on average it makes 62.5% more of the people unique'
     """
     parts = found.contribution
     if parts is None:
@@ -36,13 +36,19 @@ def contributions(found: Found) -> Chart:
     told = "Contribution to uniqueness, on average over all orders in which columns may become known"
     more = "" if parts.exact else "; lines: two standard errors"
     rest = f"; {left_out} more contribute less" if left_out else ""
-    title = f"{order[0]} makes most people unique: {parts.shares[order[0]]:.1%}"
+    most = f"{parts.shares[order[0]]:.1%}"
+    title = f"{order[0]} contributes most: on average it makes {most} more of the people unique"
     return Chart.of(title, told + more + rest, _body(values, order, errors=not parts.exact))
 
 
 def _body(values: list[dict[str, Any]], order: list[str], *, errors: bool) -> dict[str, Any]:
     y = {"field": "column", "type": "nominal", "sort": order, "title": None, "axis": {"labelLimit": 220}}
-    x = {"field": "share", "type": "quantitative", "title": "people made unique", "axis": {"format": ".0%"}}
+    x = {
+        "field": "share",
+        "type": "quantitative",
+        "title": "more people made unique, on average",
+        "axis": {"format": ".1~%", "tickCount": 6},
+    }
     roles = ["quasi", "sensitive", "insensitive"]
     colour = {
         "field": "role",

@@ -14,16 +14,16 @@ def known_columns(found: Found) -> Chart:
     >>> import shoal
     >>> chart = known_columns(shoal.identify({"age": [30, 31, 32, 32], "sex": ["f", "f", "f", "m"]}))
     >>> chart.spec["title"]["text"]
-    'With 2 columns known, half of all people are unique'
+    'With 2 columns known, 100.0% of all people are unique'
     """
     parts = found.contribution
     if parts is None:
         raise ModelError("Combinations of columns were not looked at.", hint="Identify with combinations=True.")
     values = [{"known": known, "share": share} for known, share in enumerate(parts.by_number)]
-    half = next((one["known"] for one in values if one["share"] >= _HALF), None)
+    half = next((known for known, share in enumerate(parts.by_number) if share >= _HALF), None)
     title = f"Even with all columns known, {parts.total:.1%} of people are unique"
     if half is not None:
-        title = f"With {half} columns known, half of all people are unique"
+        title = f"With {half} columns known, {parts.by_number[half]:.1%} of all people are unique"
     told = "every subset of columns was counted" if parts.exact else f"from {parts.orders} orders of columns"
     x = {
         "field": "known",

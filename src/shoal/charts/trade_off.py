@@ -19,7 +19,7 @@ def trade_off(found: Dimension) -> Chart:
     'k = 2 for 33.3 % of the information, with 1 column made coarser'
     """
     steps = [found.before, *found.steps]
-    best = next((step for step in found.steps if step.columns == found.principled.columns), None)
+    best = next((step for step in steps if step.columns == found.principled.columns), None)
     title = "Nothing fulfils what is required"
     if best is not None:
         number = f"{best.dimension} column{'s' if best.dimension != 1 else ''}"

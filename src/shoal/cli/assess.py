@@ -67,7 +67,9 @@ def assess(  # noqa: PLR0913, PLR0917 - options of a command
     )
     more = []
     if also_known:
-        known = shoal.also_known(table, found.quasi, subject=subject, missing=missing or "own")
+        roles = table if chosen is None else chosen.apply(table)
+        rule = missing or ("own" if chosen is None else chosen.data.missing)
+        known = shoal.also_known(roles, found.quasi, subject=subject, missing=rule)
         more = [asdict(one) for one in known]
     if json:
         document("assess", {**result(found), **({"also_known": more} if also_known else {})})

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 Releases = Annotated[list[Path], typer.Argument(help="One release or more, each made from the original.")]
 Policy = Annotated[Path | None, typer.Option("--policy", "-p", help="The policy file: roles and hierarchies.")]
-SHOWN = 8  # texts that could not be placed, at most
-OFTEN = 5  # records that must show a text before it is told: what few have may be somebody's
 
 
 @given.reading
@@ -229,13 +227,8 @@ def _remark(path: Path, found: "Comparison", *, many: bool) -> None:
 
 
 def _texts(one: "Remark") -> str:
-    """Return some of the texts that a remark is about: those that enough records show."""
-    if not one.texts:
-        return ""
-    often = [text for text, records in zip(one.texts, one.counts, strict=True) if records >= OFTEN]
-    shown = ", ".join(f"'{text}'" for text in often[:SHOWN])
-    more = len(one.texts) - len(often[:SHOWN])
-    return f": {shown}" * bool(shown) + (f" and {more:,} more" if shown else f" ({counted(more, 'text')})") * bool(more)
+    """Return how many texts a remark is about; ``--json`` names them."""
+    return f" ({counted(len(one.texts), 'text')}, which --json names)" if one.texts else ""
 
 
 def _names(paths: list[Path]) -> dict[Path, str]:

@@ -68,7 +68,7 @@ def _levels(said: list[str]) -> dict[str, int]:
     found = {}
     for one in said:
         name, _, number = one.rpartition("=")
-        if not name or not number.isdigit():
+        if not name or not number.isdecimal():
             raise ModelError("A level is given as NAME=2.")
         found[name] = int(number)
     return found
@@ -139,13 +139,14 @@ def show(found: "Dimension", out: "Console") -> None:
     named = (("as published", found.published), ("repaired", found.repaired), ("principled", found.principled))
     out.print("\nThe best dimension:")
     for name, choice in named:
-        best = "none" if choice.columns is None else f"{len(choice.columns)} ({', '.join(choice.columns)})"
+        named_columns = f" ({', '.join(choice.columns)})" if choice.columns else ""
+        best = "none" if choice.columns is None else f"{len(choice.columns)}{named_columns}"
         out.print(f"  {name}: {plain(best)}: {choice.because}")
 
 
 def _called(step: "Step", found: "Dimension") -> str:
-    """Name the last column of a prefix, or all of another subset."""
+    """Name the last column of a prefix, or all columns where there are other subsets, too."""
     if not step.columns:
         return "nothing"
-    prefix = step.columns == found.order[: step.dimension]
+    prefix = step.columns == found.order[: step.dimension] and len(found.steps) == len(found.order)
     return f"{'+ ' if step.dimension > 1 else ''}{step.columns[-1]}" if prefix else ", ".join(step.columns)

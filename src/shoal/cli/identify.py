@@ -94,6 +94,7 @@ def result(found: "Found") -> dict[str, Any]:
         "unique_by_number_of_columns": [] if parts is None else list(parts.by_number),
         "orders": None if parts is None else parts.orders,
         "keys": [asdict(key) for key in found.keys],
+        "key_number": found.key_number,
         "links": [{"way": link.way, "columns": list(link.columns), "told": link.told} for link in found.links],
         "hipaa": [asdict(item) for item in found.hipaa],
         "rates": None if found.rates is None else _rates(found.rates),
@@ -118,7 +119,8 @@ def _column(one: "Finding") -> dict[str, Any]:
         "distinction": one.distinction,
         "separation": one.separation,
         "g_distinct": one.g_distinct,
-        "linked": one.linked,
+        "told_by": one.told_by,
+        "follows": one.follows,
     }
 
 
@@ -127,6 +129,7 @@ def show(found: "Found", out: "Console") -> None:
     table = grid("column", "role", "why")
     table.columns[1].justify = table.columns[2].justify = "left"
     table.columns[2].no_wrap = False
+    table.columns[0].no_wrap, table.columns[0].overflow, table.columns[0].max_width = False, "fold", 40
     for name, one in found.columns.items():
         table.add_row(plain(name), str(one.role), plain("; ".join(one.reasons)))
     out.print(table)
@@ -137,8 +140,10 @@ def show(found: "Found", out: "Console") -> None:
         out.print(f"\nPeople who are unique, by how many columns are known{drawn}:\n  {known}")
     if found.keys:
         exact = parts is not None and parts.exact
-        out.print(f"\n{'The fewest' if exact else 'Few'} columns that make nine in ten people unique:")
-        for key in found.keys[:3]:
+        shown = found.keys[:3]
+        more = f" (the first {len(shown)} of {found.key_number} such sets)" if found.key_number > len(shown) else ""
+        out.print(f"\n{'The fewest' if exact else 'Few'} columns that make nine in ten people unique{more}:")
+        for key in shown:
             out.print(f"  {plain(' + '.join(key.columns))} ({_told(key)})")
     if found.links:
         out.print("\nColumns that tell the same; treat them together:")

@@ -32,10 +32,10 @@ def grid(*headings: str) -> "Table":
 
 
 def plain(text: object) -> str:
-    """Return text of the data so that nothing in it is taken for markup."""
+    """Return text of the data so that nothing in it is taken for markup, nor does anything to the terminal."""
     from rich.markup import escape
 
-    return escape(str(text))
+    return escape("".join(sign if sign.isprintable() else "\ufffd" for sign in str(text)))
 
 
 def document(command: str, result: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shoal.classes.classes import Classes
-from shoal.errors import ColumnError
+from shoal.errors import ColumnError, ModelError
 from shoal.models.evidence import Evidence
 from shoal.models.k_anonymity import KAnonymity
 from shoal.table.missing import Missing
@@ -51,7 +51,11 @@ def also_known(
     if not table.quasi:
         raise ColumnError("No quasi-identifiers are given.", hint="Say which columns an adversary may know: quasi=[…].")
     rule = Missing.named(missing)
-    named = {*table.quasi, table.subject, *table.with_role(Role.DIRECT)}
+    if rule is Missing.WILDCARD:
+        raise ModelError(
+            "Who is unique cannot be told where missing values match anything.", hint='Use "own" or "never".'
+        )
+    named = {*table.quasi, table.subject, *table.with_role(Role.DIRECT), *table.with_role(Role.HOUSEHOLD)}
     others = (
         [table[name].name for name in columns] if columns is not None else [n for n in table.names if n not in named]
     )
@@ -62,5 +66,5 @@ def also_known(
 def _measured(table: Table, column: str | None, missing: Missing) -> AlsoKnown:
     quasi = table.quasi if column is None else (*table.quasi, column)
     classes = Classes.of(table, quasi, (), missing=missing)
-    unique = int((classes.copies * (classes.sizes == 1)).sum())
+    unique = classes.members.within(classes.sizes == 1)
     return AlsoKnown(column, int(KAnonymity().measure(Evidence(classes, None))["k"]), unique, classes.number)

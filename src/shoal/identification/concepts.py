@@ -18,6 +18,14 @@ from shoal.table.role import Role
 
 _CAMEL = re.compile(r"(?<=[a-zà-ÿ0-9])(?=[A-ZÀ-Þ])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SPLIT = re.compile(r"[^a-z0-9]+")
+_WITH_E = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
+_NUMBERS = {"id", "ids", "no", "nr", "num", "number", "nummer", "numero", "identifier", "identifiant", "identificador"}
+_WEAK = {  # words that say what sort of thing the others are about
+    *("name", "nom", "naam", "nombre", "text", "texte", "texto", "tekst", "description", "beschreibung", "descripcion"),
+    *("report", "bericht", "history", "letter", "message", "image", "picture", "link", "cell", "host", "face", "plate"),
+    *("position", "account", "status", "patient", "subject", "person", "participant", "contact", "kontakt", "contacto"),
+    *("event", "result", "resultat", "unit", "stage", "sign", "response", "date", "datum", "fecha", "index", "row"),
+}
 
 
 class Known(StrEnum):
@@ -95,24 +103,62 @@ def tokens(name: str) -> list[str]:
 
 @cache
 def _dictionary() -> dict[str, tuple[str, tuple[str, ...]]]:
-    """Return for each entry, written together, the concept and the languages that have it."""
+    """Return for each entry, written together, the concept and the languages that have it.
+
+    An entry with = before it must be the whole name.
+    """
     found: dict[str, tuple[str, tuple[str, ...]]] = {}
     for language in ("en", "de", "fr", "nl", "es"):
         path = files("shoal.identification").joinpath("words").joinpath(f"{language}.toml")
         for concept, entries in tomllib.loads(path.read_text("utf-8")).items():
-            for entry in entries:
-                key = "".join(tokens(entry))
+            for key in dict.fromkeys(key for entry in entries for key in _written(entry)):
                 before = found.get(key, (concept, ()))
                 if before[0] == concept:
                     found[key] = (concept, tuple(dict.fromkeys((*before[1], language))))
     return found
 
 
-def _runs(parts: list[str]) -> Iterator[str]:
-    """Yield neighbouring tokens written together, the longest first."""
-    for length in range(len(parts), 0, -1):
-        for begin in range(len(parts) - length, -1, -1):  # what stands last says what it is
-            yield "".join(parts[begin : begin + length])
+def _written(entry: str) -> list[str]:
+    """Return how an entry may be written: German vowels also with an e."""
+    whole = "=" * entry.startswith("=")
+    return [whole + "".join(tokens(text)) for text in (entry, entry.translate(_WITH_E))]
+
+
+def _entry(run: str, together: str) -> str | None:
+    """Return the entry that a part of a name is, if it is one; short ones must be the whole name."""
+    for written in (run, run.rstrip("0123456789")):
+        if f"={written}" in _dictionary() and run == together:
+            return f"={written}"
+        if written in _dictionary() and (len(written) > 2 or written == together):
+            return written
+    return None
+
+
+def _found(parts: list[str]) -> Iterator[tuple[int, int, str]]:
+    """Yield where entries stand in a name, and which: the longest first, and no two that overlap."""
+    together, taken = "".join(parts), [False] * len(parts)
+    runs = [(begin, end) for begin in range(len(parts)) for end in range(begin + 1, len(parts) + 1)]
+    for begin, end in sorted(runs, key=lambda run: (-len("".join(parts[slice(*run)])), -run[0])):
+        entry = None if any(taken[begin:end]) else _entry("".join(parts[begin:end]), together)
+        if entry is not None:
+            taken[begin:end] = [True] * (end - begin)
+            yield begin, end, entry
+
+
+def all_named(name: str) -> list[Named]:
+    """Return all that the name of a column says, the longest words first.
+
+    What only says of what sort the rest is, such as "name" in "drug name", counts if nothing else is said.
+
+    >>> [held.concept.name for held in all_named("age_at_death")], [held.concept.name for held in all_named("wardName")]
+    (['outcome', 'age'], ['hospital'])
+    """
+    found = [
+        Named(concepts()[_dictionary()[entry][0]], entry.lstrip("="), _dictionary()[entry][1])
+        for _, _, entry in _found(tokens(name))
+    ]
+    telling = [held for held in found if held.words not in _WEAK]
+    return telling or found
 
 
 def named(name: str) -> Named | None:
@@ -123,12 +169,14 @@ def named(name: str) -> Named | None:
     >>> named("x_19") is None
     True
     """
-    parts = tokens(name)
-    together = "".join(parts)
-    entries = _dictionary()
-    for run in sorted(_runs(parts), key=len, reverse=True):
-        for entry in (run, run.rstrip("0123456789")):
-            if entry in entries and (len(entry) > 2 or entry == together):
-                concept, languages = entries[entry]
-                return Named(concepts()[concept], entry, languages)
-    return None
+    return next(iter(all_named(name)), None)
+
+
+def says_number(name: str) -> bool:
+    """Tell whether a name says that a column holds numbers of something: it ends with id, no, number or the like.
+
+    >>> says_number("lab_id"), says_number("Fallnummer"), says_number("no_of_children")
+    (True, True, False)
+    """
+    last = (tokens(name) or [""])[-1].rstrip("0123456789")
+    return last in _NUMBERS or last.endswith(("nummer", "number", "kennung"))

@@ -12,6 +12,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.errors import ModelError
 from shoal.kernels.subsets import Rows
 from shoal.kernels.threads import in_threads
 from shoal.kernels.uniques import Uniques
@@ -23,6 +24,7 @@ from shoal.table.table import Table
 MOST_COLUMNS = 16  # of which all subsets are counted
 MOST_WORK = 1 << 32  # rows times subsets
 FEWEST_ORDERS, MOST_ORDERS = 32, 2048  # that are drawn otherwise; each counts backwards, too
+FEWEST_DRAWN = 4
 _ROWS = 50_000_000  # that are looked at for it, about
 
 
@@ -109,6 +111,8 @@ def contribution(
     >>> {name: round(share, 3) for name, share in found.shares.items()}, found.by_number
     ({'age': 0.625, 'sex': 0.375, 'eye': 0.0}, (0.0, 0.25, 0.5833333333333334, 1.0))
     """
+    if orders is not None and orders < FEWEST_DRAWN:
+        raise ModelError(f"At least {FEWEST_DRAWN} orders have to be drawn.")
     rows = rows_of(table, names)
     persons = int(rows.weights.sum())
     few = len(names) <= MOST_COLUMNS and len(rows) << len(names) <= MOST_WORK

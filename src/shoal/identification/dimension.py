@@ -16,7 +16,7 @@ from typing import Any
 
 from shoal.classes.classes import Classes
 from shoal.classes.grouped import Coarsening
-from shoal.errors import ModelError, PolicyError
+from shoal.errors import ColumnError, ModelError, PolicyError, counted, did_you_mean
 from shoal.hierarchy.automatic import Automatic
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.hierarchy.spec import bind, bind_all
@@ -143,7 +143,7 @@ class Weighing:
             columns=treated.columns,
             k=k,
             classes=classes.number,
-            unique=int((classes.copies * (classes.sizes == 1)).sum()),
+            unique=classes.members.within(classes.sizes == 1),
             risk=Fraction(classes.number, persons),
             l={name: int(LDiversity().measure(seen)["l"]) for name, seen in evidence.items()},
             t={name: self._t(seen) for name, seen in evidence.items()},
@@ -201,6 +201,17 @@ def dimension(  # noqa: PLR0913 - keyword-only options
     if sorted(ranked) != sorted(table.quasi):
         raise ModelError("The order must name every quasi-identifier once.")
     missing = Missing.OWN if chosen_policy is None else chosen_policy.data.missing
+    if missing is Missing.WILDCARD:
+        raise ModelError(
+            "A dimension cannot be measured where missing values match anything.",
+            hint='Use missing = "own" or "never".',
+        )
+    if distance not in set(Distance):
+        raise ModelError(
+            f"The distance must be one of {', '.join(Distance)}.", hint=did_you_mean(distance, list(Distance))
+        )
+    if tables is not None and (levels or subsets):
+        raise ModelError("Levels and subsets are for tables that are made here, not for given ones.")
     required = () if chosen_policy is None else [model for _, _, model in chosen_policy.requirements()]
     ladders = _ladders(table, chosen_policy, hierarchies or {})
     weighing = Weighing(table.sensitive, judges(required, table.quasi, table.sensitive), ladders, Distance(distance))
@@ -232,10 +243,12 @@ def _ladders(table: Table, policy: Policy | None, given: Mapping[str, Any]) -> d
 def _levels(ladders: Mapping[str, Hierarchy], given: Mapping[str, int]) -> dict[str, int]:
     """Return the level of each column: as given, or the coarsest that says something, if there is one."""
     for name, level in given.items():
-        if name not in ladders or not 0 <= level <= ladders[name].height:
+        if name not in ladders:
+            raise ColumnError.unknown(name, ladders)
+        if level not in range(ladders[name].height + 1):
             raise PolicyError(
                 f"There is no level {level} of column '{name}'.",
-                hint=f"Its hierarchy has the levels 0 to {ladders[name].height}." if name in ladders else None,
+                hint=f"Its hierarchy has the levels 0 to {ladders[name].height}.",
             )
     return {name: given.get(name, max(ladder.height - 1, 1)) for name, ladder in ladders.items()}
 
@@ -284,10 +297,16 @@ def by_tables(
     """Yield tables that were treated elsewhere: the original, and one table for each further column of an order."""
     if len(tables) != len(order):
         raise ModelError(
-            f"{len(tables)} tables are given for {len(order)} columns.",
+            f"{counted(len(tables), 'table')} {'is' if len(tables) == 1 else 'are'} given for "
+            f"{counted(len(order), 'column')}.",
             hint="Give one table for each quasi-identifier: with the first made coarser, with the first two, …",
         )
     for number, table in enumerate([original, *tables]):
+        if table.records != original.records:
+            raise ModelError(
+                f"Table {number} has {counted(table.records, 'record')}, the original {original.records:,}.",
+                hint="Each table must have all records of the original.",
+            )
         for name in (*original.quasi, *original.sensitive):
             table[name]
         related = relate(original, table, original.quasi, original.quasi, match(original, table), {})
@@ -298,7 +317,9 @@ def by_tables(
 def chosen(order: Sequence[str], before: Step, steps: Sequence[Step]) -> Dimension:
     """Tell which dimension is best."""
     prefixes = [step for step in steps if step.columns == tuple(order[: step.dimension])]
-    return Dimension(tuple(order), before, tuple(steps), _published(prefixes), _repaired(prefixes), _principled(steps))
+    return Dimension(
+        tuple(order), before, tuple(steps), _published(prefixes), _repaired(prefixes), _principled([before, *steps])
+    )
 
 
 def _published(steps: Sequence[Step]) -> Choice:
@@ -318,7 +339,9 @@ def _repaired(steps: Sequence[Step]) -> Choice:
         no_worse = step.privacy_gain >= best.privacy_gain and step.inverse >= best.inverse
         if no_worse and abs(step.privacy_gain - step.inverse) < abs(best.privacy_gain - best.inverse):
             best = step
-    return Choice(best.columns, "the first with k of at least 2: more columns never keep more")
+    if best is safe[0]:
+        return Choice(best.columns, "the first with k of at least 2: more columns never keep more")
+    return Choice(best.columns, "no worse than the first with k of at least 2, and its gain is nearer to what is kept")
 
 
 def _principled(steps: Sequence[Step]) -> Choice:
@@ -327,4 +350,6 @@ def _principled(steps: Sequence[Step]) -> Choice:
     if not fitting:
         return Choice(None, "none fulfils what is required")
     best = min(fitting, key=lambda step: (step.generic, step.dimension))
+    if not best.columns:
+        return Choice((), "nothing has to be made coarser: what is required holds")
     return Choice(best.columns, f"loses least ({best.generic_percent:.1f} %) of all that fulfil what is required")

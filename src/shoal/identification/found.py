@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import floor
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.classes.classes import Classes
 from shoal.errors import ModelError, did_you_mean
 from shoal.identification.concepts import Concept
 from shoal.identification.contribution import Contribution, Key, contribution, rows_of
-from shoal.identification.g_distinct import ALPHA, BETA, GDistinct, g_distinct, risk_rate
+from shoal.identification.g_distinct import ALPHA, BETA, MOST_MISSING, GDistinct, g_distinct, risk_rate
 from shoal.identification.hipaa import Item, checklist
 from shoal.identification.links import Link, Way, links
 from shoal.identification.proposal import Proposal, Seen, proposal, rated
@@ -25,9 +27,8 @@ from shoal.table.role import Role
 from shoal.table.table import Table
 
 METHODS = ("evidence", "g-distinct")
+_MANY = 0.9  # of the people must a key make unique
 KEYS = 10  # of the smallest keys that are told
-_MOSTLY_MISSING = 0.85
-_REPEATS = 20  # values that a column needs to be taken for the subject, if the table is not smaller
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +39,7 @@ class Finding:
     over all orders in which columns may become known; None if it was not counted; ``error``: the standard error.
     ``distinction``: different values by records. ``separation``: the share of pairs of records that it tells apart.
     ``g_distinct``: the risk rate of Menten 2024, in percent. ``missing``: the share of records without a value.
-    ``linked``: another column that tells what is in it. ``follows``: a quasi-identifier that says the same in other
+    ``told_by``: another column that tells what is in it. ``follows``: a quasi-identifier that says the same in other
     words, so that this one is to be treated with it.
     """
 
@@ -53,7 +54,7 @@ class Finding:
     g_distinct: float
     uniqueness: float | None = None
     error: float | None = None
-    linked: str | None = None
+    told_by: str | None = None
     follows: str | None = None
 
 
@@ -61,7 +62,8 @@ class Finding:
 class Found:
     """Columns by name; what makes people unique; the smallest keys; what belongs together; HIPAA's list.
 
-    ``rates``: the risk rates, if they decided; columns that they leave out are not among the columns.
+    ``keys``: the first ten of ``key_number``. ``rates``: the risk rates, if they decided; columns that they leave out
+    are not among the columns.
     """
 
     table: Table
@@ -71,6 +73,7 @@ class Found:
     links: tuple[Link, ...]
     hipaa: tuple[Item, ...]
     rates: GDistinct | None = None
+    key_number: int = 0
 
     def of_role(self, role: Role) -> tuple[str, ...]:
         """Return the columns that are proposed for a role."""
@@ -112,11 +115,10 @@ def identify(  # noqa: PLR0913 - keyword-only options
     """Propose a role for each column of a table, with reasons.
 
     ``subject``: the column that says whose record it is, if its name does not tell. ``direct``: columns that are known
-    to name persons. ``method``: what decides: all that was found out, or risk rates and the thresholds ``alpha`` and
-    ``beta``, but about columns that name persons (Menten 2024; ``compat="menten-2024"``: to the digit as the thesis,
-    and about all columns that are not in ``direct``). ``combinations``: whether columns are
-    also looked at together. ``orders``: how many orders of columns are drawn where there are too many to count every
-    subset of them.
+    to name persons; roles that the table has already count as given. ``method``: what decides about all other columns:
+    what was found out, or risk rates and the thresholds ``alpha`` and ``beta`` (Menten 2024; ``compat="menten-2024"``:
+    to the digit as the thesis). ``combinations``: whether columns are also looked at together. ``orders``: how many
+    orders of columns are drawn where there are too many to count every subset of them.
 
     >>> import shoal
     >>> mails = ["ann@a.org", "bob@b.org", "cid@c.org", "dan@d.org", "eve@e.org"]
@@ -124,50 +126,82 @@ def identify(  # noqa: PLR0913 - keyword-only options
     >>> {name: one.role.value for name, one in found.columns.items()}
     {'contact': 'direct', 'age': 'quasi'}
     """
-    if method not in METHODS:
-        raise ModelError(f"The method must be one of {', '.join(METHODS)}.", hint=did_you_mean(method, METHODS))
+    _check(method, alpha, beta, compat, seed)
     table = data if isinstance(data, Table) else read(data)
     hook = progress or silent
-    rates = g_distinct(table, alpha=alpha, beta=beta, direct=direct, compat=compat) if method != "evidence" else None
+    known = {table[name].name for name in (*direct, *table.with_role(Role.DIRECT))}
     hook(Progress("looking at columns", 0))
-    whose = table[subject].name if subject is not None else _subject(table) if compat is None else None
-    known = {table[name].name for name in direct}
-    seen = {name: Seen(table, name, name == whose, name in known) for name in table.names}
+    rates = None
+    if method != "evidence":
+        rates = g_distinct(table, alpha=alpha, beta=beta, direct=sorted(known), compat=compat)
+    whose = _whose(table, subject, known, look=compat is None)
+    seen = {name: Seen(table, name, whose, name in known) for name in table.names}
     proposals = _single({name: proposal(one) for name, one in seen.items()})
     if rates is not None:
-        always = compat is not None
-        proposals = {
-            name: rated(rates, name, made, always=always)
-            for name, made in proposals.items()
-            if name not in rates.excluded
-        }
+        proposals = {name: rated(rates, name, made) for name, made in proposals.items() if name not in rates.excluded}
         seen = {name: seen[name] for name in proposals}
     counted = _counted(table, proposals) if combinations and table.records else []
     together = links(table, counted, seed=seed)
-    persons = table if whose is None else replace(table, roles={}).assign(subject=whose)
-    parts = (
-        contribution(persons, counted, orders=orders, seed=seed, progress=hook) if counted and table.records else None
-    )
-    findings = {name: _finding(one, proposals[name], parts, together) for name, one in seen.items()}
-    for name, leader in _leaders([name for name, one in findings.items() if one.role is Role.QUASI], together).items():
+    proposals = proposals if rates is not None else _same_as_quasi(proposals, together)
+    persons = _persons(table, whose)
+    parts = contribution(persons, counted, orders=orders, seed=seed, progress=hook) if counted else None
+    findings = {name: _finding(one, proposals[name], parts, together, persons) for name, one in seen.items()}
+    for name, leader in _leaders(table, findings, together).items():
         findings[name] = replace(findings[name], follows=leader)
+    keys = [] if parts is None else _keys(parts, persons, seed)
     return Found(
         table,
         findings,
         parts,
-        () if parts is None else _keys(parts, persons, seed),
+        tuple(_told_apart(key, persons) for key in keys[:KEYS]),
         tuple(together),
         checklist({name: None if one.concept is None else one.concept.hipaa for name, one in findings.items()}),
         rates,
+        len(keys),
     )
 
 
-def _keys(parts: Contribution, table: Table, seed: int) -> tuple[Key, ...]:
+def _check(method: str, alpha: float, beta: float, compat: str | None, seed: int) -> None:
+    if method not in METHODS:
+        raise ModelError(f"The method must be one of {', '.join(METHODS)}.", hint=did_you_mean(method, METHODS))
+    if method == "evidence" and (compat is not None or (alpha, beta) != (ALPHA, BETA)):
+        raise ModelError('α, β and compatibility are of the method "g-distinct".', hint='Say method = "g-distinct".')
+    if seed < 0:
+        raise ModelError("The seed must not be negative.")
+
+
+def _whose(table: Table, subject: str | None, direct: set[str], *, look: bool) -> str | None:
+    """Return the column that says whose record it is: as given, as the table has it, or as a name says."""
+    if subject is not None:
+        return table[subject].name
+    if table.subject is not None:
+        return table.subject
+    return (
+        next((name for name in table.names if name not in direct and _names_persons(table, name)), None)
+        if look
+        else None
+    )
+
+
+def _names_persons(table: Table, name: str) -> bool:
+    """Tell whether the name of a column says that it names persons, and its values may."""
+    seen = Seen(table, name)
+    says = any(held.concept.role is Role.SUBJECT for held in seen.names)
+    return says and seen.shape.values > 2 and (seen.column.kind.numeric or not seen.only_flags)
+
+
+def _persons(table: Table, whose: str | None) -> Table:
+    """Return the table with the persons whose records they are, if every record has one."""
+    plain = replace(table, roles={})
+    return plain if whose is None or table[whose].missing else plain.assign(subject=whose)
+
+
+def _keys(parts: Contribution, table: Table, seed: int) -> list[Key]:
     """Return the smallest keys or, where not all subsets were counted, one that was found greedily."""
     if parts.exact:
-        return tuple(_told_apart(key, table) for key in parts.keys()[:KEYS])
+        return [key for key in parts.keys(_MANY) if key.columns]
     key = separating(parts.names, rows_of(table, parts.names), seed=seed)
-    return () if key is None else (_told_apart(key, table),)
+    return [] if key is None or not key.columns else [key]
 
 
 def _told_apart(key: Key, table: Table) -> Key:
@@ -175,14 +209,17 @@ def _told_apart(key: Key, table: Table) -> Key:
     return replace(key, distinction=float(distinction(classes)), separation=float(separation(classes)))
 
 
-def _subject(table: Table) -> str | None:
-    """Return the first column without gaps whose name says that it names persons, and that may do so."""
-    for name in table.names:
-        seen = Seen(table, name)
-        says = seen.named is not None and seen.named.concept.name == "patient"
-        if says and not seen.column.missing and seen.shape.values >= min(_REPEATS, table.records):
-            return name
-    return None
+def _same_as_quasi(proposals: Mapping[str, Proposal], together: Sequence[Link]) -> dict[str, Proposal]:
+    """Make quasi-identifiers of what says the same as one of them: it would undo the other's protection."""
+    found = dict(proposals)
+    for link in together:
+        if link.way is Way.COMPUTED or not link.both:
+            continue
+        for one, other in ((link.columns[0], link.told), (link.told, link.columns[0])):
+            if found[one].role is Role.QUASI and found[other].role in {Role.SENSITIVE, Role.INSENSITIVE}:
+                reasons = (*found[other].reasons, f"but it says the same as {one}")
+                found[other] = replace(found[other], role=Role.QUASI, reasons=reasons)
+    return found
 
 
 def _single(proposals: Mapping[str, Proposal]) -> dict[str, Proposal]:
@@ -201,46 +238,72 @@ def _counted(table: Table, proposals: Mapping[str, Proposal]) -> list[str]:
     return [name for name, made in proposals.items() if made.role in roles and table[name].size > 1]
 
 
-def _finding(seen: Seen, made: Proposal, parts: Contribution | None, together: Sequence[Link]) -> Finding:
+def _finding(
+    seen: Seen, made: Proposal, parts: Contribution | None, together: Sequence[Link], persons: Table
+) -> Finding:
     counts = seen.counts[seen.counts > 0]
     share = None if parts is None else parts.shares.get(seen.name)
-    reasons, linked = list(made.reasons), _leader(seen.name, together)
-    if share is not None:
-        reasons.append(f"it makes {share:.1%} of people unique")
-    if made.concept is not None and made.concept.known is not None and made.role is Role.QUASI:
-        reasons.append(f"{made.concept.known} may know it")
-    if seen.missing > _MOSTLY_MISSING:
-        reasons.append(f"{seen.missing:.0%} are missing")
-    if linked is not None:
-        reasons.append(f"it is told by {linked}")
+    apart = _apart(seen, counts, persons)
     return Finding(
         seen.name,
         made.role,
-        tuple(reasons),
+        (*made.reasons, *_more(seen, made, share, _teller(seen.name, together))),
         made.concept,
         seen.shape,
         seen.missing,
-        len(counts) / max(seen.table.records, 1),
-        float(separated(counts, np.ones_like(counts), seen.table.records)),
-        risk_rate(counts),
+        *apart,
+        float(risk_rate(counts)),
         share,
         None if parts is None else parts.errors.get(seen.name),
-        linked,
+        _teller(seen.name, together),
     )
 
 
-def _leaders(quasi: Sequence[str], together: Sequence[Link]) -> dict[str, str]:
-    """Return the quasi-identifiers that say the same as another, and which: the first of all that do."""
+def _more(seen: Seen, made: Proposal, share: float | None, teller: str | None) -> list[str]:
+    """Return what else is to be said about a column."""
+    reasons = []
+    if share is not None:
+        reasons.append(f"on average it makes {share:.1%} more of the people unique")
+    if made.concept is not None and made.concept.known is not None and made.role is Role.QUASI:
+        reasons.append(f"{made.concept.known} may know it")
+    if seen.missing > MOST_MISSING:
+        reasons.append(f"{floor(1000 * seen.missing) / 10:g}% are missing")
+    if teller is not None:
+        reasons.append(f"it is told by {teller}")
+    return reasons
+
+
+def _apart(seen: Seen, counts: NDArray[np.int64], persons: Table) -> tuple[float, float]:
+    """Return the distinction and separation of a column: of persons, if it is known whose records they are."""
+    if persons.subject is None or persons.subject == seen.name:
+        records = max(seen.table.records, 1)
+        return len(counts) / records, float(separated(counts, np.ones_like(counts), seen.table.records))
+    classes = Classes.of(persons, [seen.name])
+    return float(distinction(classes)), float(separation(classes))
+
+
+def _leaders(table: Table, findings: Mapping[str, Finding], together: Sequence[Link]) -> dict[str, str]:
+    """Return the quasi-identifiers that say the same as another, and which: the first of all that do.
+
+    One with gaps follows nobody: where a value is missing, nothing could be shown of a whole class.
+    """
+    quasi = {name for name, one in findings.items() if one.role is Role.QUASI}
     found: dict[str, str] = {}
     for link in together:
-        leader, same = found.get(link.columns[0], link.columns[0]), link.both or link.way is Way.NEAR
-        if same and leader in quasi and link.told in quasi and link.told != leader:
+        leader = found.get(link.columns[0], link.columns[0])
+        if (
+            link.both
+            and leader in quasi
+            and link.told in quasi
+            and link.told != leader
+            and not table[link.told].missing
+        ):
             found.setdefault(link.told, leader)
-    return {name: found.get(leader, leader) for name, leader in found.items()}
+    return found
 
 
-def _leader(name: str, together: Sequence[Link]) -> str | None:
-    """Return the column that tells what is in this one, if a single one does and it comes before."""
+def _teller(name: str, together: Sequence[Link]) -> str | None:
+    """Return a column that tells what is in this one, if a single one does."""
     for link in together:
         if link.told == name and link.way is not Way.COMPUTED:
             return link.columns[0]

@@ -9,12 +9,15 @@ see :meth:`GDistinct.advice`.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.errors import ModelError
+from shoal.kernels.ratios import Ratios
+from shoal.models.exact import exact
 from shoal.table.kind import Kind
 from shoal.table.role import Role
 from shoal.table.table import Table
@@ -80,7 +83,7 @@ class GDistinct:
         return notes
 
     def _role(self, rate: float) -> Role:
-        return _role(rate, self.alpha, self.beta)
+        return _role(Fraction(rate), self.alpha, self.beta)
 
 
 def g_distinct(  # noqa: PLR0913 - keyword-only options
@@ -105,27 +108,27 @@ def g_distinct(  # noqa: PLR0913 - keyword-only options
     """
     if compat is not None and compat not in COMPATS:
         raise ModelError(f"Compatible with what? There is {', '.join(COMPATS)}.")
-    if alpha < beta:
+    if not alpha >= beta:
         raise ModelError("α is less than β: nothing could be a quasi-identifier.", hint="Give α ≥ β.")
     for name in direct:
         table[name]
-    digits = None if compat is None else 2
     missing = {name: _missing(table, name, compat) for name in table.names if name not in direct}
     excluded = {name: share for name, share in missing.items() if share > most_missing}
     rates = [
-        _rate(table, name, share, (alpha, beta), digits) for name, share in missing.items() if name not in excluded
+        _rate(table, name, share, (alpha, beta), compat) for name, share in missing.items() if name not in excluded
     ]
-    order = sorted(rates, key=lambda rate: _rounded(rate.rate, digits), reverse=True)
+    order = sorted(rates, key=lambda rate: rate.rate if compat is None else round(rate.rate, 2), reverse=True)
     return GDistinct(alpha, beta, table.records, tuple(order), excluded, tuple(direct))
 
 
-def risk_rate(counts: NDArray[np.int64]) -> float:
+def risk_rate(counts: NDArray[np.int64]) -> Fraction:
     """Return the mean of 1 / count over the values that so many records have, in percent; 0 if there are none.
 
-    >>> round(risk_rate(np.array([1, 3])), 2)
+    >>> round(float(risk_rate(np.array([1, 3]))), 2)
     66.67
     """
-    return 100 * float((1 / counts).sum()) / max(len(counts), 1)
+    sizes, number = np.unique(counts, return_counts=True)
+    return 100 * Ratios(number, sizes).sum() / max(len(counts), 1)
 
 
 def _missing(table: Table, name: str, compat: str | None) -> float:
@@ -137,20 +140,16 @@ def _missing(table: Table, name: str, compat: str | None) -> float:
     return lacking / max(table.records, 1)
 
 
-def _rounded(rate: float, digits: int | None) -> float:
-    return rate if digits is None else round(rate, digits)
-
-
-def _role(rate: float, alpha: float, beta: float) -> Role:
-    if rate > alpha:
+def _role(rate: Fraction, alpha: float, beta: float) -> Role:
+    if rate > exact(alpha):
         return Role.SENSITIVE
-    return Role.QUASI if rate >= beta else Role.INSENSITIVE
+    return Role.QUASI if rate >= exact(beta) else Role.INSENSITIVE
 
 
-def _rate(table: Table, name: str, missing: float, thresholds: tuple[float, float], digits: int | None) -> Rate:
+def _rate(table: Table, name: str, missing: float, thresholds: tuple[float, float], compat: str | None) -> Rate:
     counts = table.counts(name)
     counts = counts[counts > 0]
-    total, rate = float((1 / counts).sum()), risk_rate(counts)
-    role = _role(_rounded(rate, digits), *thresholds)
-    single = float(np.count_nonzero(counts == 1) / total) if total else 0.0
-    return Rate(name, rate, len(counts), len(counts) / max(table.records, 1), single, missing, role)
+    rate = risk_rate(counts)
+    role = _role(rate if compat is None else exact(round(float(rate), 2)), *thresholds)
+    single = float(int(np.count_nonzero(counts == 1)) / (rate / 100 * len(counts))) if len(counts) else 0.0
+    return Rate(name, float(rate), len(counts), len(counts) / max(table.records, 1), single, missing, role)

@@ -22,9 +22,11 @@ Floats = NDArray[np.float64]
 SAMPLE = 20_000  # records that are looked at
 _REPEATED = 0.5  # of the records must have a value that comes again, or it determines everything
 _NEAR = 2.5  # values that one value leaves at most, on average, if two columns are near each other
-_TOGETHER = 0.98  # how closely their ranks follow each other
+_TOGETHER, _CLOSELY = 0.98, 0.995  # how closely their ranks follow each other then, and if it leaves more
 _LIKELY, _COMPUTED = 0.98, 0.999  # the share of its variance that two others explain in a computed column
-_FEWEST = 30  # records, and different values of a number
+_LEFT = 0.05  # of what one number leaves open, two may still leave
+_FEWEST, _SCALE = 30, 10  # records, and different values of a number
+_MOST, _CHECKED = 100, 200  # columns, and pairs of them for each, that are looked at for what is computed
 
 
 class Way(StrEnum):
@@ -49,7 +51,7 @@ class Link:
         return {
             Way.DETERMINES: f"{names} and {self.told} tell each other" if self.both else f"{names} tells {self.told}",
             Way.NEAR: f"{names} and {self.told} nearly tell each other",
-            Way.COMPUTED: f"{self.told} can be computed from {names}",
+            Way.COMPUTED: f"{self.told} can be computed, exactly or nearly, from {names}",
         }[self.way]
 
 
@@ -100,35 +102,41 @@ class Sample:
 
 def _pairs(sample: Sample) -> Iterator[Link]:
     number = {column.name: sample.different(column.name) for column in sample.columns}
-    telling = [name for name, values in number.items() if 1 < values <= (1 - _REPEATED) * sample.records]
-    for one, other in combinations(telling, 2):
-        together = sample.different(one, other)
-        if together == number[one] == number[other]:
+    ranks = {name: _ranks(values) for name, values in sample.numbers.items()}
+    for one, other in combinations([name for name, values in number.items() if values > 1], 2):
+        repeated = max(number[one], number[other]) <= (1 - _REPEATED) * sample.records
+        together = sample.different(one, other) if repeated else 0
+        if together and together == number[one] == number[other]:
             yield Link(Way.DETERMINES, (one,), other, both=True)
         elif together in {number[one], number[other]}:
             first, second = (one, other) if together == number[one] else (other, one)
             yield Link(Way.DETERMINES, (first,), second)
-        elif together <= _NEAR * max(number[one], number[other]) and _follow(sample, one, other):
+        elif (
+            one in ranks and other in ranks and _follow(ranks[one], ranks[other], number[one], number[other], together)
+        ):
             yield Link(Way.NEAR, (one,), other, both=True)
 
 
-def _follow(sample: Sample, one: str, other: str) -> bool:
-    """Tell whether the ranks of two columns rise or fall together."""
-    if one not in sample.numbers or other not in sample.numbers:
+def _ranks(values: Floats) -> Floats:
+    """Return the rank of each number among the different ones; NaN where there is none."""
+    ranks, known = np.full(len(values), np.nan), ~np.isnan(values)
+    ranks[known] = np.unique(values[known], return_inverse=True)[1]
+    return ranks
+
+
+def _follow(one: Floats, other: Floats, first: int, second: int, together: int) -> bool:
+    """Tell whether the ranks of two columns rise or fall together: closely, or nearly so if a value leaves few."""
+    if min(first, second) < _SCALE:
         return False
-    first, second = sample.numbers[one], sample.numbers[other]
-    known = ~np.isnan(first) & ~np.isnan(second)
-    if np.count_nonzero(known) < _FEWEST or len(np.unique(first[known])) < 3 or len(np.unique(second[known])) < 3:
-        return False
-    ranks = [np.unique(values[known], return_inverse=True)[1].astype(float) for values in (first, second)]
-    return abs(_correlation(*ranks)) >= _TOGETHER
+    few = 0 < together <= _NEAR * max(first, second)
+    return abs(_correlation(one, other)) >= (_TOGETHER if few else _CLOSELY)
 
 
 def _triples(sample: Sample) -> Iterator[Link]:
     """Find numbers that are sums of two others or, taking logarithms, products of their powers."""
-    numbers = {
-        name: values for name, values in sample.numbers.items() if len(np.unique(values[~np.isnan(values)])) >= _FEWEST
-    }
+    varied = {name: len(np.unique(values[~np.isnan(values)])) for name, values in sample.numbers.items()}
+    chosen = sorted((name for name in varied if varied[name] >= _SCALE), key=lambda name: -varied[name])[:_MOST]
+    numbers = {name: values for name, values in sample.numbers.items() if name in chosen}
     positive = {name: values for name, values in numbers.items() if np.nanmin(values) > 0}
     found: dict[frozenset[str], Link] = {}
     for view in (numbers, {name: np.log(values) for name, values in positive.items()}):
@@ -138,29 +146,34 @@ def _triples(sample: Sample) -> Iterator[Link]:
 
 
 def _explained(numbers: Mapping[str, Floats]) -> Iterator[tuple[str, str, str]]:
-    """Yield two numbers and a third of which they explain nearly all, though none of them does so alone."""
+    """Yield two numbers and a third of which they explain nearly all, and by far more than either of them alone."""
     names = list(numbers)
     r = np.eye(len(names))
     for one, other in combinations(range(len(names)), 2):
         r[one, other] = r[other, one] = _correlation(numbers[names[one]], numbers[names[other]])
+    apart = np.maximum(1 - r * r, 1e-9)
     for told in range(len(names)):
-        for first, second in combinations([place for place in range(len(names)) if place != told], 2):
-            a, b, c = r[told, first], r[told, second], r[first, second]
-            if c * c >= _COMPUTED or max(a * a, b * b) >= _COMPUTED:
-                continue
-            if (a * a + b * b - 2 * a * b * c) / (1 - c * c) < _LIKELY:  # of other records, where values are missing
-                continue
+        a, b = r[told][:, None], r[told][None, :]
+        share = (a * a + b * b - 2 * a * b * r) / apart  # of the variance; of other records, where values are missing
+        likely = (share >= _LIKELY) & (apart > 1 - _COMPUTED) & (np.maximum(a * a, b * b) < _COMPUTED)
+        likely[told], likely[:, told] = False, False
+        for first, second in np.argwhere(np.triu(likely, 1))[:_CHECKED].tolist():
             held = [numbers[names[place]] for place in (first, second, told)]
-            if _share(*held) >= _COMPUTED:
+            alone = float(max(a[first, 0] ** 2, b[0, second] ** 2))
+            if 1 - _share(*held) <= min(1 - _COMPUTED, _LEFT * (1 - alone)):
                 yield names[first], names[second], names[told]
 
 
 def _correlation(one: Floats, other: Floats) -> float:
     known = ~np.isnan(one) & ~np.isnan(other)
     first, second = one[known], other[known]
-    if len(first) < _FEWEST or not first.std() or not second.std():
+    if len(first) < _FEWEST:
         return 0.0
-    return float(np.mean((first - first.mean()) * (second - second.mean())) / (first.std() * second.std()))
+    first, second = (
+        (values - values.mean()) / (np.ptp(values) or 1.0) for values in (first, second)
+    )  # large ones, too
+    spread = float(first.std() * second.std())
+    return float(np.mean(first * second)) / spread if spread else 0.0
 
 
 def _share(first: Floats, second: Floats, told: Floats) -> float:

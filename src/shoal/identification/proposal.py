@@ -1,7 +1,8 @@
 """The proposal: what a column is taken for, and why. Rules are asked one after another; the first that applies decides.
 
-What is certain comes first: what values are. Then what the name says, where the values do not speak against it. A
-column about which nothing is known is a quasi-identifier until its owner decides otherwise.
+What is certain comes first: what values are. Then what the name says, where the values do not speak against it; if it
+says several things, the one that protects most. A column about which nothing is known is a quasi-identifier until its
+owner decides otherwise.
 """
 
 from collections.abc import Callable
@@ -9,20 +10,30 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.identification.concepts import Concept, Named, concepts, named
+from shoal.errors import counted
+from shoal.identification.concepts import Concept, Named, all_named, concepts, says_number
 from shoal.identification.g_distinct import GDistinct
 from shoal.identification.shape import Form, Shape
-from shoal.table.column import Column
+from shoal.table.column import Column, as_text
 from shoal.table.kind import Kind
 from shoal.table.role import Role
 from shoal.table.table import Table
 
 _FEW_RECORDS = 20  # of which all may differ by chance
-_UNIQUE = 0.9  # the share of records that have values of their own in a column that names them
-_FEW_VALUES = 5  # that no column of names or numbers of persons has
+_UNIQUE = 0.9  # the share of records, or persons, that have values of their own in a column that names them
+_SHARED = 1.1  # persons that a value has at most, on average, if it names one
+_DENSE = 3  # times as many numbers as records that are numbered
 _LONG_NUMBER = 100_000
+_SMALL, _FEW = 1000, 50  # numbers below this, and no more than so many, count something
+_CODED = frozenset({Form.CODE, Form.CATEGORY, Form.NUMBER})
+_STRICTNESS = (Role.DIRECT, Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE)
+_FLAGS = frozenset(
+    "yes no y n true false 0 1 ja nein j oui non o sí si s nee unknown unbekannt inconnu onbekend desconocido none "
+    "keine aucun geen ninguno missing na n/a - ? x".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +49,12 @@ class Proposal:
 class Seen:
     """A column as the rules see it.
 
-    ``subject``: whether it is the one that says whose record it is. ``direct``: whether it is known to name persons.
+    ``whose``: the column that says whose record it is, if there is one. ``direct``: whether it is known to name people.
     """
 
     table: Table
     name: str
-    subject: bool = False
+    whose: str | None = None
     direct: bool = False
 
     @property
@@ -62,9 +73,9 @@ class Seen:
         return Shape.of(self.column, self.counts)
 
     @cached_property
-    def named(self) -> Named | None:
-        """What the name says."""
-        return named(self.name)
+    def names(self) -> list[Named]:
+        """All that the name says."""
+        return all_named(self.name)
 
     @cached_property
     def known(self) -> int:
@@ -77,9 +88,39 @@ class Seen:
         return 1 - self.known / self.table.records if self.table.records else 0.0
 
     @cached_property
-    def all_differ(self) -> bool:
-        """Whether nearly every record has a value of its own, and they are not few."""
-        return self.known >= _FEW_RECORDS and self.shape.values >= _UNIQUE * self.known
+    def all_differ(self) -> str | None:
+        """Whether nearly every record, or every person, has a value of its own, and they are not few: who does."""
+        if self.known >= _FEW_RECORDS and self.shape.values >= _UNIQUE * self.known:
+            return "record"
+        if self.whose is None or self.whose == self.name:
+            return None
+        mine = self.table.codes(self.name) < len(self.column.values)
+        persons = self.table.codes(self.whose)[mine].astype(np.int64)
+        number = len(np.unique(persons))
+        if number < _FEW_RECORDS or self.shape.values < _UNIQUE * number:
+            return None
+        pairs = persons * self.column.size + self.table.codes(self.name)[mine]
+        return "person" if len(np.unique(pairs)) <= _SHARED * self.shape.values else None
+
+    @cached_property
+    def explained(self) -> bool:
+        """Whether the name says what it is, and that it is nothing that names persons, nor a number of something."""
+        naming = any(held.concept.role is Role.DIRECT or held.concept.role.single for held in self.names)
+        return bool(self.names) and not naming and not says_number(self.name)
+
+    @cached_property
+    def only_flags(self) -> bool:
+        """Whether values are nothing but yes and no, single letters, or small numbers that count something."""
+        column = self.column
+        if column.kind is Kind.BOOLEAN:
+            return True
+        if not self.shape.values:
+            return False
+        if column.kind.numeric:
+            few = self.shape.values <= _FEW and self.all_differ is None
+            return few and float(column.values[0].as_py()) > -1 and float(column.values[-1].as_py()) < _SMALL
+        texts = [] if self.shape.values > _FEW else pc.utf8_lower(as_text(column.values)).to_pylist()
+        return bool(texts) and all(text.strip() in _FLAGS or len(text.strip()) < 2 for text in texts)
 
 
 def proposal(seen: Seen) -> Proposal:
@@ -95,8 +136,8 @@ def proposal(seen: Seen) -> Proposal:
     return next(found for rule in _RULES if (found := rule(seen)) is not None)
 
 
-def rated(rates: GDistinct, name: str, made: Proposal, *, always: bool = False) -> Proposal:
-    """Let the risk rate of a column decide instead; ``always``: even about one that names persons.
+def rated(rates: GDistinct, name: str, made: Proposal) -> Proposal:
+    """Let the risk rate of a column decide instead, unless it names persons.
 
     >>> import shoal
     >>> from shoal.identification.g_distinct import g_distinct
@@ -105,44 +146,39 @@ def rated(rates: GDistinct, name: str, made: Proposal, *, always: bool = False) 
     ('its risk rate of 66.67 % is from β = 60 to α = 70',)
     """
     rate = next((one for one in rates.rates if one.name == name), None)
-    naming = made.role is Role.DIRECT or made.role.single
-    if rate is None or made.role is Role.SUBJECT or (naming and not always):
+    if rate is None or made.role is Role.DIRECT or made.role.single:
         return made
     cut = {
         Role.SENSITIVE: f"above α = {rates.alpha:g}",
         Role.QUASI: f"from β = {rates.beta:g} to α = {rates.alpha:g}",
         Role.INSENSITIVE: f"below β = {rates.beta:g}",
     }
-    return Proposal(rate.role, (f"its risk rate of {rate.rate:.2f} % is {cut[rate.role]}",), made.concept)
-
-
-def _nothing(seen: Seen) -> Proposal | None:
-    if seen.shape.values == 0:
-        return Proposal(Role.INSENSITIVE, ("it is empty",))
-    if seen.shape.values == 1 and seen.known == seen.table.records and seen.known > 1:
-        return Proposal(Role.INSENSITIVE, ("all records have the same value",))
-    return None
+    return Proposal(rate.role, (f"its risk rate of {rate.rate:.4g} % is {cut[rate.role]}",), made.concept)
 
 
 def _subject(seen: Seen) -> Proposal | None:
-    if not seen.subject:
+    if seen.whose != seen.name:
         return None
-    return Proposal(Role.SUBJECT, ("it says whose record it is",), concepts()["patient"])
+    said = [held.concept for held in seen.names if held.concept.role in {Role.DIRECT, Role.SUBJECT}]
+    gaps = ("; records without one must be mended before anything is released",) if seen.column.missing else ()
+    return Proposal(Role.SUBJECT, ("it says whose record it is", *gaps), (*said, concepts()["patient"])[0])
 
 
 def _given(seen: Seen) -> Proposal | None:
     if not seen.direct:
         return None
-    named = None if seen.named is None or seen.named.concept.role is not Role.DIRECT else seen.named.concept
-    return Proposal(Role.DIRECT, ("it was said to name persons",), named)
+    said = [held.concept for held in seen.names if held.concept.role is Role.DIRECT]
+    return Proposal(Role.DIRECT, ("it was said to name persons",), (*said, None)[0])
 
 
 def _patterned(seen: Seen) -> Proposal | None:
     pattern = seen.shape.pattern
-    if pattern is None:
+    if pattern is None or (not pattern.sure and seen.explained):
         return None
+    said = [held.concept for held in seen.names if held.concept.role is Role.DIRECT]
     checked = ", with right check digits" if pattern.checked else ""
     concept = concepts()[pattern.concept]
+    concept = said[0] if said and not pattern.sure else concept
     return Proposal(concept.role, (f"its values are {pattern.says}{checked}",), concept)
 
 
@@ -153,55 +189,79 @@ def _text(seen: Seen) -> Proposal | None:
     return Proposal(Role.DIRECT, (reason,), concepts()["free-text"])
 
 
+def _dated(seen: Seen) -> Proposal | None:
+    """Dates are known to others, whatever they are dates of."""
+    if seen.shape.form is not Form.DATE:
+        return None
+    said = [held for held in seen.names if held.concept.role is Role.QUASI]
+    if said:
+        return Proposal(Role.QUASI, (_says(said[0]),), said[0].concept)
+    return Proposal(Role.QUASI, ("it holds dates",), concepts()["other-date"])
+
+
 def _numbering(seen: Seen) -> Proposal | None:
-    """Numbers that rise from record to record name records, whatever they are called."""
+    """Numbers that rise from record to record, without large gaps, name records, whatever they are called."""
     if seen.column.kind is not Kind.INTEGER or seen.known < _FEW_RECORDS or seen.shape.values < seen.table.records:
         return None
+    first, last = seen.column.values[0].as_py(), seen.column.values[-1].as_py()
     codes = seen.table.codes(seen.name).astype(np.int64)
-    rises = bool((np.diff(codes) > 0).all())
+    rises = bool((np.diff(codes) > 0).all()) and last - first < _DENSE * seen.table.records
     return Proposal(Role.DIRECT, ("it numbers the records",), concepts()["row-number"]) if rises else None
 
 
 def _naming(seen: Seen) -> Proposal | None:
-    """Codes that nearly every record has one of its own of."""
-    if not seen.all_differ or seen.shape.form not in {Form.CODE, Form.CATEGORY, Form.NUMBER}:
+    """Codes that nearly every record or person has one of its own of."""
+    household = any(held.concept.role is Role.HOUSEHOLD for held in seen.names)
+    if seen.all_differ is None or seen.explained or household or seen.shape.form not in _CODED:
         return None
     if seen.shape.form is Form.NUMBER and not _long_numbers(seen):
         return None
-    concept = seen.named.concept if seen.named is not None else concepts()["other-number"]
-    concept = concept if concept.role is Role.DIRECT else concepts()["other-number"]
-    return Proposal(Role.DIRECT, ("nearly every record has a value of its own",), concept)
+    said = [held.concept for held in seen.names if held.concept.role is Role.DIRECT]
+    concept = (*said, concepts()["record-number" if says_number(seen.name) else "other-number"])[0]
+    return Proposal(Role.DIRECT, (f"nearly every {seen.all_differ} has a value of its own",), concept)
 
 
 def _long_numbers(seen: Seen) -> bool:
-    """Tell whether numbers are long and whole, and so no measurements; nothing that a name explains."""
-    if seen.column.kind is not Kind.INTEGER or (seen.named is not None and seen.named.concept.role is not Role.DIRECT):
-        return False
-    return bool(seen.column.values[0].as_py() >= _LONG_NUMBER)
+    """Tell whether numbers are whole and long, and so no measurements; or whether their name says that they number."""
+    values = seen.column.values
+    whole = seen.column.kind is Kind.INTEGER or bool(pc.all(pc.equal(values, pc.round(values))).as_py())
+    return whole and (says_number(seen.name) or float(values[0].as_py()) >= _LONG_NUMBER)
 
 
 def _called(seen: Seen) -> Proposal | None:
-    """What the name says, unless the values say that it cannot be."""
-    if seen.named is None:
+    """What the name says, unless the values say that it cannot be; of several things, what protects most."""
+    if not seen.names:
         return None
-    concept = seen.named.concept
-    reason = f"its name says {concept.says} ({', '.join(seen.named.languages)})"
-    if concept.role is Role.DIRECT and _few_for_names(seen):
-        return Proposal(Role.QUASI, (reason, f"but it has {seen.shape.values} values only"), None)
-    return Proposal(_fitting(seen, concept.role), (reason,), concept)
+    flags, doubts = seen.only_flags, list[str]()
+    for held in sorted(seen.names, key=lambda one: _strictness(_fitting(seen, one.concept.role))):
+        if _fitting(seen, held.concept.role) is Role.DIRECT and flags:
+            doubts += [_says(held), f"but it has {counted(seen.shape.values, 'value')} only"]
+            continue
+        return Proposal(_fitting(seen, held.concept.role), (_says(held), *doubts), held.concept)
+    return Proposal(Role.QUASI, tuple(doubts), None)
+
+
+def _says(held: Named) -> str:
+    return f"its name says {held.concept.says} ({', '.join(held.languages)})"
+
+
+def _strictness(role: Role) -> int:
+    return _STRICTNESS.index(role) if role in _STRICTNESS else 0
 
 
 def _fitting(seen: Seen, role: Role) -> Role:
     """Return a role that a column can have: one that only one column has takes one without gaps."""
     if role is Role.WEIGHT:
-        return role if seen.column.kind.numeric and not seen.column.missing else Role.INSENSITIVE
+        return role if _is_weight(seen) else Role.QUASI
     gaps = seen.column.missing or role is Role.SUBJECT  # which has been chosen before
     return Role.DIRECT if role.single and gaps else role
 
 
-def _few_for_names(seen: Seen) -> bool:
-    plain = seen.column.kind is Kind.BOOLEAN or seen.shape.values <= _FEW_VALUES
-    return plain and seen.table.records >= 10 * _FEW_VALUES
+def _is_weight(seen: Seen) -> bool:
+    """Tell whether a column can be a weight, and gives nobody away."""
+    column = seen.column
+    plain = column.kind.numeric and not column.missing and bool(seen.shape.values) and seen.all_differ is None
+    return plain and float(column.values[0].as_py()) > 0
 
 
 def _diseases(seen: Seen) -> Proposal | None:
@@ -210,10 +270,12 @@ def _diseases(seen: Seen) -> Proposal | None:
     return Proposal(Role.SENSITIVE, ("its values are codes of diseases",), concepts()["diagnosis"])
 
 
-def _dated(seen: Seen) -> Proposal | None:
-    if seen.shape.form is not Form.DATE:
-        return None
-    return Proposal(Role.QUASI, ("it holds dates",), concepts()["other-date"])
+def _nothing(seen: Seen) -> Proposal | None:
+    if seen.shape.values == 0:
+        return Proposal(Role.INSENSITIVE, ("it is empty",))
+    if seen.shape.values == 1 and seen.known == seen.table.records and seen.known > 1:
+        return Proposal(Role.INSENSITIVE, ("all records have the same value",))
+    return None
 
 
 def _unknown(seen: Seen) -> Proposal:  # noqa: ARG001 - as the others
@@ -225,11 +287,11 @@ _RULES: tuple[Callable[[Seen], Proposal | None], ...] = (
     _given,
     _patterned,
     _text,
+    _dated,
     _numbering,
     _naming,
     _called,
     _diseases,
-    _dated,
     _nothing,  # in this extract: what a name says holds for the next one, too
     _unknown,
 )

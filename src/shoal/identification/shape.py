@@ -13,14 +13,20 @@ from shoal.hierarchy.automatic import propose
 from shoal.hierarchy.date import Date
 from shoal.hierarchy.icd10 import Icd10
 from shoal.hierarchy.prefix import Prefix
+from shoal.hierarchy.spec import Spec
 from shoal.identification.patterns.pattern import PATTERNS, Pattern
+from shoal.identification.sentences import MOST_VALUES, is_free_text
 from shoal.table.column import Column, as_text
 from shoal.table.kind import Kind
 
-MOST_VALUES = 20_000  # that are looked at
-_FEWEST = 3  # values that must follow one with a checksum, and without one:
-_FEWEST_UNCHECKED = 5
-_LONG, _WORDS = 25, 4  # letters and words that a free text has on average
+_FEWEST = 3  # values that must follow a pattern with a checksum
+_MOSTLY = 0.9  # of the values must look like dates or measurements
+_SHARED = 0.2  # of the records have codes of their own at most, if these are long and without a point
+_DAY = r"\d{1,4}[./\-]\d{1,2}[./\-]\d{1,4}|\d{1,2}\.?[ \-]\p{L}{3,9}\.?[ \-]\d{2,4}|\d{1,2}/\d{4}"
+_DATED = rf"^\s*(?:{_DAY})(?:[ T]\d{{1,2}}:\d{{2}}(?::\d{{2}})?(?:\.\d+)?(?:Z|[+\-]\d{{2}}:?\d{{2}})?)?\s*$"
+_PAIR, _UNIT = r"\d{1,3}\s*/\s*\d{1,3}", r"[<>≤≥]?\s*\d{1,5}(?:[.,]\d+)?\s[\p{L}µ%°/²³0-9.]{1,12}"
+_MEASURED = rf"^\s*(?:{_PAIR}|{_UNIT})\s*$"
+_ICD = r"^[A-Za-z]\d[0-9A-Za-z](?:\.[0-9A-Za-z]{1,4}|[0-9A-Za-z]{0,2}|[0-9A-Za-z]*[A-Za-z][0-9A-Za-z]*)[+*!†]?$"
 
 
 class Form(StrEnum):
@@ -30,9 +36,13 @@ class Form(StrEnum):
     NUMBER = "number"
     DATE = "date"
     CODE = "code"
+    MEASURE = "measurement"
     SET = "set"
     TEXT = "free text"
     CATEGORY = "category"
+
+
+_PLAIN = {True: Form.NUMBER, False: Form.CATEGORY}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,52 +70,61 @@ class Shape:
         """
         number, records = len(column.values), int(counts.sum())
         unique = float(np.count_nonzero(counts[:number] == 1) / records) if records else 0.0
-        texts = as_text(column.values[:MOST_VALUES]) if number else pa.array([], pa.string())
-        pattern = _pattern(column, texts, unique)
-        ladder = propose(Column(column.name, column.kind, column.values[:MOST_VALUES])) if number else None
-        form = _form(column, texts, ladder, number / max(records, 1))
-        return cls(form, pattern, number, unique, isinstance(ladder, Icd10))
+        chosen = np.unique(np.linspace(0, max(number - 1, 0), min(number, MOST_VALUES)).astype(np.int64))
+        values = column.values.take(pa.array(chosen))
+        texts = as_text(values)
+        ladder = _ladder(Column(column.name, column.kind, values)) if number else None
+        form = _form(column, texts, ladder, counts[chosen])
+        pattern = _pattern(column, texts, unique, form)
+        known = int(counts[:number].sum())
+        icd = isinstance(ladder, Icd10) and (_most(texts, _ICD) or number <= _SHARED * known)
+        return cls(form, pattern, number, unique, icd)
 
 
-def _pattern(column: Column, texts: pa.StringArray, unique: float) -> Pattern | None:
-    """Return the pattern that most values follow; one with a checksum counts more."""
-    if column.kind not in {Kind.TEXT, Kind.INTEGER, Kind.CATEGORY}:
+def _ladder(column: Column) -> Spec | None:
+    """Return the hierarchy that fits a column; none, if its numbers are out of all bounds."""
+    try:
+        return propose(column)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _most(texts: pa.StringArray, pattern: str) -> bool:
+    """Tell whether most texts are like a pattern."""
+    return bool(pc.mean(pc.match_substring_regex(texts, pattern).cast(pa.float64())).as_py() >= _MOSTLY)
+
+
+def _pattern(column: Column, texts: pa.StringArray, unique: float, form: Form) -> Pattern | None:
+    """Return the pattern that most values follow; one with a checksum counts more. Dates follow none."""
+    if column.kind not in {Kind.TEXT, Kind.INTEGER, Kind.CATEGORY} or form in {Form.DATE, Form.MEASURE}:
         return None
     found: list[tuple[bool, float, Pattern]] = []
     for pattern in PATTERNS.values():
         if (column.kind is Kind.INTEGER and not pattern.checked) or unique < pattern.single:
             continue  # a plain number looks like many things
         matches = pattern.matches(texts)
-        fewest = _FEWEST if pattern.checked else _FEWEST_UNCHECKED
+        fewest = _FEWEST if pattern.checked else pattern.fewest
         if np.count_nonzero(matches) >= fewest and matches.mean() >= pattern.followed:
             found.append((pattern.checked, float(matches.mean()), pattern))
     return max(found, key=lambda one: one[:2])[2] if found else None
 
 
-def _form(column: Column, texts: pa.StringArray, ladder: object, distinct: float) -> Form:
+def _form(column: Column, texts: pa.StringArray, ladder: object, counts: NDArray[np.int64]) -> Form:
     if not len(texts):
         return Form.NOTHING
-    if column.kind in {Kind.DATE, Kind.DATETIME} or isinstance(ladder, Date):
+    if column.kind in {Kind.DATE, Kind.DATETIME} or (isinstance(ladder, Date) and not column.kind.numeric):
         return Form.DATE
-    if column.kind is not Kind.TEXT:
-        return Form.NUMBER if column.kind.numeric else Form.CATEGORY
-    if is_free_text(texts, distinct):
+    return _form_of_texts(texts, ladder, counts) if column.is_text else _PLAIN[column.kind.numeric]
+
+
+def _form_of_texts(texts: pa.StringArray, ladder: object, counts: NDArray[np.int64]) -> Form:
+    if is_free_text(texts, counts):
         return Form.TEXT
+    for pattern, form in ((_DATED, Form.DATE), (_MEASURED, Form.MEASURE)):
+        if _most(texts, pattern):
+            return form
     coded = Form.CODE if isinstance(ladder, Prefix | Icd10) else Form.CATEGORY
     return Form.SET if _are_sets(texts.to_pylist()) else coded
-
-
-def is_free_text(texts: pa.StringArray, distinct: float) -> bool:
-    """Tell whether values are sentences: long, of several words, and seldom the same.
-
-    ``distinct``: how many different ones there are by records.
-
-    >>> is_free_text(pa.array(["Seen by Dr. Smith, who said that all is well."]), 1.0)
-    True
-    """
-    length = pc.mean(pc.utf8_length(texts)).as_py()
-    words = pc.mean(pc.add(pc.count_substring(pc.utf8_trim_whitespace(texts), " "), 1)).as_py()
-    return bool(length >= _LONG and words >= _WORDS and distinct > 0.1)
 
 
 def _are_sets(values: list[str]) -> bool:

@@ -31,7 +31,7 @@ def starter(found: "Found", name: str, options: Mapping[str, Any] | None = None)
     data = [_single(found, role, said) for role, said in _SINGLE.items()]
     weight = next(iter(found.of_role(Role.WEIGHT)), None)
     return _TEMPLATE.format(
-        name=name,
+        name=_comment(name),
         records=f"{found.table.records:,}",
         columns=len(found.columns),
         data="\n".join([*data, *([] if weight is None else [f"weight = {toml.value(weight)}"])]),
@@ -54,8 +54,13 @@ def _line(found: "Found", one: "Finding", width: int) -> str:
     linked = f", linked = {toml.value(one.follows)}" if one.follows is not None else ""
     said = f'{{ role = "{one.role}"{linked}{"" if plain else f", hierarchy = {spec.toml()}"} }}'
     empty = ", some missing" if column.missing else ""
-    why = "; ".join(one.reasons)
+    why = _comment("; ".join(one.reasons))
     return f"{toml.key(one.name):<{width}} = {said}  # {column.kind}, {len(column.values):,} values{empty}; {why}"
+
+
+def _comment(text: str) -> str:
+    """Return a text that stays on its line."""
+    return "".join(sign if sign.isprintable() else "?" for sign in text)
 
 
 _TEMPLATE = """\
@@ -75,7 +80,7 @@ missing = "own"
 #   sensitive    must not be learned about a person (diagnosis, laboratory value)
 #   insensitive  neither known to others nor harmful
 # The hierarchy of a quasi-identifier says how it may be coarsened, step by step, until it is suppressed.
-# A column that is not listed here is never released.
+# A column that is not listed here is never released; a weight, which is named above, is.
 {lines}
 
 # What the release must fulfil. k-anonymity: everybody shares their quasi-identifiers with at least k - 1 others.

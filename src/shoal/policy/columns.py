@@ -38,8 +38,8 @@ class ColumnPolicy(Checked):
         default="label", description="what a class shows where its values were made coarser: a label, or one value"
     )
 
-    free_text: bool = Field(
-        default=False, description="release it though it is free text: somebody has read it, and it names nobody"
+    names_nobody: bool = Field(
+        default=False, description="release it though it looks as if it names people: somebody has read all of it"
     )
 
     @field_validator("role", mode="before")

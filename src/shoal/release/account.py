@@ -123,6 +123,8 @@ def notes(case: Case, made: Transformed) -> tuple[str, ...]:
         found.append(f"Column '{exact[0]}' shows a {case.show[exact[0]]}: an exact value of a member of the class.")
     if case.policy.search.recoding == "mondrian" and case.policy.search.cuts == "anywhere":
         found.append("Numbers are cut anywhere: the ends of their intervals are exact values of members of the class.")
+    if case.leaders:
+        found.append(f"What it cost does not count columns that follow others: {', '.join(case.leaders)}.")
     if case.table.subject is None:
         found.append("No column says whose row it is: every record is taken for a person.")
     return tuple(found)

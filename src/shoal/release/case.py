@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal import toml
 from shoal.errors import PolicyError, did_you_mean
 from shoal.hierarchy.hierarchy import Hierarchy
-from shoal.identification.shape import MOST_VALUES, is_free_text
+from shoal.identification.shape import Form, Shape
 from shoal.models.evidence import Gatherer
 from shoal.models.exact import exact
 from shoal.models.model import Model, Need
@@ -24,7 +25,7 @@ from shoal.qualities.quality import QUALITIES
 from shoal.release.sampling import sampled
 from shoal.search.goal import Goal
 from shoal.search.space import Space
-from shoal.table.kind import Kind
+from shoal.table.column import SUPPRESSED, as_text
 from shoal.table.reading import read
 from shoal.table.role import Role
 from shoal.table.table import Table
@@ -53,7 +54,8 @@ class Case:
         table = data if isinstance(data, Table) else read(data, **chosen.data.read.model_dump(exclude_unset=True))
         table = chosen.apply(table)
         _check(table, chosen)
-        _check_texts(table, chosen)
+        _check_naming(table, chosen)
+        _check_stars(table)
         leaders = _leaders(table, chosen)
         register = chosen.people(table, table.records) if chosen.population and chosen.population.file else None
         whole = register.covering(table, table.quasi) if register else table
@@ -156,18 +158,30 @@ def _check(table: Table, policy: Policy) -> None:
             )
 
 
-def _check_texts(table: Table, policy: Policy) -> None:
-    """Refuse free text, unless the policy says that it may go out."""
+def _check_naming(table: Table, policy: Policy) -> None:
+    """Refuse columns that look as if they name people, unless the policy says that they do not."""
+    for name in (*table.sensitive, *table.with_role(Role.INSENSITIVE)):
+        if policy.columns[name].names_nobody or not table[name].is_text:
+            continue
+        shape = Shape.of(table[name], table.counts(name))
+        pattern = shape.pattern if shape.pattern is not None and shape.pattern.sure else None
+        if shape.form is Form.TEXT or pattern is not None:
+            what = "is free text" if pattern is None else f"holds {pattern.says}"
+            raise PolicyError(
+                f"Column '{name}' {what}: it may name anybody.",
+                hint=f'Give it the role "direct", so that it is not released; or, if somebody has read all of it: '
+                f"{toml.key(name)} = {{ role = …, names_nobody = true }}.",
+            )
+
+
+def _check_stars(table: Table) -> None:
+    """Refuse values that a reader of the release would take for suppressed ones."""
     for name in (*table.sensitive, *table.with_role(Role.INSENSITIVE)):
         column = table[name]
-        distinct = len(column.values) / max(table.records, 1)
-        if column.kind is not Kind.TEXT or not distinct or policy.columns[name].free_text:
-            continue
-        if is_free_text(column.values[:MOST_VALUES], distinct):
+        if column.is_text and pc.index(as_text(column.values), SUPPRESSED).as_py() >= 0:
             raise PolicyError(
-                f"Column '{name}' is free text, which may name anybody.",
-                hint=f'Give it the role "direct", so that it is not released; or, if somebody has read all of it: '
-                f"{toml.key(name)} = {{ role = …, free_text = true }}.",
+                f"Column '{name}' has a value that is written {SUPPRESSED}, which means suppressed in a release.",
+                hint=f'Write it otherwise, or read it as suppressed: suppressed = "{SUPPRESSED}".',
             )
 
 

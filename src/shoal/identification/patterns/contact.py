@@ -1,9 +1,22 @@
 """E-mail addresses, telephone numbers and addresses in networks."""
 
-from shoal.identification.patterns.pattern import PATTERNS, Pattern
+import numpy as np
+from numpy.typing import NDArray
 
-_HEX = r"[0-9A-Fa-f]"
+from shoal.identification.patterns.pattern import PATTERNS, Mask, Pattern
+
 _BYTE = r"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
+_VERSION = 31  # the largest number that a part of a version has
+
+
+def is_network(texts: NDArray[np.str_]) -> Mask:
+    """Tell which texts are addresses and no versions: some part of them is a large number.
+
+    >>> is_network(np.array(["192.168.0.1", "1.2.3.1", "FE80::1"])).tolist()
+    [True, False, True]
+    """
+    return np.array([":" in text or max(map(int, text.split("."))) > _VERSION for text in texts.tolist()], bool)
+
 
 PATTERNS.register("e-mail")(
     Pattern("e-mail", "e-mail", "e-mail addresses", r"[\w.+\-%']+@[\w\-]+(?:\.[\w\-]+)+"),
@@ -13,7 +26,9 @@ PATTERNS.register("phone")(
         "phone",
         "phone",
         "telephone numbers",
-        r"(?:\+|00)\d[\d\s().\-/]{6,20}\d|0\d{1,5}[\s().\-/]+[\d\s().\-/]{4,14}\d|\(?\d{3}\)?[\s.\-]\d{3}[\s.\-]\d{4}",
+        r"(?:\+|00)\d[\d\s().\-/]{6,20}\d|\(?0\d{1,5}[\s().\-/]+[\d\s().\-/]{4,14}\d|0\d{8,11}"
+        r"|\(?\d{3}\)?[\s.\-]\d{3}[\s.\-]\d{4}",
+        fewest=3,
     ),
 )
 PATTERNS.register("web-address")(
@@ -24,7 +39,11 @@ PATTERNS.register("ip-address")(
         "ip-address",
         "network-address",
         "addresses in the internet",
-        rf"{_BYTE}(?:\.{_BYTE}){{3}}|(?:[0-9A-Fa-f]{{1,4}}:){{7}}[0-9A-Fa-f]{{1,4}}",
+        rf"{_BYTE}(?:\.{_BYTE}){{3}}|(?:[0-9A-Fa-f]{{1,4}}:){{5,7}}[0-9A-Fa-f]{{1,4}}|[0-9A-Fa-f:]*::[0-9A-Fa-f:]*",
+        is_network,
+        apart=r"^\s+",
+        digits=False,
+        fewest=3,
     ),
 )
 PATTERNS.register("mac-address")(

@@ -5,7 +5,6 @@ from numpy.typing import NDArray
 
 from shoal.identification.patterns.pattern import PATTERNS, Mask, Pattern, digits, modulo
 
-_NIR = r"[12]\s?\d{2}\s?\d{2}\s?(?:\d{2}|2[ABab])\s?\d{3}\s?\d{3}\s?\d{2}"
 _LETTERS = np.array(list("TRWAGMYFPDXBNJZSQVHLCKE"))
 
 

@@ -21,7 +21,8 @@ class Pattern:
 
     ``shape``: a regular expression for the whole value. ``check``: tells which of the values that have the shape are
     right, from their characters without what ``apart`` matches; by check ``digits`` or by something less certain.
-    ``single``: how large a share of the records must have a value of their own.
+    ``single``: how large a share of the records must have a value of their own. ``fewest``: how many values must follow
+    it, if there are no check digits. ``sure``: whether values that follow it can hardly be anything else.
     """
 
     name: str
@@ -33,6 +34,8 @@ class Pattern:
     digits: bool = True
     followed: float = 0.9
     single: float = 0.0
+    fewest: int = 2
+    sure: bool = True
 
     @property
     def checked(self) -> bool:

@@ -40,5 +40,7 @@ PATTERNS.register("person-names")(
         apart=r"^\s+",
         digits=False,
         followed=0.5,
+        fewest=5,
+        sure=False,
     )
 )

@@ -9,5 +9,7 @@ PATTERNS.register("record-number")(
         "record numbers",
         r"[A-Za-z]{1,6}[\-_/. ]?\d{4,12}|(?:19|20)\d{2}[\-_/]\d{3,9}",
         single=0.5,
+        fewest=5,
+        sure=False,
     ),
 )

@@ -1,0 +1,90 @@
+"""Sentences: texts that somebody wrote, and that may name anybody.
+
+A label is long at times, and comes again; a sentence speaks: it has the small words that hold a language together, ends
+with a full stop, or calls somebody Mrs. Where such a text is found in few records only, or holds an address or a
+telephone number, the column is free text.
+"""
+
+import re
+import tomllib
+from functools import cache
+from importlib.resources import files
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+MOST_VALUES = 20_000  # that are looked at, drawn evenly
+_LONG, _WORDS = 25, 4  # letters and words that a sentence has
+_FEW = 5  # records
+_RARELY = 0.1  # of the records with a value have one of their own, where all are long
+_SIGNS = 12  # that a sentence has where words are not set apart
+_ADDRESS = r"[\w.+\-%']+@[\w\-]+(?:\.[\w\-]+)+"
+_NUMBER = r"(?:\+|00)\d[\d\s()./\-]{6,}\d|\b0\d{2,4}[\s/\-]?\d{5,}|\(?\d{3}\)?[\s.\-]\d{3}[\s.\-]\d{4}"
+_UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]"
+_ENDED = r"[.!?…]\s*$|[.!?]\s+\S"
+
+Mask = NDArray[np.bool_]
+
+
+@cache
+def _small_words() -> str:
+    """Return a pattern of words that are in sentences and not in labels, and of titles."""
+    text = files("shoal.identification").joinpath("words/sentences.toml").read_text("utf-8")
+    words = sorted({word for held in tomllib.loads(text).values() for word in held.split()})
+    return rf"(?i)(?:^|[^\p{{L}}])(?:{'|'.join(map(re.escape, words))})(?:$|[^\p{{L}}])"
+
+
+def speaking(texts: pa.StringArray) -> Mask:
+    """Tell which texts are sentences.
+
+    >>> texts = ["Seen by Dr. Smith, who knows her well", "Malignant neoplasm of bronchus and lung"]
+    >>> speaking(pa.array(texts)).tolist()
+    [True, False]
+    """
+    texts = _spaced(texts)
+    long = np.asarray(pc.utf8_length(texts)) >= _LONG
+    several = np.asarray(pc.count_substring_regex(texts, r"\S+")) >= _WORDS
+    told = _has(texts, _small_words()) | _has(texts, _ENDED)
+    unspaced = np.asarray(pc.count_substring_regex(texts, _UNSPACED)) >= _SIGNS
+    return (long & several & told) | unspaced
+
+
+def _spaced(texts: pa.StringArray) -> pa.StringArray:
+    """Write whatever stands between words as a blank."""
+    return pc.replace_substring_regex(texts, r"[\p{Z}\s_]+", " ")
+
+
+def naming(texts: pa.StringArray) -> Mask:
+    """Tell in which texts there is an e-mail address or a telephone number beside other words.
+
+    >>> naming(pa.array(["please call 0113 4960000", "a@b.org", "0113 4960000"])).tolist()
+    [True, False, False]
+    """
+    rest = pc.replace_substring_regex(pc.replace_substring_regex(texts, _ADDRESS, ""), _NUMBER, "")
+    return (_has(texts, _ADDRESS) | _has(texts, _NUMBER)) & _has(rest, r"\p{L}{3}")
+
+
+def _has(texts: pa.StringArray, pattern: str) -> Mask:
+    found: Mask = pc.match_substring_regex(texts, pattern).to_numpy(zero_copy_only=False).astype(bool)
+    return found
+
+
+def is_free_text(texts: pa.StringArray, counts: NDArray[np.int64]) -> bool:
+    """Tell whether a column is free text; ``counts``: how many records have each of its values.
+
+    >>> is_free_text(pa.array(["none", "Her mother Anna Smith called us about it"]), np.array([300, 1]))
+    True
+    >>> is_free_text(pa.array(["I have no problems in walking about"]), np.array([300]))
+    False
+    """
+    if not len(texts):
+        return False
+    chosen = np.unique(np.linspace(0, len(texts) - 1, min(len(texts), MOST_VALUES)).astype(np.int64))
+    held, records = _spaced(texts.take(pa.array(chosen))), counts[chosen]
+    if ((speaking(held) & (records < _FEW)) | naming(held)).any():
+        return True
+    length = pc.mean(pc.utf8_length(held)).as_py()
+    words = pc.mean(pc.count_substring_regex(held, r"\S+")).as_py()
+    return bool(length >= _LONG and words >= _WORDS and len(texts) > _RARELY * counts.sum())
