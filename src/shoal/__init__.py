@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from shoal import demo, errors
     from shoal.anonymization import anonymize, frontier
     from shoal.assessment import Assessment, assess
+    from shoal.battery import attack
     from shoal.comparison import Comparison, compare
     from shoal.errors import ShoalError
     from shoal.identification.also_known import also_known
@@ -34,6 +35,7 @@ _HOMES = {
     "anonymize": "shoal.anonymization",
     "assess": "shoal.assessment",
     "also_known": "shoal.identification.also_known",
+    "attack": "shoal.battery",
     "compare": "shoal.comparison",
     "dimension": "shoal.identification.dimension",
     "frontier": "shoal.anonymization",
@@ -56,6 +58,7 @@ __all__ = [
     "also_known",
     "anonymize",
     "assess",
+    "attack",
     "compare",
     "demo",
     "dimension",

@@ -6,6 +6,8 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from shoal.errors import ModelError, PolicyError, ReleaseError
 from shoal.models.k_anonymity import KAnonymity
 from shoal.policy.policy import Policy
@@ -161,4 +163,6 @@ def _made(case: Case, treatment: Treatment, progress: Hook) -> Release:
         notes=notes(case, made),
         original=before,
         asked=case.asked,
+        policy=case.policy,
+        records=np.where(made.records < 0, -1, case.drawn[made.records]),
     )

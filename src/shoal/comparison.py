@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from shoal.analyses.learning import Learned, Model, learn
+from shoal.analyses.learner import Learner
+from shoal.analyses.learning import Learned, learn
 from shoal.analyses.regression import Regressed, regress
 from shoal.analyses.study import Study
 from shoal.analyses.subgroups import Subgroup, subgroups
@@ -78,7 +79,7 @@ class Comparison:
         target: str,
         columns: Sequence[str] | None = None,
         *,
-        model: Model = "boosting",
+        model: Learner = "boosting",
         folds: int = 5,
         seed: int = 0,
         progress: Hook | None = None,

@@ -8,6 +8,7 @@
     ├── RecodingError    a release cannot be held against its original, or a quality cannot be measured
     ├── PolicyError      a policy cannot be understood, or does not fit the table
     ├── ReleaseError     a goal cannot be reached, or a release is not what it should be
+    ├── AttackError      an attack cannot be tried
     ├── WriteError       something cannot be written, or must not be overwritten
     └── Cancelled        the user stopped a long run
 
@@ -76,6 +77,10 @@ class PolicyError(ShoalError):
 
 class ReleaseError(ShoalError):
     """A goal cannot be reached, or a release is not what it should be."""
+
+
+class AttackError(ShoalError):
+    """An attack cannot be tried."""
 
 
 class WriteError(ShoalError):

@@ -307,3 +307,21 @@ def test_dimension_and_one_column_more(demo):
     found = json.loads(more.stdout)["result"]["also_known"]
     assert found[0]["column"] is None
     assert all(one["k"] <= found[0]["k"] for one in found)
+
+
+def test_attack_tells_what_an_adversary_achieves(demo):
+    folder, _ = demo
+    asked = ("attack", "here/patients.csv", "here/release.csv", "-p", "here/policy.toml")
+    few = ("--only", "linkage,homogeneity,singling-out")
+    done = run(*asked, *few, "--external", "here/register.csv", "--pictures", "attacked", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "linkability:" in done.stdout
+    assert "matched by what they show" in done.stderr
+    assert (folder / "attacked" / "attacks.svg").exists()
+    result = json.loads(run(*asked, *few, "--json", cwd=folder).stdout)["result"]
+    linkage = next(one for one in result["attacks"] if one["attack"] == "linkage")
+    assert {"success", "low", "high", "baseline", "control", "lift", "targets", "adversary", "seed"} <= set(linkage)
+    assert linkage["low"] <= linkage["success"] <= linkage["high"] <= 1
+    assert set(result["wp216"]) == {"singling out", "linkability", "inference"}
+    for wrong in (("--only", "guess"), ("--external", "nothing.csv")):
+        assert run(*asked, *wrong, cwd=folder).returncode == 2

@@ -4,20 +4,18 @@ Both are tested on the same records of the original, of persons that neither has
 """
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.analyses.estimate import Estimate, over_persons
+from shoal.analyses.learner import Fitted, Learner, fitted_to, one_thread
 from shoal.analyses.study import Study
 from shoal.errors import RecodingError
 from shoal.progress import Hook, Progress, silent
 from shoal.recoding.nodes import Floats, Ints
 
-Model = Literal["boosting", "linear"]
 CLASSES = 50  # categories of a target, at most
 MOST = 50_000  # records that are learned from; a sample of persons, if there are more
 
@@ -57,7 +55,7 @@ def learn(  # noqa: PLR0913 - keyword-only options
     target: str,
     columns: Sequence[str],
     *,
-    model: Model = "boosting",
+    model: Learner = "boosting",
     folds: int = 5,
     seed: int = 0,
     progress: Hook | None = None,
@@ -75,7 +73,7 @@ def learn(  # noqa: PLR0913 - keyword-only options
     hook = progress or silent
     for number, (train, test) in enumerate(_folds(task.persons, folds, seed)):
         hook(Progress("learning", number, folds))
-        with _one_thread():
+        with one_thread():
             fitted = task.trained(train, model, seed)
             wrong[:, test] = [task.errors(one(task.before[test]), test) for one in (*fitted, task.guessing(train))]
             if task.binary:
@@ -134,25 +132,25 @@ class _Task:
                 hint="Choose a target with fewer categories, or a column of numbers.",
             )
 
-    def trained(self, train: Ints, model: Model, seed: int) -> tuple["_Fitted", "_Fitted"]:
+    def trained(self, train: Ints, model: Learner, seed: int) -> tuple["Fitted", "Fitted"]:
         """Train on the original, and on what the release shows of the same records."""
         known = train[self.trainable[train]]
         return (
-            _fitted(model, self.numeric, self.before[train], self.truth[train], seed),
-            _fitted(model, self.numeric, self.after[known], self.shown[known], seed),
+            fitted_to(model, self.numeric, self.before[train], self.truth[train], seed),
+            fitted_to(model, self.numeric, self.after[known], self.shown[known], seed),
         )
 
-    def guessing(self, train: Ints) -> "_Fitted":
+    def guessing(self, train: Ints) -> "Fitted":
         """Return what always says the mean, or the most frequent value."""
         held, counts = np.unique(self.truth[train], return_counts=True)
-        return _Fitted(None, float(self.truth[train].mean() if self.numeric else held[counts.argmax()]))
+        return Fitted(None, float(self.truth[train].mean() if self.numeric else held[counts.argmax()]))
 
     def errors(self, predicted: Floats, test: Ints) -> Floats:
         """Return how far predictions are off; of categories, whether they are wrong."""
         off: Floats = np.abs(predicted - self.truth[test])
         return off if self.numeric else np.where(off > 0, 1.0, 0.0)
 
-    def result(self, wrong: Floats, scores: Floats, model: Model, seed: int) -> Learned:
+    def result(self, wrong: Floats, scores: Floats, model: Learner, seed: int) -> Learned:
         """Put the result together: accuracy of categories, error of numbers as a share of that of guessing."""
         shown = wrong / (wrong[2].mean() or 1.0) if self.numeric else 1 - wrong
         before, after, guess = (over_persons(part, self.persons) for part in shown)
@@ -197,67 +195,6 @@ def _folds(persons: Ints, folds: int, seed: int) -> list[tuple[Ints, Ints]]:
     fold = np.random.default_rng(seed).permutation(len(who)) % folds
     of_record = fold[person]
     return [(np.flatnonzero(of_record != one), np.flatnonzero(of_record == one)) for one in range(folds)]
-
-
-@dataclass(frozen=True, slots=True)
-class _Fitted:
-    """A trained model; one that has seen a single value only always says that."""
-
-    model: Any
-    constant: float | None = None
-
-    def __call__(self, features: Floats) -> Floats:
-        if self.constant is not None:
-            return np.full(len(features), self.constant)
-        predicted: Floats = self.model.predict(features)
-        return predicted
-
-    def score(self, features: Floats) -> Floats:
-        """Return how probable the second value is."""
-        if self.constant is not None:
-            return np.full(len(features), self.constant)
-        shares: Floats = self.model.predict_proba(features)[:, -1]
-        return shares
-
-
-def _fitted(model: Model, numeric: bool, features: Floats, target: Floats, seed: int) -> _Fitted:
-    if len(np.unique(target)) < 2:
-        return _Fitted(None, float(target[0]))
-    made = _made(model, numeric, seed)
-    made.fit(np.where(np.isnan(features).all(axis=0), 0.0, features), target)  # a column without values tells nothing
-    return _Fitted(made)
-
-
-def _made(model: Model, numeric: bool, seed: int) -> Any:
-    """Return an untrained model."""
-    if model == "boosting":
-        from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-
-        kind = HistGradientBoostingRegressor if numeric else HistGradientBoostingClassifier
-        return kind(max_iter=60, random_state=seed, early_stopping=False)
-    from sklearn.impute import SimpleImputer
-    from sklearn.linear_model import LogisticRegression, Ridge
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    last = Ridge() if numeric else LogisticRegression(max_iter=1000)
-    return make_pipeline(SimpleImputer(keep_empty_features=True), StandardScaler(), last)
-
-
-def _one_thread() -> AbstractContextManager[Any]:
-    """Keep the library to one thread: on tables of this size more only wait for each other."""
-    try:
-        from threadpoolctl import threadpool_limits
-    except ImportError:
-        limits = None
-    else:
-        limits = threadpool_limits(1)
-    if limits is None:
-        raise RecodingError(
-            "Learning is done by scikit-learn, which is not installed.", hint='Run: pip install "shoal[analysis]".'
-        )
-    held: AbstractContextManager[Any] = limits
-    return held
 
 
 def _auc(scores: Floats, truth: Floats) -> float:

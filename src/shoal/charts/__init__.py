@@ -1,5 +1,6 @@
 """Pictures as data: Vega-Lite specifications, the same for notebook, report and web page."""
 
+from shoal.charts.attacks import attacks
 from shoal.charts.before_after import before_after
 from shoal.charts.chart import Chart
 from shoal.charts.contributions import contributions
@@ -7,6 +8,7 @@ from shoal.charts.costs import costs
 from shoal.charts.entropy_curve import curve, entropy_curve
 from shoal.charts.facts import facts
 from shoal.charts.heatmap import heatmap
+from shoal.charts.knowledge import knowledge
 from shoal.charts.known_columns import known_columns
 from shoal.charts.left_out import left_out
 from shoal.charts.linked_columns import linked_columns
@@ -15,6 +17,7 @@ from shoal.charts.trade_off import trade_off
 
 __all__ = [
     "Chart",
+    "attacks",
     "before_after",
     "contributions",
     "costs",
@@ -22,6 +25,7 @@ __all__ = [
     "entropy_curve",
     "facts",
     "heatmap",
+    "knowledge",
     "known_columns",
     "left_out",
     "linked_columns",

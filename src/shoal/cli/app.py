@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal import __version__
-from shoal.cli import anonymize, assess, compare, demo, dimension, identify, init, peers, presets, schema
+from shoal.cli import anonymize, assess, attack, compare, demo, dimension, identify, init, peers, presets, schema
 from shoal.errors import Cancelled
 
 app = typer.Typer(
@@ -58,6 +58,7 @@ for _name, _command in (
     ("peers", peers.peers),
     ("anonymize", anonymize.anonymize),
     ("compare", compare.compare),
+    ("attack", attack.attack),
     ("presets", presets.presets),
     ("schema", schema.schema),
 ):

@@ -4,12 +4,16 @@ import hashlib
 import tempfile
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from shoal.errors import ReleaseError, WriteError, counted
 from shoal.models.model import Model
+from shoal.policy.policy import Policy
 from shoal.progress import Hook
 from shoal.qualities.quality import Measured
 from shoal.release.manifest import written
@@ -26,8 +30,9 @@ class Release:
     ``scheme``: the level of each quasi-identifier; empty if records are on levels of their own. ``levels``: how many
     records are on each level of each quasi-identifier. ``suppressed``: persons that are left out. ``quality``: what it
     cost, by measure. ``requirements``: what was asked for, and what the written table attains. ``internal``: what stays
-    with the owner. ``public``: what may go out. ``mapping``: what every value became, where all records
-    became coarser alike.
+    with the owner. ``public``: what may go out. ``mapping``: what every value became, where all records became coarser
+    alike. ``policy``: what it was made by. ``records``: which record of the original each released one was, −1 if it is
+    invented; that stays with the owner, too.
     """
 
     table: Table
@@ -44,6 +49,8 @@ class Release:
     notes: tuple[str, ...]
     original: Original
     asked: tuple[tuple[str, str, Model], ...]
+    policy: Policy
+    records: NDArray[np.intp] = field(repr=False)
 
     @property
     def verified(self) -> bool:

@@ -1,0 +1,94 @@
+"""Learners: models that are trained on numbers and categories, and predict them."""
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from shoal.errors import RecodingError
+from shoal.recoding.nodes import Floats
+
+Learner: TypeAlias = Literal["boosting", "linear", "network"]
+LEARNERS: tuple[Learner, ...] = ("boosting", "linear", "network")
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """A trained model; one that has seen a single value only always says that."""
+
+    model: Any
+    constant: float | None = None
+
+    def __call__(self, features: Floats) -> Floats:
+        """Predict."""
+        if self.constant is not None:
+            return np.full(len(features), self.constant)
+        predicted: Floats = self.model.predict(features)
+        return predicted
+
+    def score(self, features: Floats) -> Floats:
+        """Return how probable the second value is."""
+        if self.constant is not None:
+            return np.full(len(features), self.constant)
+        shares: Floats = self.model.predict_proba(features)[:, -1]
+        return shares
+
+    def surest(self, features: Floats) -> Floats:
+        """Return how probable what is predicted is, as the model has it."""
+        if self.constant is not None:
+            return np.ones(len(features))
+        shares: Floats = self.model.predict_proba(features).max(axis=1)
+        return shares
+
+
+def fitted_to(model: Learner, numeric: bool, features: Floats, target: Floats, seed: int) -> Fitted:
+    """Train a model.
+
+    "boosting": histogram gradient boosting, which takes missing cells as they are. "linear": logistic or ridge
+    regression, "network": three layers of 64; there missing cells become the mean of those it is trained on.
+    """
+    if len(np.unique(target)) < 2:
+        return Fitted(None, float(target[0]))
+    made = _made(model, numeric, seed)
+    made.fit(np.where(np.isnan(features).all(axis=0), 0.0, features), target)  # a column without values tells nothing
+    return Fitted(made)
+
+
+def _made(model: Learner, numeric: bool, seed: int) -> Any:
+    """Return an untrained model."""
+    if model == "boosting":
+        from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+        kind = HistGradientBoostingRegressor if numeric else HistGradientBoostingClassifier
+        return kind(max_iter=60, random_state=seed, early_stopping=False)
+    from sklearn.impute import SimpleImputer
+    from sklearn.linear_model import LogisticRegression, Ridge
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    last = _network(numeric, seed) if model == "network" else Ridge() if numeric else LogisticRegression(max_iter=1000)
+    return make_pipeline(SimpleImputer(keep_empty_features=True), StandardScaler(), last)
+
+
+def _network(numeric: bool, seed: int) -> Any:
+    from sklearn.neural_network import MLPClassifier, MLPRegressor
+
+    kind = MLPRegressor if numeric else MLPClassifier
+    return kind((64, 64, 64), max_iter=40, random_state=seed)
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """Keep the library to one thread: on tables of this size more only wait for each other."""
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        limits = None
+    else:
+        limits = threadpool_limits(1)
+    if limits is None:
+        raise RecodingError(
+            "Learning is done by scikit-learn, which is not installed.", hint='Run: pip install "shoal[analysis]".'
+        )
+    held: AbstractContextManager[Any] = limits
+    return held

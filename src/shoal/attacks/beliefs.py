@@ -1,0 +1,94 @@
+"""Beliefs: what an adversary who finds the records that may be somebody's thinks about their sensitive value.
+
+All of these records are equally likely to be the person's, so a value is as likely as it is frequent among them. Where
+a record shows a set of values, each of them is as likely as another.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.attacks.people import People
+from shoal.attacks.scene import Scene
+from shoal.recoding.nodes import Floats
+
+Mask: TypeAlias = NDArray[np.bool_]
+_ROOM = 1 << 23  # numbers that are held at a time
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Beliefs:
+    """What is believed about people, one number for each of them.
+
+    ``candidates``: records that may be theirs. ``right``: how likely their true value is, 0 if there are no candidates.
+    ``most``: how likely the likeliest one is. ``guessed``: how likely it is that somebody who says the likeliest value
+    is right, for it may be one of several.
+    """
+
+    candidates: Floats
+    right: Floats
+    most: Floats
+    guessed: Floats
+
+    @property
+    def certain(self) -> Mask:
+        """Of whom the value is known for sure, and rightly so."""
+        return np.asarray((self.candidates > 0) & (self.right >= 1 - 1e-12))
+
+
+def counted(scene: Scene, people: People, column: str) -> Iterator[tuple[slice, Floats]]:
+    """Yield for some people at a time how many of their candidate records have each value of a sensitive column.
+
+    >>> import shoal
+    >>> before = shoal.read({"age": [31, 34, 71], "dx": ["flu", "ms", "flu"]}).assign(quasi="age", sensitive="dx")
+    >>> scene = Scene.of(before, shoal.read({"age": ["30-39", "30-39", "71"], "dx": ["flu", "ms", "flu"]}))
+    >>> [counts.tolist() for _, counts in counted(scene, scene.insiders, "dx")]
+    [[[1.0, 1.0], [1.0, 1.0], [1.0, 0.0]]]
+    """
+    rows = scene.rows((*scene.known, column))
+    covering = scene.covering(scene.known, rows)
+    said = scene.cells[column].sets(rows.codes[-1])
+    together = max(_ROOM // max(said.number, said.values), 1)
+    for begin in range(0, len(people), together):
+        part = slice(begin, min(begin + together, len(people)))
+        found = covering.counts([codes[part] for codes in people.known(scene.known)], said.of_row, said.number)
+        yield part, _spread(found.astype(np.float64), said.starts, said.codes, said.values)
+
+
+def _spread(counts: Floats, starts: NDArray[np.int64], codes: NDArray[np.uint32], values: int) -> Floats:
+    """Give each value its share of the records that show a set."""
+    used = np.flatnonzero(counts.any(axis=0))
+    sizes = np.diff(starts)
+    found = np.zeros((len(counts), values))
+    single = used[sizes[used] == 1]
+    np.add.at(found.T, codes[starts[single]], counts[:, single].T)
+    for node in used[sizes[used] > 1]:
+        found[:, codes[starts[node] : starts[node + 1]]] += counts[:, [node]] / sizes[node]
+    return found
+
+
+def believed(
+    scene: Scene, people: People, column: str, change: Callable[[Floats], Floats] = lambda counts: counts
+) -> Beliefs:
+    """Return what is believed about people; ``change``: what the adversary makes of the counts before."""
+    parts = np.zeros((4, len(people)))
+    for part, counts in counted(scene, people, column):
+        weighed = change(counts)
+        total = weighed.sum(axis=1)
+        shares = weighed / np.where(total > 0, total, 1)[:, None]
+        most, truth = shares.max(axis=1, initial=0), people.codes[column][part].astype(np.intp)
+        right = shares[np.arange(len(truth)), truth]
+        ties = (shares >= most[:, None] - 1e-12).sum(axis=1)
+        parts[:, part] = total, right, most, np.where((right >= most - 1e-12) & (right > 0), 1 / ties, 0)
+    return Beliefs(*parts)
+
+
+def prior(scene: Scene, column: str) -> Floats:
+    """Return how frequent each value of a sensitive column is in the release: what anybody can read there."""
+    said = scene.cells[column].sets(scene.cells[column].codes)
+    counts = np.bincount(said.of_row, minlength=said.number)[None, :].astype(np.float64)
+    spread = _spread(counts, said.starts, said.codes, said.values)[0]
+    return np.asarray(spread / max(spread.sum(), 1))

@@ -1,0 +1,116 @@
+"""Features: released records and people as numbers, in the same way, for attacks that learn.
+
+Numbers and days are themselves, intervals their middle. Of anything else there is one number for each frequent value: 1
+for the value itself, 1/m for each of m that a cell may stand for. What is suppressed or missing is missing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.attacks.cells import Cells
+from shoal.attacks.people import People
+from shoal.attacks.scene import Scene
+from shoal.recoding.nodes import Floats, Ints
+from shoal.table.column import Column
+from shoal.table.scale import scale
+
+VALUES = 20  # the most frequent ones; all others are one
+_BINS, _CLASSES = 5, 8  # of numbers, and of categories: the frequent ones, and all others
+_FEW = 10  # numbers that are taken as they are
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Features:
+    """Columns as numbers: of a released code, and of a person's value. ``columns``: whose each feature is."""
+
+    of_code: tuple[Floats, ...]
+    of_value: tuple[Floats, ...]
+    names: tuple[str, ...]
+    columns: tuple[str, ...]
+
+    @classmethod
+    def of(cls, scene: Scene, names: Sequence[str]) -> "Features":
+        """Look at columns.
+
+        >>> import shoal
+        >>> before = shoal.read({"age": [30, 40], "sex": ["f", "m"]}).assign(quasi=["age", "sex"])
+        >>> scene = Scene.of(before, shoal.read({"age": ["30-39", "40-49"], "sex": ["f", "*"]}))
+        >>> features = Features.of(scene, ["age", "sex"])
+        >>> features.records(scene, np.arange(2)).tolist(), features.people(scene.insiders).tolist()
+        ([[34.5, 1.0, 0.0], [44.5, nan, nan]], [[30.0, 1.0, 0.0], [40.0, 0.0, 1.0]])
+        """
+        held = [_numbers(scene.cells[name]) or _indicators(scene.cells[name]) for name in names]
+        widths = [of_code.shape[1] for of_code, _ in held]
+        columns = tuple(name for name, width in zip(names, widths, strict=True) for _ in range(width))
+        return cls(tuple(one for one, _ in held), tuple(one for _, one in held), tuple(names), columns)
+
+    def records(self, scene: Scene, records: NDArray[np.intp]) -> Floats:
+        """Return the features of released records."""
+        parts = [of[scene.cells[name].codes[records]] for of, name in zip(self.of_code, self.names, strict=True)]
+        return np.concatenate(parts, axis=1)
+
+    def people(self, people: People) -> Floats:
+        """Return those of people, as they are."""
+        parts = [of[people.codes[name]] for of, name in zip(self.of_value, self.names, strict=True)]
+        return np.concatenate(parts, axis=1)
+
+
+def _numbers(cells: Cells) -> tuple[Floats, Floats] | None:
+    places = scale(cells.column)
+    return None if places is None else (cells.numbers[:, None], places[:, None])
+
+
+def _indicators(cells: Cells) -> tuple[Floats, Floats]:
+    """Return an indicator of each frequent value, and one of all others."""
+    sizes = np.diff(cells.starts)
+    records = np.bincount(cells.nodes[cells.codes], minlength=len(sizes)).astype(np.float64)
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    often = np.bincount(cells.members, (records / np.maximum(sizes, 1))[owner], cells.column.size)
+    group = np.full(cells.column.size, VALUES)
+    group[np.argsort(-often, kind="stable")[:VALUES]] = np.arange(min(VALUES, cells.column.size))
+    of_set = np.zeros((len(sizes), min(VALUES, cells.column.size) + (cells.column.size > VALUES)))
+    np.add.at(of_set, (owner, group[cells.members]), 1 / np.maximum(sizes, 1)[owner])
+    of_value = np.eye(of_set.shape[1])[group]
+    missing = cells.column.missing_code
+    of_set[(sizes == cells.column.size) & (sizes > 1)] = np.nan  # it shows nothing
+    if missing is not None:
+        of_value[missing] = np.nan
+    return of_set[cells.nodes], of_value
+
+
+def classes(column: Column, codes: NDArray[np.unsignedinteger[Any]]) -> Ints:
+    """Return the class of each value of a column that is to be predicted; −1 for missing ones.
+
+    Numbers of more than ten values are cut into fifths, by how ``codes`` are distributed. Of categories, the rare ones
+    are one class.
+
+    >>> import shoal
+    >>> table = shoal.read({"age": [*range(20, 40)], "sex": ["f", "m"] * 10})
+    >>> classes(table["age"], table.codes("age")).tolist()[:5], classes(table["sex"], table.codes("sex")).tolist()
+    ([0, 0, 0, 0, 1], [0, 1])
+    """
+    places, number = scale(column), len(column.values)
+    found = np.full(column.size, -1, np.int64)
+    if places is not None and number > _FEW:
+        cuts = np.unique(np.nanquantile(places[codes], np.arange(1, _BINS) / _BINS))
+        known = ~np.isnan(places)
+        found[known] = np.searchsorted(cuts, places[known], side="right")
+        return found
+    counts = np.bincount(codes, minlength=column.size)
+    order = np.argsort(-counts[:number], kind="stable")
+    found[order] = np.minimum(np.arange(number), _CLASSES)
+    return found
+
+
+def shown_classes(values: Cells, of_value: Ints) -> Ints:
+    """Return the class that each released code shows; −1 where it shows several, or none."""
+    sizes = np.diff(values.starts)
+    low, high = (np.full(len(sizes), -1) for _ in range(2))
+    some = np.flatnonzero(sizes)
+    held = of_value[values.members]
+    low[some], high[some] = (one.reduceat(held, values.starts[some]) for one in (np.minimum, np.maximum))
+    return np.where(low == high, low, -1)[values.nodes]

@@ -1,0 +1,50 @@
+"""Homogeneity: all records that may be somebody's have the same sensitive value."""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+import numpy as np
+
+from shoal.attacks.attack import ATTACKS, Attack, Need
+from shoal.attacks.beliefs import believed, prior
+from shoal.attacks.result import Adversary, Criterion, Result
+from shoal.attacks.scene import Scene
+
+
+@ATTACKS.register("homogeneity")
+class Homogeneity(Attack):
+    """The share of people whose sensitive value is known for sure to whoever knows their quasi-identifiers.
+
+    Whoever finds k records that may be a person's need not know which one it is, if all of them have the same value.
+    Machanavajjhala et al. 2007; Peng 2021. Baseline: 0, unless the release has one value only. Control: the same share
+    of people who are not in the data. Only who has a value is attacked.
+
+    >>> import shoal
+    >>> before = shoal.read({"age": [31, 34, 71], "dx": ["flu", "flu", "ms"]}).assign(quasi="age", sensitive="dx")
+    >>> scene = Scene.of(before, shoal.read({"age": ["30-39", "30-39", "*"], "dx": ["flu", "flu", "ms"]}))
+    >>> next(Homogeneity().run(scene)).success.value  # the record with * may be anybody's
+    0.3333333333333333
+    """
+
+    name: ClassVar[str] = "homogeneity"
+    adversary: ClassVar[Adversary] = Adversary.CLASSICAL
+    criterion: ClassVar[Criterion] = Criterion.INFERENCE
+    needs: ClassVar[frozenset[Need]] = frozenset({Need.SENSITIVE})
+
+    def run(self, scene: Scene) -> Iterator[Result]:
+        """Look at each sensitive column."""
+        for column in scene.secret:
+            people = scene.having(column)
+            found = believed(scene, people, column)
+            strangers = scene.strangers(column)
+            others = None if strangers is None else believed(scene, strangers, column).certain.astype(float)
+            yield self.result(
+                scene,
+                "the value is known for sure",
+                found.certain.astype(float),
+                np.count_nonzero(prior(scene, column)) == 1,
+                others,
+                column=column,
+                persons=scene.over_original(people, found.right),
+                details={f"likelier_than_{share:g}": float((found.right >= share).mean()) for share in (0.5, 0.8, 0.9)},
+            )

@@ -1,0 +1,117 @@
+"""Inference: the nearest record tells the sensitive value."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from shoal.attacks.attack import ATTACKS, Attack, Need
+from shoal.attacks.cells import Cells
+from shoal.attacks.distances import CLOSE, Distances, Near, to_sets
+from shoal.attacks.people import People
+from shoal.attacks.result import Adversary, Criterion, Result
+from shoal.attacks.scene import Scene
+from shoal.recoding.nodes import Floats
+from shoal.table.scale import scale
+from shoal.validation import Share
+
+_TRIED = 500  # values that somebody might always say
+
+
+@ATTACKS.register("inference")
+class Inference(Attack):
+    """The share of people whose sensitive value is that of the nearest released record.
+
+    Nearest by Gower's distance in all that may be known; of several that are equally near one is taken by chance.
+    Numbers are right if they are off by at most ``tolerance`` of the true value. WP216; Giomi et al. 2023. Baseline:
+    the best that can be said without looking at anybody, always the same. Control: people who are not in the data.
+
+    >>> import shoal
+    >>> data = {"age": [30, 40, 50], "dx": ["flu", "ms", "flu"]}
+    >>> before = shoal.read(data).assign(quasi="age", sensitive="dx")
+    >>> result = next(Inference().run(Scene.of(before, shoal.read({**data, "age": [31, 42, 49]}))))
+    >>> result.success.value, round(result.baseline, 2)
+    (1.0, 0.67)
+    """
+
+    name: ClassVar[str] = "inference"
+    adversary: ClassVar[Adversary] = Adversary.CLASSICAL
+    criterion: ClassVar[Criterion] = Criterion.INFERENCE
+    needs: ClassVar[frozenset[Need]] = frozenset({Need.SENSITIVE})
+
+    tolerance: Share = Field(default=0.05, description="by how much of itself a number may be off")
+    targets: int = Field(default=1000, ge=1, description="how many people are attacked at most")
+
+    def run(self, scene: Scene) -> Iterator[Result]:
+        """Look at each sensitive column."""
+        rng = scene.rng(self.name)
+        for column in scene.secret:
+            people = scene.having(column).drawn(self.targets, rng)
+            if not len(people):
+                continue
+            strangers = scene.strangers(column, most=self.targets)
+            found = self._guessed(scene, people, column)
+            yield self.result(
+                scene,
+                "the nearest record has the value",
+                found,
+                self._always_the_same(scene, people, column),
+                None if strangers is None else self._guessed(scene, strangers, column),
+                column=column,
+                persons=scene.over_original(people, found),
+            )
+
+    def _guessed(self, scene: Scene, people: People, column: str) -> Floats:
+        """Return how likely the value of a record that is taken is right."""
+        rows = scene.rows((*scene.known, column))
+        right = Right.of(scene.cells[column], rows.codes[-1], self.tolerance)
+        found = np.zeros(len(people))
+        for part, apart in Distances.of(scene, scene.known, rows).to(people):
+            near = rows.counts * (apart <= apart.min(axis=1)[:, None] + CLOSE)
+            found[part] = (near * right.of_values(people.codes[column][part])).sum(axis=1) / near.sum(axis=1)
+        return found
+
+    def _always_the_same(self, scene: Scene, people: People, column: str) -> float:
+        """Return how often the released value is right that is right most often, judged by the release."""
+        cells = scene.cells[column]
+        codes, counts = np.unique(cells.codes, return_counts=True)
+        often = codes[np.argsort(-counts, kind="stable")[:_TRIED]]
+        right = Right.of(cells, often, self.tolerance)
+        released = right.of_values(_as_values(cells.nodes[codes], cells.starts, cells.members))
+        best = int((counts[:, None] * released).sum(axis=0).argmax())
+        return float(right.of_values(people.codes[column])[:, best].mean())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Right:
+    """Whether what rows show of a column is right: numbers within a tolerance, or the chance that a value is meant."""
+
+    mine: Floats
+    theirs: Floats
+    table: Near | None
+    nodes: NDArray[np.uint32]
+    tolerance: float
+
+    @classmethod
+    def of(cls, cells: Cells, codes: NDArray[np.unsignedinteger[Any]], tolerance: float) -> "Right":
+        """Take rows with some released codes."""
+        places, nodes = scale(cells.column), cells.nodes[codes]
+        if places is None:
+            return cls(np.zeros(0), np.zeros(0), 1 - to_sets(cells), nodes, tolerance)
+        return cls(places, cells.numbers[codes], None, nodes, tolerance)
+
+    def of_values(self, values: NDArray[np.unsignedinteger[Any]]) -> NDArray[np.floating[Any]]:
+        """Return for each of some true values and each row how likely the row says it."""
+        if self.table is not None:
+            return np.asarray(self.table[values][:, self.nodes])
+        true = self.mine[values][:, None]
+        off = np.abs(self.theirs[None, :] - true)
+        return np.asarray(off <= self.tolerance * np.abs(true) + 1e-12, np.float64)
+
+
+def _as_values(nodes: NDArray[np.uint32], starts: NDArray[np.int64], members: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Return one value for each set: the first that it holds."""
+    return members[np.minimum(starts[nodes], max(len(members) - 1, 0))]

@@ -1,0 +1,72 @@
+"""Linkability: two parties know different things about a person, and find the same record."""
+
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from shoal.attacks.attack import ATTACKS, Attack
+from shoal.attacks.distances import CLOSE, Distances
+from shoal.attacks.people import People
+from shoal.attacks.result import Adversary, Criterion, Result
+from shoal.attacks.scene import Scene
+from shoal.errors import AttackError
+from shoal.recoding.nodes import Floats
+
+
+@ATTACKS.register("linkability")
+class Linkability(Attack):
+    """The share of people for whom two halves of what can be known lead to the same released record.
+
+    One half of the columns is known to one party, the other half to another; each takes the nearest record (Gower's
+    distance; of several that are equally near one by chance). If it is the same one, the release has joined what was
+    apart. WP216; Giomi et al. 2023. Baseline: two records taken by chance. Control: people who are not in the data.
+
+    ``first``: the columns of the first party; every second one, if nothing is said.
+
+    >>> import shoal
+    >>> before = shoal.read({"age": [30, 40], "sex": ["f", "m"]}).assign(quasi=["age", "sex"])
+    >>> next(Linkability().run(Scene.of(before, before))).success.value
+    1.0
+    """
+
+    name: ClassVar[str] = "linkability"
+    adversary: ClassVar[Adversary] = Adversary.CLASSICAL
+    criterion: ClassVar[Criterion] = Criterion.LINKABILITY
+
+    first: list[str] = Field(default=[], description="the columns of the first party")
+    targets: int = Field(default=1000, ge=1, description="how many people are attacked at most")
+
+    def run(self, scene: Scene) -> Iterator[Result]:
+        """Split the columns, and look for the nearest records."""
+        columns = (*scene.known, *scene.secret)
+        first = tuple(self.first or columns[::2])
+        second = tuple(name for name in columns if name not in first)
+        if not second or not set(first) <= set(columns):
+            raise AttackError("Linkability needs columns for both parties.", hint="Name some of them: first=[…].")
+        rng = scene.rng(self.name)
+        people = scene.targets.drawn(self.targets, rng)
+        strangers = scene.strangers(*columns, most=self.targets)
+        found = _joined(scene, people, first, second)
+        yield self.result(
+            scene,
+            "both parties take the same record",
+            found,
+            1 / max(scene.release.records, 1),
+            None if strangers is None else _joined(scene, strangers, first, second),
+            persons=scene.over_original(people, found),
+            details={"first": list(first), "second": list(second)},
+        )
+
+
+def _joined(scene: Scene, people: People, first: Sequence[str], second: Sequence[str]) -> Floats:
+    """Return how likely both parties take the same record."""
+    rows = scene.rows((*first, *second))
+    found = np.zeros(len(people))
+    both = [Distances.of(scene, columns, rows).to(people) for columns in (first, second)]
+    for (part, here), (_, there) in zip(*both, strict=True):
+        near = [apart <= apart.min(axis=1)[:, None] + CLOSE for apart in (here, there)]
+        taken = [(rows.counts * held).sum(axis=1) for held in near]
+        found[part] = (rows.counts * (near[0] & near[1])).sum(axis=1) / (taken[0] * taken[1])
+    return found

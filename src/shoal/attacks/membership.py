@@ -1,0 +1,97 @@
+"""Membership: whether somebody is in the data at all."""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from shoal.analyses.estimate import NORMAL, Estimate
+from shoal.attacks.attack import ATTACKS, Attack, Need
+from shoal.attacks.distances import Distances
+from shoal.attacks.people import People
+from shoal.attacks.result import Adversary, Criterion, Result
+from shoal.attacks.scene import Scene
+from shoal.recoding.nodes import Floats
+
+_RATES = (0.01, 0.001)  # of false alarms
+
+
+@ATTACKS.register("membership")
+class Membership(Attack):
+    """How well the release tells people who are in the data from others: the area under the curve.
+
+    Whoever is in a cancer register has cancer. Each person is scored by how near the release comes to what is known of
+    them, and, of those that are equally near, by how many records are that near. Success: how likely somebody who is in
+    the data has a higher score than somebody who is not, with the interval of Hanley & McNeil 1982; 0.5 is guessing.
+    The advantage (the largest difference of the rates of hits and false alarms), and the rate of hits at few false
+    alarms are among the details. Shokri et al. 2017; Carlini et al. 2022.
+
+    >>> import shoal
+    >>> inside = shoal.read({"age": [*range(20, 60)]}).assign(quasi="age")
+    >>> outside = shoal.read({"age": [*range(60, 100)]})
+    >>> next(Membership().run(Scene.of(inside, inside, outsiders=outside))).success.value
+    1.0
+    """
+
+    name: ClassVar[str] = "membership"
+    adversary: ClassVar[Adversary] = Adversary.STATISTICAL
+    criterion: ClassVar[Criterion] = Criterion.SINGLING_OUT
+    needs: ClassVar[frozenset[Need]] = frozenset({Need.OUTSIDERS})
+
+    targets: int = Field(default=1000, ge=2, description="how many people are attacked at most, and as many others")
+
+    def run(self, scene: Scene) -> Iterator[Result]:
+        """Score people who are in the data, and others."""
+        others = scene.strangers(most=self.targets)
+        if others is None:
+            return
+        people = scene.targets.drawn(self.targets, scene.rng(self.name))
+        inside, outside = _scores(scene, people), _scores(scene, others)
+        ranks = _ranks(np.concatenate([inside, outside]))
+        mine, theirs = ranks[: len(inside)], ranks[len(inside) :]
+        hits = {rate: float((mine > np.quantile(theirs, 1 - rate, method="higher")).mean()) for rate in _RATES}
+        cuts = np.unique(ranks)
+        gaps = [(mine >= cut).mean() - (theirs >= cut).mean() for cut in cuts[:: max(len(cuts) // 500, 1)]]
+        yield Result(
+            self.name,
+            "somebody in the data is told from somebody who is not",
+            self.adversary,
+            self.criterion,
+            _area(mine, theirs),
+            0.5,
+            len(people) + len(others),
+            scene.seed,
+            persons=scene.over_original(people, np.searchsorted(np.sort(theirs), mine) / len(theirs)),
+            details={
+                "advantage": float(max(gaps, default=0.0)),
+                **{f"hits_at_{rate:g}_false_alarms": share for rate, share in hits.items()},
+            },
+        )
+
+
+def _scores(scene: Scene, people: People) -> Floats:
+    """Return how near the release comes to people; ties are decided by how many records are that near."""
+    distances = Distances.of(scene, scene.known)
+    found = np.zeros(len(people))
+    for part, apart in distances.to(people):
+        least = apart.min(axis=1)
+        near = (distances.rows.counts * (apart <= least[:, None] + 1e-6)).sum(axis=1)
+        found[part] = -least.astype(np.float64).round(6) + 1e-7 * near / max(scene.release.records, 1)
+    return found
+
+
+def _ranks(scores: Floats) -> Floats:
+    return np.unique(scores, return_inverse=True)[1].astype(np.float64)
+
+
+def _area(inside: Floats, outside: Floats) -> Estimate:
+    """Return how likely one from inside is above one from outside; ties count half."""
+    ordered = np.sort(outside)
+    below, up_to = (np.searchsorted(ordered, inside, side) for side in ("left", "right"))
+    area = float(((below + up_to) / 2).mean() / len(outside))
+    first, second = area / (2 - area), 2 * area * area / (1 + area)
+    n, m = len(inside), len(outside)
+    variance = (area * (1 - area) + (n - 1) * (first - area**2) + (m - 1) * (second - area**2)) / (n * m)
+    half = NORMAL * float(np.sqrt(max(variance, 0.0)))
+    return Estimate(area, max(area - half, 0.0), min(area + half, 1.0))

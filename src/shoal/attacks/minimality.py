@@ -1,0 +1,96 @@
+"""Minimality: who knows that nothing was made coarser without need learns from what was."""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from shoal.attacks.attack import ATTACKS, Attack, Need
+from shoal.attacks.result import Adversary, Criterion, Result
+from shoal.attacks.scene import Scene
+from shoal.kernels.grouping import group_rows
+from shoal.recoding.nodes import Floats, Ints
+
+_WIDEST = 500  # records of a class that is looked at
+
+
+@ATTACKS.register("minimality")
+class Minimality(Attack):
+    """The share of people whose sensitive value is likelier than 1/l to somebody who knows how the release was made.
+
+    An algorithm that makes classes coarser only where they fail l-diversity tells that some of the finer ones failed.
+    Among all ways to deal the values of a class out to its people, those in which every finer group (people with the
+    same quasi-identifiers) would have passed are ruled out; the others are drawn by chance, and a person's value is as
+    likely as it is frequent among them. A group fails if some value has more than a share 1/l of it. Wong et al. 2007.
+    Baseline: the same without that knowledge. For releases whose requirement was l-diversity; the l is given.
+
+    >>> import shoal
+    >>> data = {"zip": ["1", "1", "2", "2", "2", "2", "2"], "dx": ["hiv", "hiv", "a", "b", "c", "d", "e"]}
+    >>> before = shoal.read(data).assign(quasi="zip", sensitive="dx")
+    >>> release = shoal.read({**data, "zip": ["{1, 2}"] * 7})
+    >>> result = next(Minimality(l=2).run(Scene.of(before, release, truth=np.arange(7))))
+    >>> result.baseline, result.persons.round(2).tolist()[:2]  # five people cannot fail with two cases of HIV
+    (0.0, [1.0, 1.0])
+    """
+
+    name: ClassVar[str] = "minimality"
+    adversary: ClassVar[Adversary] = Adversary.ADAPTIVE
+    criterion: ClassVar[Criterion] = Criterion.INFERENCE
+    needs: ClassVar[frozenset[Need]] = frozenset({Need.SENSITIVE, Need.TRUTH})
+    default: ClassVar[bool] = False
+
+    l: int = Field(default=2, ge=2, description="the l of the l-diversity that was asked for")  # noqa: E741
+    draws: int = Field(default=2000, ge=10, description="how many ways to deal values out are tried in each class")
+    classes: int = Field(default=200, ge=1, description="how many classes are looked at, at most")
+
+    def run(self, scene: Scene) -> Iterator[Result]:
+        """Look at each sensitive column."""
+        if scene.truth is None:
+            return
+        people = scene.insiders
+        released = np.flatnonzero(scene.truth[people.records] >= 0)
+        own = scene.truth[people.records[released]]
+        shown = [scene.release.codes(name)[own] for name in scene.known]
+        classes = group_rows(shown, [scene.release[name].size for name in scene.known], len(own))
+        exact = [people.codes[name][released] for name in scene.known]
+        groups = group_rows(exact, [scene.cells[name].column.size for name in scene.known], len(own))
+        for column in scene.secret:
+            truth, rng = people.codes[column][released].astype(np.int64), scene.rng(f"{self.name} {column}")
+            wide = np.flatnonzero((classes.counts > 1) & (classes.counts <= _WIDEST))
+            chosen = wide if len(wide) <= self.classes else np.sort(rng.choice(wide, self.classes, replace=False))
+            with_, without = np.full(len(own), np.nan), np.full(len(own), np.nan)
+            for one in chosen:
+                members = np.flatnonzero(classes.ids == one)
+                with_[members], without[members] = self._likely(groups.ids[members], truth[members], rng)
+            looked = np.flatnonzero(~np.isnan(with_))
+            if len(looked):
+                reached = with_[looked] > 1 / self.l + 1e-9
+                yield self.result(
+                    scene,
+                    f"the value is likelier than 1/{self.l}",
+                    reached.astype(np.float64),
+                    float((without[looked] > 1 / self.l + 1e-9).mean()),
+                    column=column,
+                    persons=scene.over_original(people.some(released[looked]), with_[looked]),
+                    details={"classes": len(chosen), "largest": float(with_[looked].max())},
+                )
+
+    def _likely(self, groups: NDArray[np.uint32], truth: Ints, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """Return how likely the true value of each member of a class is, with and without what is known about it."""
+        values, own, counts = np.unique(truth, return_inverse=True, return_counts=True)
+        without = counts[own] / len(truth)
+        finer, group = np.unique(groups, return_inverse=True)
+        if len(finer) < 2:
+            return without, without
+        dealt = rng.permuted(np.tile(own, (self.draws, 1)), axis=1)
+        sizes = np.bincount(group)
+        fails = np.zeros(self.draws, bool)
+        for value in range(len(values)):
+            held = np.stack([(dealt[:, group == one] == value).sum(axis=1) for one in range(len(finer))], axis=1)
+            fails |= (held * self.l > sizes).any(axis=1)
+        if not fails.any():  # it was not for this that the class was made so coarse
+            return without, without
+        found: Floats = (dealt[fails] == own).mean(axis=0)
+        return found, without

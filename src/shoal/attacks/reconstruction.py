@@ -1,0 +1,171 @@
+"""Reconstruction: who somebody is, learned from what the release says about their health."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from shoal.analyses.estimate import Estimate
+from shoal.analyses.learner import LEARNERS, Fitted, Learner, fitted_to, one_thread
+from shoal.attacks.attack import ATTACKS, Attack, Need
+from shoal.attacks.attribute_inference import FEWEST, Learned
+from shoal.attacks.features import Features, classes
+from shoal.attacks.people import People
+from shoal.attacks.result import Adversary, Criterion, Point, Result
+from shoal.attacks.scene import Scene
+from shoal.progress import Progress
+from shoal.recoding.nodes import Floats, Ints
+from shoal.validation import Share
+
+FRACTIONS = (0.01, 0.05, 0.2, 0.5, 0.8)
+_FOLDS = 3
+
+
+@ATTACKS.register("reconstruction")
+class Reconstruction(Attack):
+    """The share of people whose demographics a model reads from the rest of their released record.
+
+    The adversary knows which records belong to a fraction of the people, and their demographics; a model learns from
+    these how features and demographics hang together, and says the demographics of all others from their released
+    features (Olatunji 2021, section 5). Each quasi-identifier in turn; of numbers, the fifth they are in. The model is
+    the one of ``models`` that does best in folds of the known part. Baseline: always the most frequent value of the
+    known part; the lift is the skill over it. Control: people who are not in the data. The curve goes over fractions.
+
+    >>> import shoal
+    >>> data = {"sex": ["f", "m"] * 100, "height": [160, 180] * 100}
+    >>> before = shoal.read(data).assign(quasi="sex")
+    >>> scene = Scene.of(before, shoal.read({**data, "sex": ["*"] * 200}), truth=np.arange(200))
+    >>> result = next(Reconstruction(fractions=[0.2]).run(scene))
+    >>> result.success.value, result.baseline < 0.6
+    (1.0, True)
+    """
+
+    name: ClassVar[str] = "reconstruction"
+    adversary: ClassVar[Adversary] = Adversary.STATISTICAL
+    criterion: ClassVar[Criterion] = Criterion.INFERENCE
+    needs: ClassVar[frozenset[Need]] = frozenset({Need.TRUTH, Need.LEARNING})
+
+    fraction: Share = Field(default=0.2, description="the share of people whom the adversary knows")
+    fractions: list[Share] = Field(default=list(FRACTIONS), description="the same, for the curve")
+    models: list[Learner] = Field(default=["boosting", "linear"], description=f"what learns: {', '.join(LEARNERS)}")
+    targets: int = Field(default=5000, ge=1, description="how many people are attacked at most")
+    rows: int = Field(default=20_000, ge=10, description="how many records are learned from at most")
+
+    def run(self, scene: Scene) -> Iterator[Result]:
+        """Take each quasi-identifier in turn; nothing, if the release has no other columns."""
+        others = [name for name in scene.cells if name not in scene.known]
+        if scene.truth is None or not others:
+            return
+        features = Features.of(scene, others)
+        there = scene.insiders.some(np.flatnonzero(scene.truth[scene.insiders.records] >= 0))
+        for place, column in enumerate(scene.known):
+            scene.progress(Progress(f"reconstructing {column}", place, len(scene.known)))
+            case = _Case.of(scene, column, features, there, self)
+            if len(case.people) >= FEWEST:
+                yield self._result(scene, column, case)
+
+    def _result(self, scene: Scene, column: str, case: "_Case") -> Result:
+        main, strangers = case.attacked(self.fraction, self.models), scene.strangers(*case.features.names)
+        tried = {one: case.attacked(one, [main.chosen]) for one in sorted(self.fractions) if one != self.fraction}
+        tried = dict(sorted({**tried, self.fraction: main}.items()))
+        others = None
+        if strangers is not None:
+            learned = Learned(main.model, case.features, case.of_value)
+            others = learned.right(learned.known(strangers, column), column)
+        return self.result(
+            scene,
+            f"a model that knows {self.fraction:.0%} of people predicts the value of the others",
+            main.right,
+            main.baseline,
+            others,
+            column=column,
+            persons=scene.over_original(main.people, main.right),
+            axis="share of people whom the adversary knows",
+            curve=tuple(
+                Point(fraction, Estimate.share(float(one.right.mean()), len(one.right)), one.baseline)
+                for fraction, one in tried.items()
+            ),
+            details={
+                "model": main.chosen,
+                "models": main.scores,
+                "learned_from": main.learned_from,
+                "balanced": main.balanced,
+                "sure_and_right": main.sure,
+            },
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Tried:
+    """What came of one fraction. ``balanced``: the mean over the classes of the share that is right in each."""
+
+    model: Fitted
+    people: People
+    right: Floats
+    baseline: float
+    chosen: Learner
+    scores: Mapping[Learner, float]
+    learned_from: int
+    balanced: float
+    sure: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Case:
+    """One column: people in an order drawn by chance, the features of their records, and their classes."""
+
+    features: Features
+    people: People
+    rows: Floats
+    truth: Ints
+    of_value: Ints
+    attack: Reconstruction
+    seed: int
+
+    @classmethod
+    def of(cls, scene: Scene, column: str, features: Features, people: People, attack: Reconstruction) -> "_Case":
+        of_value = classes(scene.cells[column].column, people.codes[column])
+        known = people.some(np.flatnonzero(of_value[people.codes[column]] >= 0))
+        rng = scene.rng(f"reconstruction {column}")
+        known = known.some(rng.permutation(len(known))[: attack.rows + attack.targets])
+        released = np.zeros(0, np.intp) if scene.truth is None else scene.truth[known.records]
+        rows = features.records(scene, released)
+        return cls(features, known, rows, of_value[known.codes[column]], of_value, attack, scene.seed)
+
+    def attacked(self, fraction: float, models: Sequence[Learner]) -> _Tried:
+        """Learn from a fraction of the people, and predict the others."""
+        number = min(max(round(fraction * len(self.people)), 2), len(self.people) - 1, self.attack.rows)
+        train, test = np.arange(number), np.arange(number, len(self.people))[-self.attack.targets :]
+        with one_thread():
+            scores = {model: self._score(model, train) for model in models} if len(models) > 1 else {}
+            chosen = max(scores, key=lambda model: scores[model]) if scores else models[0]
+            model = fitted_to(chosen, False, self.rows[train], self.truth[train].astype(float), self.seed)
+            said, sure = model(self.rows[test]), model.surest(self.rows[test])
+        values, counts = np.unique(self.truth[train], return_counts=True)
+        truth = self.truth[test]
+        right = (said == truth).astype(np.float64)
+        return _Tried(
+            model,
+            self.people.some(test),
+            right,
+            float((truth == values[counts.argmax()]).mean()),
+            chosen,
+            scores,
+            number,
+            float(np.mean([right[truth == one].mean() for one in np.unique(truth)])),
+            float(((sure >= 0.9) & (right == 1)).mean()),
+        )
+
+    def _score(self, model: Learner, train: NDArray[np.intp]) -> float:
+        """Return how well a model does in folds of the known part."""
+        right = []
+        for fold in range(_FOLDS):
+            held = train[fold::_FOLDS]
+            rest = np.setdiff1d(train, held)
+            if len(rest) and len(held):
+                fitted = fitted_to(model, False, self.rows[rest], self.truth[rest].astype(float), self.seed)
+                right.append(float((fitted(self.rows[held]) == self.truth[held]).mean()))
+        return float(np.mean(right)) if right else 0.0

@@ -1,0 +1,96 @@
+"""The result of an attack: how often it succeeds, and how often it would without the release, or on strangers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from shoal.analyses.estimate import Estimate
+from shoal.recoding.nodes import Floats
+
+
+class Adversary(StrEnum):
+    """Who attacks (Olatunji 2021, Table 3).
+
+    ``classical``: knows facts about a person, and looks for the record. ``statistical``: reads distributions and
+    learns from them. ``adaptive``: knows how the release was made, and goes by what came out so far.
+    """
+
+    CLASSICAL = "classical"
+    STATISTICAL = "statistical"
+    ADAPTIVE = "adaptive"
+
+    @property
+    def conduct(self) -> str:
+        """Whether the adversary only reads what was given, or does more than was agreed."""
+        return "malicious" if self is Adversary.ADAPTIVE else "semi-honest"
+
+
+class Criterion(StrEnum):
+    """The three questions of the Article 29 Working Party's opinion 05/2014 (WP216)."""
+
+    SINGLING_OUT = "singling out"
+    LINKABILITY = "linkability"
+    INFERENCE = "inference"
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One point of a curve: what the adversary achieves at ``at``, and what without the release."""
+
+    at: float
+    success: Estimate
+    baseline: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Result:
+    """What came out. All shares are of the ``targets``.
+
+    ``says``: what counts as success. ``baseline``: of an adversary without the release. ``control``: of the same attack
+    on people who are not in the data; what succeeds there is knowledge about people in general. ``persons[i]``: what
+    the attack achieves on record i of the original, NaN for those who were not attacked. ``axis``: what the curve goes
+    over. ``column``: what the attack is after, if that is a column.
+    """
+
+    attack: str
+    says: str
+    adversary: Adversary
+    criterion: Criterion
+    success: Estimate
+    baseline: float
+    targets: int
+    seed: int
+    column: str | None = None
+    control: Estimate | None = None
+    persons: Floats | None = field(default=None, repr=False)
+    axis: str = ""
+    curve: tuple[Point, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def lift(self) -> float:
+        """The share of what the baseline leaves open that the attack gains: 0 nothing, 1 all of it.
+
+        >>> Result("a", "b", Adversary.CLASSICAL, Criterion.INFERENCE, Estimate(0.8, 0.7, 0.9), 0.6, 10, 0).lift
+        0.5
+        """
+        return _gain(self.success.value, self.baseline)
+
+    @property
+    def risk(self) -> float | None:
+        """The same against people who are not in the data: what is due to being in them (Giomi 2023)."""
+        return None if self.control is None else _gain(self.success.value, self.control.value)
+
+    @property
+    def covers_baseline(self) -> bool:
+        """Whether the adversary may have achieved nothing at all."""
+        return self.success.low <= self.baseline
+
+
+def _gain(value: float, reference: float) -> float:
+    if reference >= 1:
+        return 0.0
+    return round((value - reference) / (1 - reference), 12)

@@ -1,0 +1,136 @@
+"""Trackers: a person's value, out of an interface that counts and refuses small sets."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from shoal.attacks.attack import ATTACKS, Attack, Need
+from shoal.attacks.result import Adversary, Criterion, Result
+from shoal.attacks.scene import Scene
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(eq=False)
+class CountingInterface:
+    """Answers how many records fulfil a condition, unless these, or all others, are fewer than ``least``.
+
+    ``asked``: how many queries were answered.
+
+    >>> interface = CountingInterface(10, 3)
+    >>> interface.count(np.arange(10) < 5), interface.count(np.arange(10) < 2)
+    (5, None)
+    """
+
+    records: int
+    least: int
+    asked: int = field(default=0)
+
+    def count(self, condition: Mask) -> int | None:
+        """Answer a query, or refuse to."""
+        number = int(np.count_nonzero(condition))
+        if not self.least <= number <= self.records - self.least:
+            return None
+        self.asked += 1
+        return number
+
+
+@ATTACKS.register("tracker")
+class Tracker(Attack):
+    """The share of people whose sensitive value is found out by counting, though small sets are not counted.
+
+    The interface refuses every count of fewer than ``least`` records, or of all but so few. A general tracker T is any
+    condition with 2·least records or more, in it and outside: then ``count(C) = count(C or T) + count(C or not T) − n``
+    for any condition C, however small (Denning, Denning & Schwartz 1979). The adversary knows the quasi-identifiers of
+    a person, asks for each value s how many records are ``C and s``, and knows the value if only one is left. Baseline:
+    the same questions, asked directly. It attacks an interface to the original, not the release.
+
+    >>> import shoal
+    >>> data = {"age": [*range(20, 40)], "sex": ["f", "m"] * 10, "dx": ["flu", "ms", "gout", "flu"] * 5}
+    >>> before = shoal.read(data).assign(quasi=["age", "sex"], sensitive="dx")
+    >>> result = next(Tracker(least=3).run(Scene.of(before, before)))
+    >>> result.success.value, result.baseline
+    (1.0, 0.0)
+    """
+
+    name: ClassVar[str] = "tracker"
+    adversary: ClassVar[Adversary] = Adversary.ADAPTIVE
+    criterion: ClassVar[Criterion] = Criterion.INFERENCE
+    needs: ClassVar[frozenset[Need]] = frozenset({Need.SENSITIVE})
+    default: ClassVar[bool] = False
+
+    least: int = Field(default=10, ge=1, description="how many records a count must be of at least")
+    targets: int = Field(default=100, ge=1, description="how many people are attacked at most")
+
+    def run(self, scene: Scene) -> Iterator[Result]:
+        """Find a tracker, and ask about each sensitive column."""
+        people = scene.targets.drawn(self.targets, scene.rng(self.name))
+        interface = CountingInterface(scene.original.records, self.least)
+        tracker = self._tracker(scene, interface)
+        for column in scene.secret:
+            asked = interface.asked
+            values = scene.values(column)
+            here = [_alike(scene, record) for record in people.records.tolist()]
+            direct = [self._direct(interface, mine, values) for mine in here]
+            baseline = interface.asked - asked
+            found = (
+                [None] * len(here) if tracker is None else [_tracked(interface, mine, values, tracker) for mine in here]
+            )
+            truth = values[people.records]
+            right = np.array([value is not None and value == true for value, true in zip(found, truth, strict=True)])
+            plain = np.array([value is not None and value == true for value, true in zip(direct, truth, strict=True)])
+            yield self.result(
+                scene,
+                "the value is found out by counting",
+                right.astype(np.float64),
+                float(plain.mean()),
+                column=column,
+                persons=scene.over_original(people, right),
+                details={"queries_per_person": (interface.asked - asked - baseline) / len(people), "least": self.least},
+            )
+
+    def _tracker(self, scene: Scene, interface: CountingInterface) -> Mask | None:
+        """Return a condition that is neither too small nor too large: some values of one column."""
+        for name in scene.known:
+            codes = scene.values(name).astype(np.int64)
+            cut = np.median(codes)
+            for tracker in (codes <= cut, codes < cut):
+                number = np.count_nonzero(tracker)
+                if 2 * self.least <= number <= interface.records - 2 * self.least:
+                    return np.asarray(tracker)
+        return None
+
+    def _direct(self, interface: CountingInterface, mine: Mask, values: NDArray[np.integer]) -> int | None:
+        """Ask directly which value the records of a condition have."""
+        counts = {int(value): interface.count(mine & (values == value)) for value in np.unique(values)}
+        known = {value: count for value, count in counts.items() if count is not None}
+        whole = interface.count(mine)
+        return next((value for value, count in known.items() if count == whole), None)
+
+
+def _alike(scene: Scene, record: int) -> Mask:
+    """Return the condition that the quasi-identifiers are those of a person."""
+    alike: Mask = np.logical_and.reduce([scene.values(name) == scene.values(name)[record] for name in scene.known])
+    return alike
+
+
+def _tracked(interface: CountingInterface, mine: Mask, values: NDArray[np.integer], tracker: Mask) -> int | None:
+    """Return the value that all records of a condition have, if they have one."""
+    everybody = _sum(interface.count(tracker), interface.count(~tracker))
+    found = []
+    for value in np.unique(values):
+        condition = mine & (values == value)
+        both = _sum(interface.count(condition | tracker), interface.count(condition | ~tracker))
+        if both is None or everybody is None:
+            return None
+        if both > everybody:
+            found.append(int(value))
+    return found[0] if len(found) == 1 else None
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one + other

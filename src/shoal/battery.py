@@ -1,0 +1,207 @@
+"""The battery: the attacks that suit what is given, one after another, on one release."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.attacks.attack import ATTACKS, Attack, Need
+from shoal.attacks.result import Criterion, Result
+from shoal.attacks.scene import TARGETS, Scene
+from shoal.attacks.truth import alike, by_content, by_key, shared
+from shoal.errors import AttackError
+from shoal.hierarchy.hierarchy import Hierarchy
+from shoal.hierarchy.spec import bind_all
+from shoal.policy.policy import Policy
+from shoal.progress import Hook, Progress, silent
+from shoal.release.release import Release
+from shoal.table.reading import read
+from shoal.table.table import Table
+
+DIRTY = {"typos": 0.05, "known": 0.9}  # what the dirty adversary of the battery has wrong, and knows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Attacked:
+    """What came of all attacks. ``left_out``: attacks that could not be tried, and why. ``notes``: what to know."""
+
+    results: tuple[Result, ...]
+    left_out: Mapping[str, str]
+    notes: tuple[str, ...]
+    seed: int
+
+    def card(self) -> dict[Criterion, Result | None]:
+        """Return for each question of WP216 the attack that gained most over its baseline."""
+        found: dict[Criterion, Result | None] = {}
+        for criterion in Criterion:
+            held = [one for one in self.results if one.criterion is criterion and ATTACKS[one.attack].on_card]
+            found[criterion] = max(held, key=lambda one: one.lift, default=None)
+        return found
+
+    def of(self, attack: str, column: str | None = None) -> Result:
+        """Return the first result of an attack, about a column if one is named."""
+        for one in self.results:
+            if one.attack == attack and (column is None or one.column == column):
+                return one
+        raise AttackError(f"There is no result of {attack}{f' about {column}' if column else ''}.")
+
+    def __repr__(self) -> str:
+        lines = [f"Attacked: {len(self.results)} results"]
+        for one in self.results:
+            about = f" ({one.column})" if one.column else ""
+            found = f"{one.success.value:.1%} [{one.success.low:.1%}, {one.success.high:.1%}]"
+            lines.append(f"  {one.attack}{about}: {found}, baseline {one.baseline:.1%}")
+        return "\n".join(lines)
+
+
+def attack(  # noqa: PLR0913 - keyword-only options
+    release: Any,
+    original: Any,
+    policy: Policy | str | Path | None = None,
+    *,
+    quasi: Sequence[str] | str | None = None,
+    sensitive: Sequence[str] | str | None = None,
+    subject: str | None = None,
+    external: Any = None,
+    outsiders: Any = None,
+    second: Any = None,
+    key: Sequence[str] | str | None = None,
+    in_order: bool = False,
+    hierarchies: Mapping[str, Any] | None = None,
+    attacks: Sequence[str | Attack] | None = None,
+    targets: int = TARGETS,
+    seed: int = 0,
+    progress: Hook | None = None,
+) -> Attacked:
+    """Attack a release as an adversary would, and tell what is achieved.
+
+    ``release``: what ``anonymize`` returned, or any table made from the original: coarser, suppressed, noisy or made
+    up. ``external``: an identified register; ``outsiders``: people who are not in the data, with the same columns;
+    ``second``: another release of the same people. ``key``: columns that tell which record is which in the original,
+    the release and the register; ``in_order``: the release has the original's order. Without either, records are
+    matched by what they show. ``attacks``: their names, or attacks with parameters; all that suit, if none are named.
+    ``targets``: how many people are attacked at most, drawn by chance.
+
+    >>> import shoal
+    >>> data = {"age": [31, 34, 71, 78], "dx": ["flu", "ms", "flu", "flu"]}
+    >>> coarse = {"age": ["30-39", "30-39", "70-79", "70-79"], "dx": ["flu", "ms", "flu", "flu"]}
+    >>> found = shoal.attack(coarse, data, quasi=["age"], sensitive=["dx"], attacks=["homogeneity", "linkage"])
+    >>> [(one.attack, one.success.value) for one in found.results]
+    [('homogeneity', 0.5), ('linkage', 0.5)]
+    """
+    if targets < 1 or seed < 0:
+        raise AttackError("At least one person must be attacked, and the seed must not be negative.")
+    made = release if isinstance(release, Release) else None
+    chosen = made.policy if made is not None and policy is None else None if policy is None else Policy.given(policy)
+    table = _table(original, chosen).taking(quasi=quasi, sensitive=sensitive, subject=subject)
+    ladders = {**_ladders(table, chosen), **bind_all(dict(hierarchies or {}), table)}
+    named = (key,) if isinstance(key, str) else tuple(key or ())
+    strangers, register = (None if one is None else _plain(one) for one in (outsiders, external))
+    released = made.table if made is not None else _plain(release)
+    scene = Scene.of(table, released, outsiders=strangers, register=register, hierarchies=ladders, seed=seed)
+    scene = replace(scene, most=targets, progress=progress or silent)
+    scene, how = _with_truth(scene, made, named, in_order=in_order)
+    if register is not None:
+        scene = replace(scene, whose=_whose(scene, register, named))
+    if second is not None:
+        other = second.table if isinstance(second, Release) else _plain(second)
+        scene = replace(scene, second=Scene.of(table, other, hierarchies=ladders, seed=seed))
+    return _battery(scene, attacks, how)
+
+
+def _battery(scene: Scene, attacks: Sequence[str | Attack] | None, how: str) -> Attacked:
+    results: list[Result] = []
+    left_out: dict[str, str] = {}
+    tried = _chosen(scene, attacks)
+    for place, one in enumerate(tried):
+        scene.progress(Progress(f"trying {one.name}", place, len(tried)))
+        lacking = [need for need in one.needs if not _has(scene, need)]
+        if lacking:
+            left_out[one.name] = f"It needs {lacking[0]}."
+            continue
+        begun = time.perf_counter()
+        found = [replace(result, seconds=time.perf_counter() - begun) for result in one.run(scene)]
+        results += found
+        if not found:
+            left_out[one.name] = "The release has nothing that it could be tried on."
+    return Attacked(tuple(results), left_out, tuple(_notes(scene, how)), scene.seed)
+
+
+def _chosen(scene: Scene, attacks: Sequence[str | Attack] | None) -> list[Attack]:
+    """Return the attacks that were asked for; by default all that suit, and linkage by a dirty adversary, too."""
+    if attacks is not None:
+        return [one if isinstance(one, Attack) else ATTACKS[one]() for one in attacks]
+    default = [kind() for kind in ATTACKS.values() if kind.default]
+    return [*default, ATTACKS["linkage"](**DIRTY)] if len(scene.known) > 1 else default
+
+
+def _has(scene: Scene, need: Need) -> bool:
+    whose = scene.original.subject
+    return {
+        Need.SENSITIVE: bool(scene.secret),
+        Need.TRUTH: scene.truth is not None,
+        Need.OUTSIDERS: scene.strangers() is not None,
+        Need.REGISTER: scene.register is not None,
+        Need.SECOND: scene.second is not None,
+        Need.EVENTS: whose is not None and whose in scene.release and len(scene.insiders) < scene.original.records,
+        Need.LEARNING: find_spec("sklearn") is not None,
+    }[need]
+
+
+def _notes(scene: Scene, how: str) -> Iterator[str]:
+    yield f"Released records are matched {how}."
+    if len(scene.targets) < len(scene.insiders):
+        yield f"{len(scene.targets):,} of {len(scene.insiders):,} persons are attacked, drawn by chance."
+    if scene.original.subject is None:
+        yield "No column says whose row it is: every record is taken for a person."
+    if scene.outsiders is None:
+        yield "Without people who are not in the data, what is learned about people in general counts as success, too."
+
+
+def _table(original: Any, policy: Policy | None) -> Table:
+    if policy is None:
+        return _plain(original)
+    return policy.apply(original) if isinstance(original, Table) else policy.read(original)
+
+
+def _plain(data: Any) -> Table:
+    return data if isinstance(data, Table) else read(data)
+
+
+def _ladders(table: Table, policy: Policy | None) -> dict[str, Hierarchy]:
+    return {} if policy is None else policy.hierarchies(table)
+
+
+def _with_truth(scene: Scene, made: Release | None, key: Sequence[str], *, in_order: bool) -> tuple[Scene, str]:
+    """Return the scene with what is known about whose records are whose, and how that is known."""
+    if made is not None:
+        return replace(scene, truth=_inverted(made.records, scene.original.records)), "as they were released"
+    if key and all(name in scene.release for name in key):
+        return replace(scene, truth=by_key(scene.original, scene.release, key)), f"by {', '.join(key)}"
+    if in_order:
+        if scene.release.records != scene.original.records:
+            raise AttackError("The release has not as many records as the original, so it cannot be in its order.")
+        return replace(scene, truth=np.arange(scene.original.records)), "by position"
+    truth = by_content(scene)
+    told = "by what they show" if truth is not None else "with nobody: give a key, or say that they are in order"
+    return replace(scene, truth=truth), told
+
+
+def _inverted(records: NDArray[np.intp], number: int) -> NDArray[np.intp]:
+    truth = np.full(number, -1, np.intp)
+    real = np.flatnonzero(records >= 0)
+    truth[records[real]] = real
+    return truth
+
+
+def _whose(scene: Scene, register: Table, key: Sequence[str]) -> NDArray[np.intp] | None:
+    """Return the original record of each person of the register; None if no column names both."""
+    named = [name for name in key if name in register] or shared(scene.original, register)
+    if not named or scene.register is None:
+        return None
+    return alike(scene.original, register, named)[scene.register.records]

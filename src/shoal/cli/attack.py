@@ -1,0 +1,156 @@
+"""``shoal attack``: what an adversary achieves against a release."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.cli import source as given
+from shoal.cli.assess import Quasi, Sensitive, Subject
+from shoal.cli.output import console, document, grid, plain, progress_bar, remark
+from shoal.cli.pictures import draw
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from shoal.attacks.result import Result
+    from shoal.battery import Attacked
+
+Policy = Annotated[Path | None, typer.Option("--policy", "-p", help="The policy file: roles and hierarchies.")]
+
+
+@given.reading
+def attack(  # noqa: PLR0913, PLR0917 - options of a command
+    original: Annotated[Path, typer.Argument(help="The original data.")],
+    release: Annotated[Path, typer.Argument(help="The release, made from the original by whomever.")],
+    options: dict[str, Any],
+    policy: Policy = None,
+    quasi: Quasi = None,
+    sensitive: Sensitive = None,
+    subject: Subject = None,
+    external: Annotated[Path | None, typer.Option(help="An identified register: who could the records be?")] = None,
+    outsiders: Annotated[
+        Path | None, typer.Option(help="People who are not in the data, with the same columns.")
+    ] = None,
+    second: Annotated[Path | None, typer.Option(help="Another release of the same people.")] = None,
+    key: Annotated[str | None, typer.Option(help="Columns that tell which record is which, comma-separated.")] = None,
+    in_order: Annotated[bool, typer.Option("--in-order", help="The release has the order of the original.")] = False,
+    only: Annotated[str | None, typer.Option(help="Names of attacks, comma-separated; all that suit without.")] = None,
+    targets: Annotated[int, typer.Option(min=1, help="How many people are attacked at most.")] = 10_000,
+    seed: Annotated[int, typer.Option(min=0, help="Decides who is drawn by chance.")] = 0,
+    pictures: Annotated[Path | None, typer.Option(help="Draw what came of it into this folder.")] = None,
+    force: given.Force = False,
+    json: given.Json = False,
+) -> None:
+    """Attack a release as an adversary would, and tell what is achieved.
+
+    Exit code 0: it was done; nothing is judged. 2: it could not be done.
+    """
+    import shoal
+
+    chosen = None if policy is None else shoal.Policy.load(policy)
+    table = given.load(original, options, chosen)
+    with progress_bar() as hook:
+        found = shoal.attack(
+            given.load(release, options),
+            table,
+            chosen,
+            quasi=given.names(quasi),
+            sensitive=given.names(sensitive),
+            subject=subject,
+            external=None if external is None else given.load(external, options),
+            outsiders=None if outsiders is None else given.load(outsiders, options),
+            second=None if second is None else given.load(second, options),
+            key=given.names(key),
+            in_order=in_order,
+            attacks=given.names(only),
+            targets=targets,
+            seed=seed,
+            progress=hook,
+        )
+    if pictures is not None:
+        draw(pictures, {"attacks": shoal.charts.attacks(found), **_curves(found)}, force=force)
+    if json:
+        document("attack", result(found))
+        return
+    show(found, console())
+    for note in found.notes:
+        remark(f"Note: {note}")
+    for name, why in found.left_out.items():
+        remark(f"Note: {name} is left out. {why}")
+
+
+def _curves(found: "Attacked") -> dict[str, Any]:
+    from shoal import charts
+
+    drawn = [one for one in found.results if len(one.curve) > 1]
+    return {f"{one.attack}-{one.column or 'all'}-{place}": charts.knowledge(one) for place, one in enumerate(drawn)}
+
+
+def result(found: "Attacked") -> dict[str, Any]:
+    """Return what came of the attacks as plain data."""
+    return {
+        "attacks": [_plain(one) for one in found.results],
+        "wp216": {str(question): None if one is None else _plain(one) for question, one in found.card().items()},
+        "left_out": dict(found.left_out),
+        "notes": list(found.notes),
+        "seed": found.seed,
+    }
+
+
+def _plain(one: "Result") -> dict[str, Any]:
+    return {
+        "attack": one.attack,
+        "column": one.column,
+        "says": one.says,
+        "success": one.success.value,
+        "low": one.success.low,
+        "high": one.success.high,
+        "baseline": one.baseline,
+        "control": None if one.control is None else one.control.value,
+        "lift": one.lift,
+        "risk": one.risk,
+        "targets": one.targets,
+        "adversary": one.adversary,
+        "conduct": one.adversary.conduct,
+        "criterion": one.criterion,
+        "curve": [
+            {
+                "at": point.at,
+                "success": point.success.value,
+                "low": point.success.low,
+                "high": point.success.high,
+                "baseline": point.baseline,
+            }
+            for point in one.curve
+        ],
+        "axis": one.axis,
+        "details": dict(one.details),
+        "seed": one.seed,
+        "seconds": round(one.seconds, 3),
+    }
+
+
+def show(found: "Attacked", out: "Console") -> None:
+    """Print what each attack achieves, and the card of WP216."""
+    table = grid("attack", "success (95 %)", "baseline", "control", "lift")
+    for one in found.results:
+        success = one.success
+        table.add_row(
+            plain(f"{one.attack} {one.column or ''}"),
+            f"{success.value:.1%} ({success.low:.1%} – {success.high:.1%})",
+            f"{one.baseline:.1%}",
+            "-" if one.control is None else f"{one.control.value:.1%}",
+            f"{one.lift:+.2f}",
+        )
+    out.print(table)
+    out.print("\nWhat counts as success:")
+    for attack_, says in {one.attack: one.says for one in found.results}.items():
+        out.print(f"  {attack_}: {plain(says)}")
+    out.print("\nThe three questions of WP216, each with the attack that gained most over its baseline:")
+    for question, best in found.card().items():
+        said = "nothing was tried"
+        if best is not None:
+            about = f" of {best.column}" if best.column else ""
+            said = f"{best.success.value:.1%} by {best.attack}{about}, {best.baseline:.1%} without the release"
+        out.print(f"  {question}: {plain(said)}")

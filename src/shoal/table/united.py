@@ -1,0 +1,68 @@
+"""United columns: one dictionary for the values that several tables have under the same name."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from shoal.errors import ColumnError
+from shoal.kernels.translation import narrowest
+from shoal.table.column import Column, as_text
+from shoal.table.kind import Kind
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class United:
+    """``column``: knows the values of all. ``places[i][code]``: what a code of the i-th column has become."""
+
+    column: Column
+    places: tuple[NDArray[np.unsignedinteger[Any]], ...]
+
+    @classmethod
+    def of(cls, columns: Sequence[Column]) -> "United":
+        """Unite columns; the first one says what kind of values they are.
+
+        >>> import shoal
+        >>> ours, theirs = shoal.read({"age": [34, 71]})["age"], shoal.read({"age": [50.0, None]})["age"]
+        >>> united = United.of([ours, theirs])
+        >>> united.column.values.to_pylist(), [places.tolist() for places in united.places]
+        ([34, 50, 71], [[0, 2], [1, 3]])
+        """
+        first = columns[0]
+        held = [_like(first, column) for column in columns]
+        together = pc.unique(pa.concat_arrays(held))
+        new = pc.invert(pc.is_in(together, held[0]))
+        values = together.take(pc.sort_indices(together)) if first.kind is not Kind.CATEGORY else together
+        if not pc.any(new).as_py():
+            values = held[0]
+        missing, suppressed = any(one.missing for one in columns), any(one.suppressed for one in columns)
+        made = Column(first.name, first.kind, values, missing, suppressed)
+        return cls(made, tuple(_places(made, column, texts) for column, texts in zip(columns, held, strict=True)))
+
+
+def _places(made: Column, column: Column, values: pa.Array) -> NDArray[np.unsignedinteger[Any]]:
+    places = np.zeros(column.size, np.int64)
+    places[: len(values)] = pc.index_in(values, made.values).to_numpy(zero_copy_only=False)
+    for ours, theirs in ((made.missing_code, column.missing_code), (made.suppressed_code, column.suppressed_code)):
+        if ours is not None and theirs is not None:
+            places[theirs] = ours
+    return places.astype(narrowest(max(made.size, 1)))
+
+
+def _like(first: Column, column: Column) -> pa.Array:
+    """Return the values of a column as those of the first one are kept; refuse what cannot be."""
+    if column.values.type == first.values.type:
+        return column.values
+    try:
+        if first.is_text:
+            return as_text(column.values).cast(first.values.type)
+        return column.values.cast(first.values.type)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise ColumnError(
+            f"Column '{first.name}' is {first.kind} in one table and {column.kind} in another.",
+            hint="Read both the same way, for example as text: text=[…].",
+        ) from None
