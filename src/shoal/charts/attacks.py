@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from shoal.attacks.attack import ATTACKS
 from shoal.battery import Attacked
 from shoal.charts.chart import Chart
 from shoal.charts.colours import FAINT, INK, LINES
@@ -34,7 +35,7 @@ def attacks(found: Attacked) -> Chart:
         }
         for place, one in enumerate(shown, 1)
     ]
-    best = shown[0]
+    best = next((one for one in shown if ATTACKS[one.attack].on_card), shown[0])
     name = f"{best.attack}{f' of {best.column}' if best.column else ''}"
     title = f"{name} gains most: {best.success.value:.1%}, without the release {best.baseline:.1%}"
     told = "Point and line: success and its 95 % interval. Stroke: without the release. Ring: people not in the data"
@@ -42,7 +43,7 @@ def attacks(found: Attacked) -> Chart:
 
 
 def _body(values: list[dict[str, Any]]) -> dict[str, Any]:
-    axis = {"labelLimit": 320, "labelExpr": "slice(datum.label, 3)", "grid": False, "ticks": False}
+    axis = {"labelLimit": 320, "labelExpr": "slice(datum.label, 3)", "grid": False, "ticks": False, "offset": 8}
     y = {"field": "attack", "type": "nominal", "sort": [one["attack"] for one in values], "title": None, "axis": axis}
     scale = {"domain": [0, 1]}
     x = {"field": "success", "type": "quantitative", "title": "success", "axis": {"format": "%"}, "scale": scale}
