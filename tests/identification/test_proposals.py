@@ -217,5 +217,5 @@ def test_options_that_would_be_ignored_are_refused(wrong):
 
 def test_rates_are_compared_exactly():
     found = identify({"x": [*range(11)] * 100}, method="g-distinct", alpha=25, beta=1)
-    assert found.rates.rates[0].rate == 1.0
+    assert found.rates.rates[0].rate < 1.0  # as a float; and yet
     assert found.columns["x"].role is Role.QUASI

@@ -252,7 +252,7 @@ def _finding(
         seen.shape,
         seen.missing,
         *apart,
-        float(risk_rate(counts)),
+        risk_rate(counts),
         share,
         None if parts is None else parts.errors.get(seen.name),
         _teller(seen.name, together),
@@ -275,7 +275,8 @@ def _more(seen: Seen, made: Proposal, share: float | None, teller: str | None) -
 
 def _apart(seen: Seen, counts: NDArray[np.int64], persons: Table) -> tuple[float, float]:
     """Return the distinction and separation of a column: of persons, if it is known whose records they are."""
-    if persons.subject is None or persons.subject == seen.name:
+    whose = persons.subject
+    if whose is None or whose == seen.name or len(persons[whose].values) == persons.records:
         records = max(seen.table.records, 1)
         return len(counts) / records, float(separated(counts, np.ones_like(counts), seen.table.records))
     classes = Classes.of(persons, [seen.name])

@@ -25,6 +25,7 @@ from shoal.table.table import Table
 COMPATS = ("menten-2024",)
 ALPHA, BETA = 25.0, 1.0
 MOST_MISSING = 0.85
+_CLEAR = 1e-9  # floats that differ by more are different rates
 _DOMINATED = 0.5  # the part of a rate that values held by one record may have
 
 
@@ -121,12 +122,20 @@ def g_distinct(  # noqa: PLR0913 - keyword-only options
     return GDistinct(alpha, beta, table.records, tuple(order), excluded, tuple(direct))
 
 
-def risk_rate(counts: NDArray[np.int64]) -> Fraction:
+def risk_rate(counts: NDArray[np.int64]) -> float:
     """Return the mean of 1 / count over the values that so many records have, in percent; 0 if there are none.
 
-    >>> round(float(risk_rate(np.array([1, 3]))), 2)
+    >>> round(risk_rate(np.array([1, 3])), 2)
     66.67
     """
+    return 100 * float((1 / counts).sum()) / max(len(counts), 1)
+
+
+def _exactly(counts: NDArray[np.int64], near: Sequence[float]) -> Fraction:
+    """Return the same without rounding, if it is near to a threshold; elsewhere floats tell."""
+    rate = risk_rate(counts)
+    if not any(abs(rate - one) <= _CLEAR * max(abs(one), 1) for one in near):
+        return Fraction(rate)
     sizes, number = np.unique(counts, return_counts=True)
     return 100 * Ratios(number, sizes).sum() / max(len(counts), 1)
 
@@ -150,6 +159,7 @@ def _rate(table: Table, name: str, missing: float, thresholds: tuple[float, floa
     counts = table.counts(name)
     counts = counts[counts > 0]
     rate = risk_rate(counts)
-    role = _role(rate if compat is None else exact(round(float(rate), 2)), *thresholds)
-    single = float(int(np.count_nonzero(counts == 1)) / (rate / 100 * len(counts))) if len(counts) else 0.0
-    return Rate(name, float(rate), len(counts), len(counts) / max(table.records, 1), single, missing, role)
+    compared = _exactly(counts, thresholds) if compat is None else exact(round(rate, 2))
+    single = int(np.count_nonzero(counts == 1)) / (rate / 100 * len(counts)) if len(counts) else 0.0
+    record_risk = len(counts) / max(table.records, 1)
+    return Rate(name, rate, len(counts), record_risk, single, missing, _role(compared, *thresholds))

@@ -95,8 +95,12 @@ class Seen:
         if self.whose is None or self.whose == self.name:
             return None
         mine = self.table.codes(self.name) < len(self.column.values)
-        persons = self.table.codes(self.whose)[mine].astype(np.int64)
-        number = len(np.unique(persons))
+        persons, there = (
+            self.table.codes(self.whose)[mine].astype(np.int64),
+            np.zeros(self.table[self.whose].size, bool),
+        )
+        there[persons] = True
+        number = int(np.count_nonzero(there))
         if number < _FEW_RECORDS or self.shape.values < _UNIQUE * number:
             return None
         pairs = persons * self.column.size + self.table.codes(self.name)[mine]
