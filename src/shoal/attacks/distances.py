@@ -7,6 +7,7 @@ value, 1 − 1/m if that is one of m that it may stand for, 1 if it is none of t
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +16,11 @@ from shoal.attacks.cells import Cells
 from shoal.attacks.people import People
 from shoal.attacks.scene import Scene
 from shoal.engines.protocol import DistinctRows
+from shoal.kernels.covering import Sets
+from shoal.kernels.lookups import Near, summed
+from shoal.recoding.nodes import Floats
 from shoal.table.scale import scale
 
-Near = NDArray[np.float32]
 _ROOM = 1 << 23  # distances that are held at a time
 _UNKNOWN = 0.5  # to a number that is not shown
 CLOSE = np.float32(1e-6)  # distances that differ by less are the same
@@ -49,49 +52,47 @@ class Distances:
         together = max(_ROOM // max(len(self.rows), 1), 1)
         for begin in range(0, len(people), together):
             part = slice(begin, min(begin + together, len(people)))
-            total = np.zeros((part.stop - begin, len(self.rows)), np.float32)
-            for name, held in zip(self.columns, parts, strict=True):
-                held.add(people.codes[name][part], total)
+            values = [np.unique(people.codes[name][part], return_inverse=True) for name in self.columns]
+            tables = [held.table(mine) for held, (mine, _) in zip(parts, values, strict=True)]
+            total = summed(tables, [lines for _, lines in values], [held.nodes for held in parts])
             total /= np.float32(len(self.columns))
             yield part, total
 
-    def _codes(self, name: str) -> NDArray[np.unsignedinteger]:
+    def _codes(self, name: str) -> NDArray[np.unsignedinteger[Any]]:
         return self.rows.codes[self.rows.columns.index(name)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Part:
-    """One column: numbers of people's values and of rows, or how far each value is from each set."""
+    """One column: what rows show, as ``nodes``: sets, or released codes where these are numbers.
 
-    mine: Near
-    theirs: Near
-    table: Near | None
+    ``mine``, ``theirs``: the numbers of values and of released codes, as shares of the range, where there are any.
+    """
+
+    cells: Cells
     nodes: NDArray[np.uint32]
+    mine: Floats | None
+    theirs: Floats
 
     @classmethod
-    def of(cls, cells: Cells, codes: NDArray[np.unsignedinteger]) -> "_Part":
+    def of(cls, cells: Cells, codes: NDArray[np.unsignedinteger[Any]]) -> "_Part":
+        """Take the rows with some released codes."""
         places = scale(cells.column)
         if places is None:
-            none = np.zeros(0, np.float32)
-            return cls(none, none, to_sets(cells), cells.nodes[codes])
+            return cls(cells, cells.nodes[codes], None, np.zeros(0))
         known = places[~np.isnan(places)]
         span = float(np.ptp(known)) if len(known) else 0.0
-        mine, theirs = (held / (span or 1.0) for held in (places, cells.numbers[codes]))
-        return cls(mine.astype(np.float32), theirs.astype(np.float32), None, cells.nodes[codes])
+        return cls(cells, codes.astype(np.uint32), places / (span or 1.0), cells.numbers / (span or 1.0))
 
-    def add(self, values: NDArray[np.unsignedinteger], total: Near) -> None:
-        """Add the distances of some people's values."""
-        if self.table is not None:
-            total += self.table[values][:, self.nodes]
-            return
+    def table(self, values: NDArray[np.unsignedinteger[Any]]) -> Near:
+        """Return how far each of some values is from each node."""
+        if self.mine is None:
+            return apart_from_sets(self.cells, values)
         apart = np.abs(self.mine[values][:, None] - self.theirs[None, :])
-        total += np.where(np.isnan(apart), np.float32(_UNKNOWN), np.minimum(apart, 1))
+        return np.where(np.isnan(apart), _UNKNOWN, np.minimum(apart, 1)).astype(np.float32)
 
 
-def to_sets(cells: Cells) -> Near:
-    """Return how far each value is from each set."""
-    sizes = np.diff(cells.starts)
-    table = np.ones((cells.column.size, len(sizes)), np.float32)
-    owner = np.repeat(np.arange(len(sizes)), sizes)
-    table[cells.members, owner] = 1 - 1 / np.maximum(sizes[owner], 1)
-    return table
+def apart_from_sets(cells: Cells, values: NDArray[np.unsignedinteger[Any]]) -> Near:
+    """Return how far each of some values is from each set."""
+    inside = Sets(cells.nodes, cells.starts, cells.members, cells.column.size).held(values)
+    return np.where(inside, 1 - 1 / np.maximum(np.diff(cells.starts), 1), 1).astype(np.float32)

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from shoal.attacks.attack import ATTACKS, Attack, Need
 from shoal.attacks.cells import Cells
-from shoal.attacks.distances import CLOSE, Distances, Near, to_sets
+from shoal.attacks.distances import CLOSE, Distances
 from shoal.attacks.people import People
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
@@ -70,8 +70,10 @@ class Inference(Attack):
         right = Right.of(scene.cells[column], rows.codes[-1], self.tolerance)
         found = np.zeros(len(people))
         for part, apart in Distances.of(scene, scene.known, rows).to(people):
-            near = rows.counts * (apart <= apart.min(axis=1)[:, None] + CLOSE)
-            found[part] = (near * right.of_values(people.codes[column][part])).sum(axis=1) / near.sum(axis=1)
+            target, row = np.nonzero(apart <= apart.min(axis=1)[:, None] + CLOSE)
+            hits = right.pairs(people.codes[column][part][target], row)
+            weights, size = rows.counts[row].astype(np.float64), len(apart)
+            found[part] = np.bincount(target, weights * hits, size) / np.bincount(target, weights, size)
         return found
 
     def _always_the_same(self, scene: Scene, people: People, column: str) -> float:
@@ -89,27 +91,29 @@ class Inference(Attack):
 class Right:
     """Whether what rows show of a column is right: numbers within a tolerance, or the chance that a value is meant."""
 
-    mine: Floats
-    theirs: Floats
-    table: Near | None
-    nodes: NDArray[np.uint32]
+    cells: Cells
+    codes: NDArray[np.unsignedinteger[Any]]
+    mine: Floats | None
     tolerance: float
 
     @classmethod
     def of(cls, cells: Cells, codes: NDArray[np.unsignedinteger[Any]], tolerance: float) -> "Right":
         """Take rows with some released codes."""
-        places, nodes = scale(cells.column), cells.nodes[codes]
-        if places is None:
-            return cls(np.zeros(0), np.zeros(0), 1 - to_sets(cells), nodes, tolerance)
-        return cls(places, cells.numbers[codes], None, nodes, tolerance)
+        return cls(cells, codes, scale(cells.column), tolerance)
 
-    def of_values(self, values: NDArray[np.unsignedinteger[Any]]) -> NDArray[np.floating[Any]]:
-        """Return for each of some true values and each row how likely the row says it."""
-        if self.table is not None:
-            return np.asarray(self.table[values][:, self.nodes])
-        true = self.mine[values][:, None]
-        off = np.abs(self.theirs[None, :] - true)
-        return np.asarray(off <= self.tolerance * np.abs(true) + 1e-12, np.float64)
+    def pairs(self, values: NDArray[np.unsignedinteger[Any]], rows: NDArray[np.intp]) -> Floats:
+        """Return for pairs of a true value and a row how likely the row says it."""
+        codes = self.codes[rows]
+        if self.mine is None:
+            inside = self.cells.holds(codes, values)
+            return np.asarray(inside / np.maximum(np.diff(self.cells.starts)[self.cells.nodes[codes]], 1))
+        off = np.abs(self.cells.numbers[codes] - self.mine[values])
+        return np.asarray(off <= self.tolerance * np.abs(self.mine[values]) + 1e-12, np.float64)
+
+    def of_values(self, values: NDArray[np.unsignedinteger[Any]]) -> Floats:
+        """Return the same for each of some true values and each row."""
+        places = np.indices((len(values), len(self.codes)))
+        return self.pairs(values[places[0].ravel()], places[1].ravel()).reshape(len(values), -1)
 
 
 def _as_values(nodes: NDArray[np.uint32], starts: NDArray[np.int64], members: NDArray[np.uint32]) -> NDArray[np.uint32]:

@@ -67,6 +67,6 @@ def _joined(scene: Scene, people: People, first: Sequence[str], second: Sequence
     both = [Distances.of(scene, columns, rows).to(people) for columns in (first, second)]
     for (part, here), (_, there) in zip(*both, strict=True):
         near = [apart <= apart.min(axis=1)[:, None] + CLOSE for apart in (here, there)]
-        taken = [(rows.counts * held).sum(axis=1) for held in near]
-        found[part] = (rows.counts * (near[0] & near[1])).sum(axis=1) / (taken[0] * taken[1])
+        first_, second_, both_ = (held.astype(np.float64) @ rows.counts for held in (*near, near[0] & near[1]))
+        found[part] = both_ / (first_ * second_)
     return found

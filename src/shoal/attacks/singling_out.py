@@ -1,7 +1,7 @@
 """Singling out: to find a description that fits exactly one person."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +16,8 @@ from shoal.recoding.nodes import Floats
 from shoal.table.scale import scale
 
 Mask = NDArray[np.bool_]
+_ROOM = 1 << 26  # bytes that each column may remember
+_ROUNDS = 20  # in each of which as many descriptions are drawn as are to be tried
 
 
 @ATTACKS.register("singling-out")
@@ -24,7 +26,7 @@ class SinglingOut(Attack):
 
     A description takes a released record and says of some of its columns that a person's value is in the set that the
     record shows; of plain numbers that it is as large at least (above the median) or as small at most. Those are tried
-    that fit one released record only; where a drawn one fits several, the adversary has none. WP216; Giomi et al. 2023.
+    that fit one released record only; of a release in which few do, few can be tried. WP216; Giomi et al. 2023.
     Baseline: descriptions whose parts are drawn from different records. Control: the same descriptions, and so many
     people who are not in the data.
 
@@ -45,20 +47,25 @@ class SinglingOut(Attack):
         """Draw descriptions, and see whom they fit."""
         rng, names = scene.rng(self.name), (*scene.known, *scene.secret)
         columns = [Described.of(scene.cells[name]) for name in names]
-        drawn = _drawn(columns, min(self.columns, len(columns)), self.attempts, scene.release.records, rng)
-        mixed = drawn.mixed(columns, scene.release.records, rng)
+        number, records = min(self.columns, len(columns)), scene.release.records
+        drawn = _tried(columns, number, self.attempts, records, rng, mixed=False)
+        mixed = _tried(columns, number, self.attempts, records, rng, mixed=True)
         fits, blind = (Fits.of(columns, held, scene.insiders.known(names)) for held in (drawn, mixed))
         singled = np.zeros(len(scene.insiders))
         singled[fits.whom[fits.singled]] = 1
         yield self.result(
             scene,
             "a description fits exactly one person",
-            fits.singled.astype(np.float64),
-            float(blind.singled.mean()),
+            self._of_all(fits),
+            float(self._of_all(blind).mean()),
             self._control(scene, columns, names, drawn, fits, rng),
             persons=scene.over_original(scene.insiders, singled),
-            details={"fit_one_record": int(fits.tried.sum()), "columns": drawn.columns.shape[1]},
+            details={"fit_one_record": len(fits.singled), "columns": number},
         )
+
+    def _of_all(self, fits: "Fits") -> Floats:
+        """Return which descriptions succeeded; without any, no attempt has."""
+        return fits.singled.astype(np.float64) if len(fits.singled) else np.zeros(self.attempts)
 
     def _control(  # noqa: PLR0913, PLR0917 - descriptions, and whom they fit
         self,
@@ -73,11 +80,11 @@ class SinglingOut(Attack):
         strangers = scene.strangers(*names, most=len(scene.insiders))
         if strangers is None:
             return None
-        found = Fits.of(columns, drawn, strangers.known(names)).singled.astype(np.float64)
+        found = self._of_all(Fits.of(columns, drawn, strangers.known(names)))
         size = min(len(strangers), len(scene.insiders))
         some = scene.insiders.drawn(size, rng)
-        fewer = Fits.of(columns, drawn, some.known(names)).singled.mean()
-        factor = fits.singled.mean() / fewer if fewer > 0 and len(some) < len(scene.insiders) else 1.0
+        fewer = self._of_all(Fits.of(columns, drawn, some.known(names))).mean()
+        factor = self._of_all(fits).mean() / fewer if fewer > 0 and len(some) < len(scene.insiders) else 1.0
         return np.minimum(found * factor, 1.0)
 
 
@@ -88,6 +95,7 @@ class Described:
     cells: Cells
     mine: Floats | None
     median: float
+    _known: dict[int, Mask] = field(default_factory=dict)
 
     @classmethod
     def of(cls, cells: Cells) -> "Described":
@@ -109,7 +117,14 @@ class Described:
         return np.asarray(self._beyond(number, self.mine)[values])
 
     def records(self, code: int) -> Mask:
-        """Tell which released records it describes."""
+        """Tell which released records it describes; it is asked again and again."""
+        if code not in self._known:
+            if (len(self._known) + 1) * len(self.cells.codes) > _ROOM:
+                self._known.clear()
+            self._known[code] = self._records(code)
+        return self._known[code]
+
+    def _records(self, code: int) -> Mask:
         number = self.cells.numbers[code]
         if self.mine is None or np.isnan(number):
             return np.asarray(self.cells.nodes[self.cells.codes] == self.cells.nodes[code])
@@ -126,20 +141,31 @@ class Descriptions:
     columns: NDArray[np.intp]
     codes: NDArray[np.intp]
 
-    def mixed(self, columns: Sequence[Described], records: int, rng: np.random.Generator) -> "Descriptions":
-        """Return descriptions of the same columns, in words of different records."""
-        drawn = rng.integers(records, size=self.columns.shape)
-        return Descriptions(self.columns, _words(columns, self.columns, drawn))
+    def said(self) -> Iterator[list[tuple[int, int]]]:
+        """Yield each description: columns, and the code that it speaks of."""
+        for chosen, codes in zip(self.columns.tolist(), self.codes.tolist(), strict=True):
+            yield list(zip(chosen, codes, strict=True))
 
 
-def _drawn(
-    columns: Sequence[Described], number: int, attempts: int, records: int, rng: np.random.Generator
+def _tried(  # noqa: PLR0913 - columns, and how to draw
+    columns: Sequence[Described], number: int, attempts: int, records: int, rng: np.random.Generator, *, mixed: bool
 ) -> Descriptions:
-    """Draw columns and records; descriptions that come twice count once."""
-    chosen = np.sort(rng.permuted(np.tile(np.arange(len(columns)), (attempts, 1)), axis=1)[:, :number], axis=1)
-    which = np.broadcast_to(rng.integers(records, size=(attempts, 1)), chosen.shape)
-    both = np.unique(np.concatenate([chosen, _words(columns, chosen, which)], axis=1), axis=0)
-    return Descriptions(both[:, :number], both[:, number:])
+    """Draw descriptions until there are enough that fit one released record, or there seem to be no more.
+
+    ``mixed``: whether their parts are of different records. What comes twice counts once.
+    """
+    found = np.zeros((0, 2 * number), np.intp)
+    for _ in range(_ROUNDS):
+        if len(found) >= attempts:
+            break
+        chosen = np.sort(rng.permuted(np.tile(np.arange(len(columns)), (attempts, 1)), axis=1)[:, :number], axis=1)
+        which = rng.integers(records, size=(attempts, number if mixed else 1))
+        both = np.concatenate([chosen, _words(columns, chosen, np.broadcast_to(which, chosen.shape))], axis=1)
+        alone = np.array([_fits_one(columns, said) for said in Descriptions(both[:, :number], both[:, number:]).said()])
+        together = np.concatenate([found, both[alone]])
+        _, first = np.unique(together, axis=0, return_index=True)
+        found = together[np.sort(first)]
+    return Descriptions(found[:attempts, :number], found[:attempts, number:])
 
 
 def _words(columns: Sequence[Described], chosen: NDArray[np.intp], records: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -150,11 +176,19 @@ def _words(columns: Sequence[Described], chosen: NDArray[np.intp], records: NDAr
     return codes
 
 
+def _fits_one(columns: Sequence[Described], said: Sequence[tuple[int, int]]) -> bool:
+    """Tell whether a description fits one released record only."""
+    first, *others = (columns[at].records(code) for at, code in said)
+    alike = first
+    for other in others:
+        alike = alike & other
+    return int(np.count_nonzero(alike)) == 1
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Fits:
-    """``tried``: which descriptions fit one released record. ``singled``: and one person; ``whom``: who that is."""
+    """``singled``: which descriptions fit exactly one person; ``whom``: who that is."""
 
-    tried: Mask
     singled: Mask
     whom: NDArray[np.intp]
 
@@ -164,15 +198,9 @@ class Fits:
     ) -> "Fits":
         """See whom descriptions fit."""
         number = len(drawn.columns)
-        tried, singled, whom = np.zeros(number, bool), np.zeros(number, bool), np.zeros(number, np.intp)
-        for place, (chosen, codes) in enumerate(zip(drawn.columns.tolist(), drawn.codes.tolist(), strict=True)):
-            said = list(zip(chosen, codes, strict=True))
-            alike = np.logical_and.reduce([columns[at].records(code) for at, code in said])
-            tried[place] = np.count_nonzero(alike) == 1
-            if tried[place]:
-                fitting = np.flatnonzero(
-                    np.logical_and.reduce([columns[at].people(code, people[at]) for at, code in said])
-                )
-                singled[place] = len(fitting) == 1
-                whom[place] = fitting[0] if len(fitting) else 0
-        return cls(tried, singled, whom)
+        singled, whom = np.zeros(number, bool), np.zeros(number, np.intp)
+        for place, said in enumerate(drawn.said()):
+            fitting = np.flatnonzero(np.logical_and.reduce([columns[at].people(code, people[at]) for at, code in said]))
+            singled[place] = len(fitting) == 1
+            whom[place] = fitting[0] if len(fitting) else 0
+        return cls(singled, whom)

@@ -1,0 +1,171 @@
+"""The battery on 100,000 records, and the three risks of WP216 against anonymeter, in one run on one machine.
+
+    python benchmarks/attack.py [--rows 100000] [--peer]
+
+--peer makes a virtual environment of its own for anonymeter, which pins old libraries, and runs it on the same files:
+a table of the demo hospital, one in which a third of all cells is swapped, and people who are in neither. CPU seconds;
+anonymeter's include neither its start nor the compilation of its kernels (a first run warms them up).
+"""
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+from pathlib import Path
+
+import numpy as np
+
+import shoal
+from shoal.attacks.inference import Inference
+from shoal.attacks.linkability import Linkability
+from shoal.attacks.singling_out import SinglingOut
+from shoal.demo import hospital
+
+COLUMNS = ["age", "sex", "insurance", "occupation", "marital_status", "height", "weight", "diabetes"]
+FIRST, SECOND = COLUMNS[:4], COLUMNS[4:]
+SECRET, ATTACKS = "diabetes", 1000
+PEER = """
+import json, sys, time
+import pandas as pd
+from anonymeter.evaluators import InferenceEvaluator, LinkabilityEvaluator, SinglingOutEvaluator
+ori, syn, control = (pd.read_csv(path) for path in sys.argv[1:4])
+first, second, secret, attacks = json.loads(sys.argv[4])
+def timed(make, **how):
+    for n in (20, attacks):
+        begun = time.process_time()
+        one = make(n)
+        one.evaluate(**how)
+        spent = time.process_time() - begun
+    risk = one.risk()
+    return {"risk": risk.value, "low": risk.ci[0], "high": risk.ci[1], "cpu": round(spent, 3),
+            "success": one.results().attack_rate.value}
+both = dict(ori=ori, syn=syn, control=control)
+known = [name for name in first + second if name != secret]
+print(json.dumps({
+    "singling-out": timed(lambda n: SinglingOutEvaluator(**both, n_attacks=n), mode="multivariate"),
+    "linkability": timed(lambda n: LinkabilityEvaluator(**both, n_attacks=n, aux_cols=(first, second))),
+    "inference": timed(
+        lambda n: InferenceEvaluator(**both, n_attacks=n, secret=secret, aux_cols=known, regression=False)
+    ),
+}))
+"""
+
+
+def tables(seed=3):
+    """Return people, a release of them with a third of the cells swapped, and other people."""
+    rng = np.random.default_rng(seed)
+    patients = hospital(patients=6000, seed=seed).patients.to_frame("pandas")
+    patients["age"] = 2024 - patients["birth_date"].map(lambda day: day.year)
+    known = patients[COLUMNS].dropna().reset_index(drop=True)
+    ori, control = known.iloc[:4000].reset_index(drop=True), known.iloc[4000:5000].reset_index(drop=True)
+    release = ori.copy()
+    for name in COLUMNS:
+        swapped = np.flatnonzero(rng.random(len(ori)) < 1 / 3)
+        release.loc[swapped, name] = ori[name].to_numpy()[rng.permutation(swapped)]
+    return ori, release, control
+
+
+def ours(ori, release, control):
+    found = {}
+    tried = {
+        "singling-out": SinglingOut(attempts=ATTACKS),
+        "linkability": Linkability(first=FIRST, targets=ATTACKS),
+        "inference": Inference(targets=ATTACKS),
+    }
+    for name, attack in tried.items():
+        begun = time.process_time()
+        result = shoal.attack(
+            release,
+            ori,
+            quasi=[one for one in COLUMNS if one != SECRET],
+            sensitive=[SECRET],
+            outsiders=control,
+            in_order=True,
+            attacks=[attack],
+        ).results[0]
+        found[name] = {
+            "risk": result.risk,
+            "success": result.success.value,
+            "low": result.success.low,
+            "high": result.success.high,
+            "control": result.control and result.control.value,
+            "cpu": round(time.process_time() - begun, 3),
+        }
+    return found
+
+
+def theirs(ori, release, control):
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        venv.create(home / "env", with_pip=True)
+        python = home / "env/bin/python"
+        subprocess.run([python, "-m", "pip", "install", "-q", "anonymeter"], check=True)
+        paths = []
+        for name, frame in (("ori", ori), ("syn", release), ("control", control)):
+            paths.append(home / f"{name}.csv")
+            frame.to_csv(paths[-1], index=False)
+        given = json.dumps([FIRST, SECOND, SECRET, ATTACKS])
+        done = subprocess.run(
+            [python, "-W", "ignore", "-c", PEER, *paths, given], check=True, capture_output=True, text=True
+        )
+        return json.loads(done.stdout.splitlines()[-1])
+
+
+def battery(rows):
+    """Attack a release of so many records and ten columns, k = 5."""
+    rng = np.random.default_rng(0)
+    data = {
+        "age": rng.integers(18, 95, rows),
+        "sex": rng.choice(["f", "m"], rows),
+        "zip": [f"{code:05d}" for code in rng.integers(100, 1000, rows) * 100],
+        "ethnicity": rng.choice(list("abcde"), rows, p=[0.6, 0.2, 0.1, 0.07, 0.03]),
+        "job": rng.choice([f"job {number}" for number in range(40)], rows),
+        "marital": rng.choice(list("smdw"), rows),
+        "dx": rng.choice([f"d{number}" for number in range(30)], rows),
+        "lab": rng.normal(100, 15, rows).round(1),
+        "bmi": rng.normal(26, 4, rows).round(1),
+        "days": rng.poisson(5, rows),
+    }
+    roles = {
+        **dict.fromkeys(list(data)[:6], "quasi"),
+        "dx": "sensitive",
+        **dict.fromkeys(list(data)[7:], "insensitive"),
+    }
+    columns = "\n".join(f"{name} = '{role}'" for name, role in roles.items())
+    policy = shoal.Policy.parse(
+        f"version = 1\n[columns]\n{columns}\n[[require]]\nmodel = 'k-anonymity'\nk = 5\n[search]\nsuppression = 0.05\n"
+    )
+    table = shoal.read(data)
+    release = shoal.anonymize(table, policy)
+    cpu, wall = time.process_time(), time.perf_counter()
+    found = shoal.attack(release, table)
+    spent = {"cpu": round(time.process_time() - cpu, 2), "wall": round(time.perf_counter() - wall, 2)}
+    seconds = {}
+    for one in found.results:
+        seconds[one.attack] = round(max(seconds.get(one.attack, 0), one.seconds), 2)
+    return {"rows": rows, "results": len(found.results), **spent, "seconds": seconds, "notes": list(found.notes)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=100_000)
+    parser.add_argument("--peer", action="store_true", help="compare with anonymeter, which is installed for it")
+    given = parser.parse_args()
+    result = {"load": os.getloadavg()[0], "battery": battery(given.rows)}
+    if given.peer:
+        people = tables()
+        result["shoal"], result["anonymeter"] = ours(*people), theirs(*people)
+        result["times faster"] = {
+            name: round(one["cpu"] / result["shoal"][name]["cpu"], 1) for name, one in result["anonymeter"].items()
+        }
+    result["peak_gib"] = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 2)
+    sys.stdout.write(json.dumps(result, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
