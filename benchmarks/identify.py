@@ -70,7 +70,9 @@ def first_stage(rows=50_000, columns=16):
         "loop": theirs,
         "shoal": ours,
         "shoal with reading": reading,
-        "times faster": round(theirs["cpu"] / reading["cpu"]),
+        "times faster, from the encoded table": round(theirs["cpu"] / ours["cpu"]),
+        "times faster, from the frame": round(theirs["cpu"] / reading["cpu"]),
+        "pandas": pd.__version__,
     }
 
 

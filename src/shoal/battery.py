@@ -146,7 +146,6 @@ def _has(scene: Scene, need: Need) -> bool:
         Need.SENSITIVE: bool(scene.secret),
         Need.TRUTH: scene.truth is not None,
         Need.OUTSIDERS: scene.strangers() is not None,
-        Need.REGISTER: scene.register is not None,
         Need.SECOND: scene.second is not None,
         Need.EVENTS: whose is not None and whose in scene.release and len(scene.insiders) < scene.original.records,
         Need.LEARNING: find_spec("sklearn") is not None,

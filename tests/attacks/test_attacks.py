@@ -132,6 +132,16 @@ def test_a_register_tells_who_somebody_is():
     assert who.details["in_register"] == 1.0
 
 
+def test_a_register_need_not_have_every_column():
+    data = {**independent(5, 200), "name": [f"P{number}" for number in range(200)]}
+    table = shoal.read(data).assign(quasi=["age", "sex"], sensitive=["dx"], direct=["name"])
+    dirty = Linkage(typos=0.1, known=0.9)
+    for columns in (["name", "age"], ["name"]):
+        register = {name: data[name] for name in columns}
+        found = shoal.attack(table, table, external=register, in_order=True, attacks=[dirty])
+        assert len(found.results) == len(columns)  # by records and, with something known, by the register
+
+
 def test_noise_does_not_hide_records_from_distances():
     data = independent(7)
     noisy = shoal.read({**data, "age": np.asarray(data["age"]) + SEEDED.choice([-1, 1], SIZE)})

@@ -19,7 +19,6 @@ class Need(StrEnum):
     SENSITIVE = "a sensitive column in the release"
     TRUTH = "which released record is whose"
     OUTSIDERS = "people who are not in the data"
-    REGISTER = "an identified register"
     SECOND = "a second release"
     EVENTS = "several records of a person"
     LEARNING = "scikit-learn"

@@ -4,7 +4,7 @@ All of these records are equally likely to be the person's, so a value is as lik
 a record shows a set of values, each of them is as likely as another.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -24,14 +24,10 @@ class Beliefs:
     """What is believed about people, one number for each of them.
 
     ``candidates``: records that may be theirs. ``right``: how likely their true value is, 0 if there are no candidates.
-    ``most``: how likely the likeliest one is. ``guessed``: how likely it is that somebody who says the likeliest value
-    is right, for it may be one of several.
     """
 
     candidates: Floats
     right: Floats
-    most: Floats
-    guessed: Floats
 
     @property
     def certain(self) -> Mask:
@@ -70,19 +66,12 @@ def _spread(counts: Floats, starts: NDArray[np.int64], codes: NDArray[np.uint32]
     return found
 
 
-def believed(
-    scene: Scene, people: People, column: str, change: Callable[[Floats], Floats] = lambda counts: counts
-) -> Beliefs:
-    """Return what is believed about people; ``change``: what the adversary makes of the counts before."""
-    parts = np.zeros((4, len(people)))
+def believed(scene: Scene, people: People, column: str) -> Beliefs:
+    """Return what is believed about people."""
+    parts = np.zeros((2, len(people)))
     for part, counts in counted(scene, people, column):
-        weighed = change(counts)
-        total = weighed.sum(axis=1)
-        shares = weighed / np.where(total > 0, total, 1)[:, None]
-        most, truth = shares.max(axis=1, initial=0), people.codes[column][part].astype(np.intp)
-        right = shares[np.arange(len(truth)), truth]
-        ties = (shares >= most[:, None] - 1e-12).sum(axis=1)
-        parts[:, part] = total, right, most, np.where((right >= most - 1e-12) & (right > 0), 1 / ties, 0)
+        total, truth = counts.sum(axis=1), people.codes[column][part].astype(np.intp)
+        parts[:, part] = total, counts[np.arange(len(truth)), truth] / np.where(total > 0, total, 1)
     return Beliefs(*parts)
 
 

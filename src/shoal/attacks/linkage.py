@@ -73,7 +73,7 @@ class Linkage(Attack):
             },
             notes=_UNMATCHED if scene.truth is None else (),
         )
-        if scene.register is not None and scene.whose is not None:
+        if scene.register is not None and scene.whose is not None and set(scene.known) & set(scene.register.codes):
             yield self._identified(scene, scene.register, scene.whose)
 
     @property
@@ -87,7 +87,7 @@ class Linkage(Attack):
         if not self.typos and self.known == 1:
             return people
         rng, made = scene.rng(f"linkage {who}"), dict(people.codes)
-        for name in scene.known:
+        for name in (one for one in scene.known if one in made):  # a register need not have them all
             codes = made[name]
             wrong = rng.random(len(codes)) < self.typos
             drawn = rng.permutation(codes)
