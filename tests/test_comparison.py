@@ -9,6 +9,7 @@ import pytest
 
 import shoal
 from shoal import charts
+from shoal.errors import RecodingError
 from shoal.kernels import library
 from tests.cli.test_cli import run
 
@@ -278,3 +279,28 @@ def test_more_records_than_there_were(tmp_path):
     done = run("compare", "a.csv", "b.csv", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "What became of the cells" not in done.stdout
+
+
+def test_what_anonymize_returned_can_be_compared():
+    """It is in another order and lacks the subject, yet it is known which record is which."""
+    data = {"id": [f"p{i}" for i in range(40)], "age": [*range(40, 0, -1)], "dx": ["flu", "ms"] * 20}
+    policy = shoal.Policy.parse(
+        """
+        version = 1
+        data.subject = "id"
+        columns.age = { role = "quasi", hierarchy = { kind = "interval", widths = [10] } }
+        columns.dx = "sensitive"
+        require = [{ model = "k-anonymity", k = 5 }]
+        search.recoding = "mondrian"
+        """
+    )
+    table = shoal.read(data)
+    release = shoal.anonymize(table, policy)
+    assert release.table.records == 40
+    found = shoal.compare(table, release)
+    assert found.matched == "as they were released"
+    assert found.columns["dx"].kept == 40
+    assert found.columns["age"].changed == 0
+    assert found.quality["loss"].total.cost == pytest.approx(release.quality["loss"].total.cost)
+    with pytest.raises(RecodingError, match="another table"):
+        shoal.compare(shoal.read({name: cells[:10] for name, cells in data.items()}), release)

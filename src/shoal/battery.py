@@ -179,7 +179,7 @@ def _ladders(table: Table, policy: Policy | None) -> dict[str, Hierarchy]:
 def _with_truth(scene: Scene, made: Release | None, key: Sequence[str], *, in_order: bool) -> tuple[Scene, str]:
     """Return the scene with what is known about whose records are whose, and how that is known."""
     if made is not None:
-        return replace(scene, truth=_inverted(made.records, scene.original.records)), "as they were released"
+        return replace(scene, truth=made.became(scene.original.records)), "as they were released"
     if key and all(name in scene.release for name in key):
         return replace(scene, truth=by_key(scene.original, scene.release, key)), f"by {', '.join(key)}"
     if in_order:
@@ -189,13 +189,6 @@ def _with_truth(scene: Scene, made: Release | None, key: Sequence[str], *, in_or
     truth = by_content(scene)
     told = "by what they show" if truth is not None else "with nobody: give a key, or say that they are in order"
     return replace(scene, truth=truth), told
-
-
-def _inverted(records: NDArray[np.intp], number: int) -> NDArray[np.intp]:
-    truth = np.full(number, -1, np.intp)
-    real = np.flatnonzero(records >= 0)
-    truth[records[real]] = real
-    return truth
 
 
 def _whose(scene: Scene, register: Table, key: Sequence[str]) -> NDArray[np.intp] | None:

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from shoal.analyses.estimate import Estimate
+from shoal.analyses.importance import importances
 from shoal.analyses.learner import Learner
 from shoal.analyses.learning import Learned, learn
 from shoal.analyses.regression import Regressed, regress
@@ -25,6 +27,7 @@ from shoal.recoding.nodes import Fate, Ints
 from shoal.recoding.of_tables import relate
 from shoal.recoding.placing import Remark
 from shoal.recoding.recoding import Recoding
+from shoal.release.release import Release
 from shoal.table.column import SUPPRESSED
 from shoal.table.missing import Missing
 from shoal.table.reading import read
@@ -88,6 +91,13 @@ class Comparison:
         others = [one.name for one in self.recoding.columns if one.name != target]
         return learn(self.study(), target, columns or others, model=model, folds=folds, seed=seed, progress=progress)
 
+    def importances(
+        self, target: str, columns: Sequence[str] | None = None, *, model: Learner = "boosting", seed: int = 0
+    ) -> dict[str, Estimate]:
+        """Tell how much of a prediction from the original hangs on each column."""
+        others = [one.name for one in self.recoding.columns if one.name != target]
+        return importances(self.study(), target, columns or others, model=model, seed=seed)
+
     def regression(self, outcome: str, columns: Sequence[str]) -> Regressed:
         """Estimate coefficients before and after: of a linear or, for two values, a logistic regression."""
         return regress(self.study(), outcome, columns)
@@ -124,19 +134,21 @@ def compare(  # noqa: PLR0913 - keyword-only options
 ) -> Comparison:
     """Compare a release with its original.
 
-    Both may be files, frames or tables; ``*`` in the release means suppressed. Records are matched by ``key``, or by a
-    column that names all of them, or by position. ``quasi``: the columns that measures of the whole are about; those of
-    the policy, or all. ``target``: what a classifier is to predict. ``qualities``: the names of the measures; without
-    names, all that need nothing but counts. ``clusters``: how many, for clustering-agreement.
+    Both may be files, frames or tables; ``*`` in the release means suppressed. What ``anonymize`` returned knows which
+    record is which; otherwise records are matched by ``key``, or by a column that names all of them, or by position.
+    ``quasi``: the columns that measures of the whole are about; those of the policy, or all. ``target``: what a
+    classifier is to predict. ``qualities``: the names of the measures; without names, all that need nothing but counts.
+    ``clusters``: how many, for clustering-agreement.
 
     >>> found = compare({"age": [31, 34, 71]}, {"age": ["30-39", "30-39", "*"]})
     >>> found.quality["granularity"].total.value, found.before["k-anonymity"], found.after["k-anonymity"]
     (0.33333333333333337, 1, 2)
     """
-    chosen = None if policy is None else Policy.given(policy)
+    made = release if isinstance(release, Release) else None
+    chosen = Policy.given(policy) if policy is not None else None if made is None else made.policy
     before = _original(original, chosen).taking(quasi=quasi, sensitive=sensitive, subject=subject)
-    after = _read(release)
-    matched = match(before, after, [key] if isinstance(key, str) else key)
+    after = _read(release) if made is None else made.table
+    matched = match(before, after, [key] if isinstance(key, str) else key) if made is None else _as_made(before, made)
     columns, ours = _columns(before, after, matched, target)
     ladders = _hierarchies(before, chosen, hierarchies or {})
     related = relate(before, after, columns, ours, matched, ladders)
@@ -159,6 +171,14 @@ def compare(  # noqa: PLR0913 - keyword-only options
         recoding=related.recoding,
         persons=None if before.subject is None else before.codes(before.subject).astype(np.int64),
     )
+
+
+def _as_made(before: Table, made: Release) -> Match:
+    """Return which record became which, as the release knows it."""
+    if before.records <= int(made.records.max(initial=-1)):
+        raise RecodingError("The release was made from another table: it has records that this one does not have.")
+    invented = int(np.count_nonzero(made.records < 0))
+    return Match(made.became(before.records).astype(np.int64), "as they were released", added=invented)
 
 
 def _fates(recoding: Recoding) -> dict[str, Fates]:

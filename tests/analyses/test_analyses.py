@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 import shoal
+from shoal.analyses.area import area_under_curve
 from shoal.analyses.estimate import Estimate, over_persons
-from shoal.analyses.learning import _auc, _folds
 from shoal.analyses.regression import linear_fit, logistic_fit, sandwich
 from shoal.analyses.survival import cox_fit, kaplan_meier
+from shoal.analyses.task import folds_of
 from shoal.errors import RecodingError
 
 # Freireich 1963: weeks of remission, + censored; 6-MP and placebo.
@@ -102,14 +103,39 @@ def test_overlap_of_intervals():
 
 def test_auc_counts_ties_half():
     scores, truth = np.array([0.1, 0.4, 0.4, 0.8]), np.array([0.0, 0, 1, 1])
-    assert _auc(scores, truth) == pytest.approx((1 + 0.5 + 1 + 1) / 4)
+    assert area_under_curve(scores, truth == 1).value == pytest.approx((1 + 0.5 + 1 + 1) / 4)
+
+
+def test_the_interval_of_an_area_is_that_of_delong():
+    rng = np.random.default_rng(5)
+    positive = rng.random(60) < 0.4
+    scores = np.round(rng.normal(positive * 0.8, 1), 1)
+    found = area_under_curve(scores, positive)
+    x, y = scores[positive], scores[~positive]
+    wins = (x[:, None] > y) + (x[:, None] == y) / 2  # every pair
+    error = np.sqrt(wins.mean(axis=1).var(ddof=1) / len(x) + wins.mean(axis=0).var(ddof=1) / len(y))
+    assert (found.value, found.high - found.value) == pytest.approx((wins.mean(), 1.959964 * error), rel=1e-6)
+
+
+def test_copies_of_records_make_an_area_no_surer():
+    rng = np.random.default_rng(6)
+    positive = np.arange(200) % 2 == 0
+    scores = rng.normal(positive, 1)
+    once, taken_apart = area_under_curve(scores, positive), np.repeat(np.arange(200), 5)
+    copied = area_under_curve(scores[taken_apart], positive[taken_apart], taken_apart)
+    assert (copied.value, copied.low) == pytest.approx((once.value, once.low))
+
+
+def test_an_area_of_one_kind_only_says_nothing():
+    assert area_under_curve(np.array([1.0, 2.0]), np.array([True, True])) == Estimate(0.5, 0.0, 1.0)
+    assert area_under_curve(np.array([1.0, 2.0, 3.0]), np.array([False, True, False])) == Estimate(0.5, 0.0, 1.0)
 
 
 def test_folds_take_whole_persons_apart():
     persons = np.repeat(np.arange(30), 3)
-    for train, test in _folds(persons, 5, 0):
+    for train, test in folds_of(persons, 5, 0):
         assert not set(persons[train]) & set(persons[test])
-    assert sorted(np.concatenate([test for _, test in _folds(persons, 5, 0)])) == list(range(90))
+    assert sorted(np.concatenate([test for _, test in folds_of(persons, 5, 0)])) == list(range(90))
 
 
 # --- on releases --------------------------------------------------------------------------------------------------
@@ -277,3 +303,25 @@ def test_too_few():
     found = shoal.compare({"x": [1, 2, 3], "y": list("aab")}, {"x": [1, 2, 3], "y": list("aab")}, quasi=["x"])
     with pytest.raises(RecodingError, match="too few persons"):
         found.learning("y")
+
+
+def test_what_a_prediction_hangs_on_comes_first():
+    """The target is one column, a little of a second, and nothing of a third."""
+    rng = np.random.default_rng(3)
+    first, second, third = rng.normal(size=(3, 600))
+    data = {"first": first, "second": second, "third": third, "y": np.where(first + 0.2 * second > 0, "a", "b")}
+    found = shoal.compare(data, data).importances("y", model="linear")
+    assert list(found)[:2] == ["first", "second"]
+    assert found["first"].low > 0.3
+    assert found["second"].low > 0
+    assert found["third"].low <= 0 <= found["third"].high
+
+
+def test_what_a_number_hangs_on():
+    rng = np.random.default_rng(4)
+    first, second = rng.normal(size=(2, 400))
+    data = {"first": first, "second": second, "y": 3 * first}
+    found = shoal.compare(data, data).importances("y", ["first", "second", "y"], model="linear")
+    assert list(found) == ["first", "second"]
+    assert found["first"].value == pytest.approx(np.sqrt(2), abs=0.15)  # two normal numbers differ by that much more
+    assert abs(found["second"].value) < 0.01

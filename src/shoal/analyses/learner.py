@@ -81,6 +81,7 @@ def _network(numeric: bool, seed: int) -> Any:
 def one_thread() -> AbstractContextManager[Any]:
     """Keep the library to one thread: on tables of this size more only wait for each other."""
     try:
+        import sklearn.ensemble  # noqa: F401 - only what is loaded already can be limited
         from threadpoolctl import threadpool_limits
     except ImportError:
         limits = None

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
-from shoal.analyses.estimate import NORMAL, Estimate
+from shoal.analyses.area import area_under_curve
 from shoal.attacks.attack import ATTACKS, Attack, Need
 from shoal.attacks.distances import Distances
 from shoal.attacks.people import People
@@ -23,7 +23,7 @@ class Membership(Attack):
 
     Whoever is in a cancer register has cancer. Each person is scored by how near the release comes to what is known of
     them, and, of those that are equally near, by how many records are that near. Success: how likely somebody who is in
-    the data has a higher score than somebody who is not, with the interval of Hanley & McNeil 1982; 0.5 is guessing.
+    the data has a higher score than somebody who is not, with the interval of DeLong et al. 1988; 0.5 is guessing.
     The advantage (the largest difference of the rates of hits and false alarms), and the rate of hits at few false
     alarms are among the details. Shokri et al. 2017; Carlini et al. 2022.
 
@@ -58,7 +58,7 @@ class Membership(Attack):
             "somebody in the data is told from somebody who is not",
             self.adversary,
             self.criterion,
-            _area(mine, theirs),
+            area_under_curve(ranks, np.arange(len(ranks)) < len(inside)),
             0.5,
             len(people) + len(others),
             scene.seed,
@@ -83,15 +83,3 @@ def _scores(scene: Scene, people: People) -> Floats:
 
 def _ranks(scores: Floats) -> Floats:
     return np.unique(scores, return_inverse=True)[1].astype(np.float64)
-
-
-def _area(inside: Floats, outside: Floats) -> Estimate:
-    """Return how likely one from inside is above one from outside; ties count half."""
-    ordered = np.sort(outside)
-    below, up_to = (np.searchsorted(ordered, inside, side) for side in ("left", "right"))
-    area = float(((below + up_to) / 2).mean() / len(outside))
-    first, second = area / (2 - area), 2 * area * area / (1 + area)
-    n, m = len(inside), len(outside)
-    variance = (area * (1 - area) + (n - 1) * (first - area**2) + (m - 1) * (second - area**2)) / (n * m)
-    half = NORMAL * float(np.sqrt(max(variance, 0.0)))
-    return Estimate(area, max(area - half, 0.0), min(area + half, 1.0))

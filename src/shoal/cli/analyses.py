@@ -130,7 +130,8 @@ def _show_learned(one: "Learned", out: "Console") -> None:
     if one.skill is not None:
         out.print(f"  {one.skill:.0%} of what the columns tell about it is left (a rough figure: see the intervals).")
     if one.auc is not None:
-        out.print(f"  [dim]Area under the curve: {one.auc[0]:.3f} before, {one.auc[1]:.3f} after.[/dim]")
+        before, after = (f"{part.value:.3f} [{part.low:.3f}, {part.high:.3f}]" for part in one.auc)
+        out.print(rf"  [dim]Area under the curve: {plain(before)} before, {plain(after)} after.[/dim]")
 
 
 def _show_regressed(one: "Regressed", out: "Console") -> None:

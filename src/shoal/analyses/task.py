@@ -1,0 +1,119 @@
+"""Tasks: what is to be learned from which columns, before and after, and whose records are tested together."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.analyses.learner import Fitted, Learner, fitted_to
+from shoal.analyses.study import Study
+from shoal.errors import RecodingError
+from shoal.recoding.nodes import Floats, Ints
+
+CLASSES = 50  # categories of a target, at most
+MOST = 50_000  # records that are learned from; a sample of persons, if there are more
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Task:
+    """What is to be learned: features before and after, the target as it was and as it is shown, and whose it is.
+
+    ``columns``: whose each feature is.
+    """
+
+    target: str
+    numeric: bool
+    columns: tuple[str, ...]
+    before: Floats
+    after: Floats
+    truth: Floats
+    shown: Floats
+    trainable: NDArray[np.bool_]
+    persons: Ints
+
+    @classmethod
+    def of(cls, study: Study, target: str, columns: Sequence[str], seed: int) -> "Task":
+        """Look at a target and the columns that it is to be predicted from."""
+        truth, shown, numeric = _target(study, target)
+        features = study.features([name for name in columns if name != target])
+        rows = _sampled(study.persons, ~np.isnan(truth), seed)
+        return cls(
+            target,
+            numeric,
+            features.columns,
+            features.before[rows],
+            features.after[rows],
+            truth[rows],
+            shown[rows],
+            study.released[rows] & ~np.isnan(shown[rows]),
+            study.persons[rows],
+        )
+
+    @property
+    def binary(self) -> bool:
+        """Whether the target has two values."""
+        return not self.numeric and len(np.unique(self.truth)) == 2
+
+    def check(self, folds: int) -> None:
+        """Refuse what cannot be learned."""
+        known = self.persons[self.trainable]
+        if len(np.unique(self.persons)) < 2 * folds or len(np.unique(known)) < 2 * folds:
+            raise RecodingError(
+                f"There are too few persons to learn '{self.target}' in {folds} folds.",
+                hint="Take fewer folds, or a release that shows the target of more records.",
+            )
+        values = len(np.unique(self.truth))
+        if values < 2:
+            raise RecodingError(f"Column '{self.target}' has one value only: there is nothing to predict.")
+        if not self.numeric and values > CLASSES:
+            raise RecodingError(
+                f"Column '{self.target}' has {values:,} categories: too many to predict.",
+                hint="Choose a target with fewer categories, or a column of numbers.",
+            )
+
+    def trained(self, train: Ints, model: Learner, seed: int) -> tuple[Fitted, Fitted]:
+        """Train on the original, and on what the release shows of the same records."""
+        known = train[self.trainable[train]]
+        return (
+            fitted_to(model, self.numeric, self.before[train], self.truth[train], seed),
+            fitted_to(model, self.numeric, self.after[known], self.shown[known], seed),
+        )
+
+    def guessing(self, train: Ints) -> Fitted:
+        """Return what always says the mean, or the most frequent value."""
+        held, counts = np.unique(self.truth[train], return_counts=True)
+        return Fitted(None, float(self.truth[train].mean() if self.numeric else held[counts.argmax()]))
+
+    def errors(self, predicted: Floats, test: Ints) -> Floats:
+        """Return how far predictions are off; of categories, whether they are wrong."""
+        off: Floats = np.abs(predicted - self.truth[test])
+        return off if self.numeric else np.where(off > 0, 1.0, 0.0)
+
+
+def _target(study: Study, name: str) -> tuple[Floats, Floats, bool]:
+    """Return what is to be predicted, before and after: numbers, or codes of categories; NaN where there is none."""
+    column = study.recoding[name].domain
+    if column.positions is not None and len(column.column.values) > 10:
+        return (*study.numbers(name), True)
+    before, after = study.categories(name)
+    missing = len(column.column.values)
+    return (*(np.where((codes < 0) | (codes >= missing), np.nan, codes) for codes in (before, after)), False)  # type: ignore[return-value]
+
+
+def _sampled(persons: Ints, usable: NDArray[np.bool_], seed: int) -> NDArray[np.intp]:
+    """Return the records to learn from: all, or those of some persons drawn by chance."""
+    records = np.flatnonzero(usable)
+    if len(records) <= MOST:
+        return records
+    who = np.unique(persons[records])
+    drawn = np.random.default_rng(seed).permutation(who)[: max(int(len(who) * MOST / len(records)), 2)]
+    return records[np.isin(persons[records], drawn)]
+
+
+def folds_of(persons: Ints, folds: int, seed: int) -> list[tuple[Ints, Ints]]:
+    """Deal whole persons out to the folds, by chance."""
+    who, person = np.unique(persons, return_inverse=True)
+    fold = np.random.default_rng(seed).permutation(len(who)) % folds
+    of_record = fold[person]
+    return [(np.flatnonzero(of_record != one), np.flatnonzero(of_record == one)) for one in range(folds)]
