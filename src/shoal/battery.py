@@ -143,6 +143,7 @@ def _chosen(scene: Scene, attacks: Sequence[str | Attack] | None) -> list[Attack
 def _has(scene: Scene, need: Need) -> bool:
     whose = scene.original.subject
     return {
+        Need.KNOWN: bool(scene.known),
         Need.SENSITIVE: bool(scene.secret),
         Need.TRUTH: scene.truth is not None,
         Need.OUTSIDERS: scene.strangers() is not None,

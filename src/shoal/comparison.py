@@ -10,7 +10,7 @@ import numpy as np
 from shoal.analyses.estimate import Estimate
 from shoal.analyses.importance import importances
 from shoal.analyses.learner import Learner
-from shoal.analyses.learning import Learned, learn
+from shoal.analyses.learning import Learned, Tested, learn
 from shoal.analyses.regression import Regressed, regress
 from shoal.analyses.study import Study
 from shoal.analyses.subgroups import Subgroup, subgroups
@@ -83,13 +83,15 @@ class Comparison:
         columns: Sequence[str] | None = None,
         *,
         model: Learner = "boosting",
+        tested: Tested = "original",
         folds: int = 5,
         seed: int = 0,
         progress: Hook | None = None,
     ) -> Learned:
-        """Predict a target from other columns, trained on the original and on the release; tested on the original."""
-        others = [one.name for one in self.recoding.columns if one.name != target]
-        return learn(self.study(), target, columns or others, model=model, folds=folds, seed=seed, progress=progress)
+        """Predict a target from other columns, trained on the original and on the release, for unseen persons."""
+        chosen = columns or [one.name for one in self.recoding.columns if one.name != target]
+        study = self.study()
+        return learn(study, target, chosen, model=model, tested=tested, folds=folds, seed=seed, progress=progress)
 
     def importances(
         self, target: str, columns: Sequence[str] | None = None, *, model: Learner = "boosting", seed: int = 0

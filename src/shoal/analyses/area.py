@@ -26,6 +26,18 @@ def area_under_curve(scores: Floats, positive: NDArray[np.bool_], persons: Ints 
     return Estimate(area, max(area - NORMAL * error, 0.0), min(area + NORMAL * error, 1.0))
 
 
+def ranks(scores: Floats) -> Floats:
+    """Return the places of scores in their order, from 0 to 1; those that are equal share one.
+
+    Scores of models that were trained on different folds cannot be compared as they are: one that has learned nothing
+    says the share of its fold, which is low where many of those that are tested have the value.
+
+    >>> ranks(np.array([0.2, 0.9, 0.2, 0.5])).tolist()
+    [0.25, 0.875, 0.25, 0.625]
+    """
+    return _above(scores, scores)
+
+
 def _error(above: Floats, below: Floats, first: Ints, second: Ints) -> float:
     """Return the standard error; ``first``, ``second``: whose the records of each kind are."""
     number = int(max(first.max(), second.max())) + 1

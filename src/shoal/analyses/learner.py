@@ -15,7 +15,7 @@ LEARNERS: tuple[Learner, ...] = ("boosting", "linear", "network")
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """A trained model; one that has seen a single value only always says that."""
+    """A trained model; one that has seen a single value only always says that, and one that has seen none says NaN."""
 
     model: Any
     constant: float | None = None
@@ -49,7 +49,7 @@ def fitted_to(model: Learner, numeric: bool, features: Floats, target: Floats, s
     regression, "network": three layers of 64; there missing cells become the mean of those it is trained on.
     """
     if len(np.unique(target)) < 2:
-        return Fitted(None, float(target[0]))
+        return Fitted(None, float(target[0]) if len(target) else np.nan)
     made = _made(model, numeric, seed)
     made.fit(np.where(np.isnan(features).all(axis=0), 0.0, features), target)  # a column without values tells nothing
     return Fitted(made)

@@ -1,20 +1,23 @@
 """Learning: whether a model that is trained on the release is as good as one that is trained on the original.
 
-Both are tested on the same records of the original, of persons that neither has seen: folds take whole persons apart.
+Both are tested on the same records, of persons that neither has seen: folds take whole persons apart.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 import numpy as np
 
-from shoal.analyses.area import area_under_curve
+from shoal.analyses.area import area_under_curve, ranks
 from shoal.analyses.estimate import Estimate, over_persons
 from shoal.analyses.learner import Learner, one_thread
 from shoal.analyses.study import Study
 from shoal.analyses.task import Task, folds_of
 from shoal.progress import Hook, Progress, silent
 from shoal.recoding.nodes import Floats
+
+Tested: TypeAlias = Literal["original", "release"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +56,15 @@ def learn(  # noqa: PLR0913 - keyword-only options
     columns: Sequence[str],
     *,
     model: Learner = "boosting",
+    tested: Tested = "original",
     folds: int = 5,
     seed: int = 0,
     progress: Hook | None = None,
 ) -> Learned:
-    """Train on the original and on the release, and test both on the original, fold by fold.
+    """Train on the original and on the release, and test both fold by fold, on records of persons they have not seen.
 
+    ``tested``: what the model of the release is tested on: "original", as with a patient who comes to a doctor, or
+    "release", as by those who have nothing else. The model of the original is always tested on the original.
     ``model``: see :mod:`shoal.analyses.learner`. Records that the release does not show,
     and those whose target it does not show as a single value, cannot be learned from.
     """
@@ -71,9 +77,11 @@ def learn(  # noqa: PLR0913 - keyword-only options
         hook(Progress("learning", number, folds))
         with one_thread():
             fitted = task.trained(train, model, seed)
-            wrong[:, test] = [task.errors(one(task.before[test]), test) for one in (*fitted, task.guessing(train))]
+            shown = task.before[test], task.before[test] if tested == "original" else task.after[test]
+            models = zip((*fitted, task.guessing(train)), (*shown, task.before[test]), strict=True)
+            wrong[:, test] = [task.errors(one(rows), test) for one, rows in models]
             if task.binary:
-                scores[:, test] = [one.score(task.before[test]) for one in fitted]
+                scores[:, test] = [ranks(one.score(rows)) for one, rows in zip(fitted, shown, strict=True)]
     return _result(task, wrong, scores, model, seed)
 
 

@@ -16,6 +16,7 @@ from shoal.validation import Checked
 class Need(StrEnum):
     """What an attack cannot do without."""
 
+    KNOWN = "a quasi-identifier in the release"
     SENSITIVE = "a sensitive column in the release"
     TRUTH = "which released record is whose"
     OUTSIDERS = "people who are not in the data"
@@ -30,7 +31,7 @@ class Attack(Checked):
     name: ClassVar[str]
     adversary: ClassVar[Adversary]
     criterion: ClassVar[Criterion]
-    needs: ClassVar[frozenset[Need]] = frozenset()
+    needs: ClassVar[frozenset[Need]] = frozenset({Need.KNOWN})
     default: ClassVar[bool] = True  # whether it is in the battery wherever it can be
     on_card: ClassVar[bool] = True  # whether success answers a question of WP216, and is not only a step on the way
 

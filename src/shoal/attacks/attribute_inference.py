@@ -10,7 +10,7 @@ from pydantic import Field
 
 from shoal.analyses.learner import Fitted, Learner, fitted_to, one_thread
 from shoal.attacks.attack import ATTACKS, Attack, Need
-from shoal.attacks.features import Features, classes, shown_classes
+from shoal.attacks.features import MISSING, Features, classes, shown_classes
 from shoal.attacks.people import People
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
@@ -38,7 +38,7 @@ class AttributeInference(Attack):
     name: ClassVar[str] = "attribute-inference"
     adversary: ClassVar[Adversary] = Adversary.STATISTICAL
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
-    needs: ClassVar[frozenset[Need]] = frozenset({Need.SENSITIVE, Need.LEARNING})
+    needs: ClassVar[frozenset[Need]] = frozenset({Need.KNOWN, Need.SENSITIVE, Need.LEARNING})
 
     model: Learner = Field(default="boosting", description="what learns: boosting, linear or network")
     rows: int = Field(default=20_000, ge=10, description="how many released records are learned from at most")
@@ -91,7 +91,7 @@ class Learned:
 
     def known(self, people: People, column: str) -> People:
         """Return the people who have a value."""
-        return people.some(np.flatnonzero(self.truth(people, column) >= 0))
+        return people.some(np.flatnonzero(self.truth(people, column) != MISSING))
 
     def right(self, people: People, column: str) -> Floats:
         """Tell of whom the model predicts the value."""

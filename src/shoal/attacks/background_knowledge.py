@@ -43,7 +43,7 @@ class BackgroundKnowledge(Attack):
     name: ClassVar[str] = "background-knowledge"
     adversary: ClassVar[Adversary] = Adversary.CLASSICAL
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
-    needs: ClassVar[frozenset[Need]] = frozenset({Need.SENSITIVE})
+    needs: ClassVar[frozenset[Need]] = frozenset({Need.KNOWN, Need.SENSITIVE})
     on_card: ClassVar[bool] = False
 
     excluded: int = Field(default=1, ge=0, description="how many wrong values the adversary can rule out")

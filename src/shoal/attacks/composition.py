@@ -35,7 +35,7 @@ class Composition(Attack):
     name: ClassVar[str] = "composition"
     adversary: ClassVar[Adversary] = Adversary.CLASSICAL
     criterion: ClassVar[Criterion] = Criterion.LINKABILITY
-    needs: ClassVar[frozenset[Need]] = frozenset({Need.SENSITIVE, Need.SECOND})
+    needs: ClassVar[frozenset[Need]] = frozenset({Need.KNOWN, Need.SENSITIVE, Need.SECOND})
 
     def run(self, scene: Scene) -> Iterator[Result]:
         """Look at each sensitive column that both releases have."""

@@ -34,7 +34,7 @@ class DistanceLinkage(Attack):
     name: ClassVar[str] = "distance-linkage"
     adversary: ClassVar[Adversary] = Adversary.CLASSICAL
     criterion: ClassVar[Criterion] = Criterion.LINKABILITY
-    needs: ClassVar[frozenset[Need]] = frozenset({Need.TRUTH})
+    needs: ClassVar[frozenset[Need]] = frozenset({Need.KNOWN, Need.TRUTH})
 
     targets: int = Field(default=1000, ge=1, description="how many people are attacked at most")
 

@@ -37,7 +37,7 @@ class Events(Attack):
     name: ClassVar[str] = "events"
     adversary: ClassVar[Adversary] = Adversary.CLASSICAL
     criterion: ClassVar[Criterion] = Criterion.SINGLING_OUT
-    needs: ClassVar[frozenset[Need]] = frozenset({Need.EVENTS, Need.TRUTH})
+    needs: ClassVar[frozenset[Need]] = frozenset({Need.KNOWN, Need.EVENTS, Need.TRUTH})
 
     known: int = Field(default=2, ge=1, le=_MOST, description="how many events are known")
     targets: int = Field(default=1000, ge=1, description="how many people are attacked at most")

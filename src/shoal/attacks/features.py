@@ -19,7 +19,8 @@ from shoal.table.column import Column
 from shoal.table.scale import scale
 
 VALUES = 20  # the most frequent ones; all others are one
-_BINS, _CLASSES = 5, 8  # of numbers, and of categories: the frequent ones, and all others
+_BINS, _CLASSES = 5, 8  # of numbers, and of categories: the frequent ones
+MISSING, RARE = -1, -2  # the classes of those who have no value, and of all others
 _FEW = 10  # numbers that are taken as they are
 
 
@@ -83,10 +84,10 @@ def _indicators(cells: Cells) -> tuple[Floats, Floats]:
 
 
 def classes(column: Column, codes: NDArray[np.unsignedinteger[Any]]) -> Ints:
-    """Return the class of each value of a column that is to be predicted; −1 for missing ones.
+    """Return the class of each value of a column that is to be predicted; ``MISSING`` where there is none.
 
-    Numbers of more than ten values are cut into fifths, by how ``codes`` are distributed. Of categories, the rare ones
-    are one class.
+    Numbers of more than ten values are cut into fifths, by how ``codes`` are distributed. Of categories, each of the
+    eight most frequent is a class. The others are ``RARE``: nobody learns to say them, so they are never guessed right.
 
     >>> import shoal
     >>> table = shoal.read({"age": [*range(20, 40)], "sex": ["f", "m"] * 10})
@@ -94,7 +95,7 @@ def classes(column: Column, codes: NDArray[np.unsignedinteger[Any]]) -> Ints:
     ([0, 0, 0, 0, 1], [0, 1])
     """
     places, number = scale(column), len(column.values)
-    found = np.full(column.size, -1, np.int64)
+    found = np.full(column.size, MISSING, np.int64)
     if places is not None and number > _FEW:
         cuts = np.unique(np.nanquantile(places[codes], np.arange(1, _BINS) / _BINS))
         known = ~np.isnan(places)
@@ -102,12 +103,13 @@ def classes(column: Column, codes: NDArray[np.unsignedinteger[Any]]) -> Ints:
         return found
     counts = np.bincount(codes, minlength=column.size)
     order = np.argsort(-counts[:number], kind="stable")
-    found[order] = np.minimum(np.arange(number), _CLASSES)
+    found[order[:_CLASSES]] = np.arange(min(number, _CLASSES))
+    found[order[_CLASSES:]] = RARE
     return found
 
 
 def shown_classes(values: Cells, of_value: Ints) -> Ints:
-    """Return the class that each released code shows; −1 where it shows several, or none."""
+    """Return the class that each released code shows; below 0 where it shows several, a rare one, or none."""
     sizes = np.diff(values.starts)
     low, high = (np.full(len(sizes), -1) for _ in range(2))
     some = np.flatnonzero(sizes)

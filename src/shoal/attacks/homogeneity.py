@@ -29,7 +29,7 @@ class Homogeneity(Attack):
     name: ClassVar[str] = "homogeneity"
     adversary: ClassVar[Adversary] = Adversary.CLASSICAL
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
-    needs: ClassVar[frozenset[Need]] = frozenset({Need.SENSITIVE})
+    needs: ClassVar[frozenset[Need]] = frozenset({Need.KNOWN, Need.SENSITIVE})
 
     def run(self, scene: Scene) -> Iterator[Result]:
         """Look at each sensitive column."""

@@ -40,7 +40,7 @@ class Inference(Attack):
     name: ClassVar[str] = "inference"
     adversary: ClassVar[Adversary] = Adversary.CLASSICAL
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
-    needs: ClassVar[frozenset[Need]] = frozenset({Need.SENSITIVE})
+    needs: ClassVar[frozenset[Need]] = frozenset({Need.KNOWN, Need.SENSITIVE})
 
     tolerance: Share = Field(default=0.05, description="by how much of itself a number may be off")
     targets: int = Field(default=1000, ge=1, description="how many people are attacked at most")

@@ -37,7 +37,7 @@ class Membership(Attack):
     name: ClassVar[str] = "membership"
     adversary: ClassVar[Adversary] = Adversary.STATISTICAL
     criterion: ClassVar[Criterion] = Criterion.SINGLING_OUT
-    needs: ClassVar[frozenset[Need]] = frozenset({Need.OUTSIDERS})
+    needs: ClassVar[frozenset[Need]] = frozenset({Need.KNOWN, Need.OUTSIDERS})
 
     targets: int = Field(default=1000, ge=2, description="how many people are attacked at most, and as many others")
 

@@ -38,7 +38,7 @@ class Minimality(Attack):
     name: ClassVar[str] = "minimality"
     adversary: ClassVar[Adversary] = Adversary.ADAPTIVE
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
-    needs: ClassVar[frozenset[Need]] = frozenset({Need.SENSITIVE, Need.TRUTH})
+    needs: ClassVar[frozenset[Need]] = frozenset({Need.KNOWN, Need.SENSITIVE, Need.TRUTH})
     default: ClassVar[bool] = False
 
     l: int = Field(default=2, ge=2, description="the l of the l-diversity that was asked for")  # noqa: E741

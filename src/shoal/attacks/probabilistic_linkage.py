@@ -41,7 +41,7 @@ class ProbabilisticLinkage(Attack):
     name: ClassVar[str] = "probabilistic-linkage"
     adversary: ClassVar[Adversary] = Adversary.STATISTICAL
     criterion: ClassVar[Criterion] = Criterion.LINKABILITY
-    needs: ClassVar[frozenset[Need]] = frozenset({Need.TRUTH})
+    needs: ClassVar[frozenset[Need]] = frozenset({Need.KNOWN, Need.TRUTH})
 
     targets: int = Field(default=1000, ge=1, description="how many people are attacked at most")
 

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from shoal.analyses.estimate import Estimate
+from shoal.analyses.importance import giving_away
 from shoal.analyses.learner import LEARNERS, Fitted, Learner, fitted_to, one_thread
 from shoal.attacks.attack import ATTACKS, Attack, Need
 from shoal.attacks.attribute_inference import FEWEST, Learned
-from shoal.attacks.features import Features, classes
+from shoal.attacks.features import MISSING, Features, classes
 from shoal.attacks.people import People
 from shoal.attacks.result import Adversary, Criterion, Point, Result
 from shoal.attacks.scene import Scene
@@ -22,6 +23,7 @@ from shoal.validation import Share
 
 FRACTIONS = (0.01, 0.05, 0.2, 0.5, 0.8)
 _FOLDS = 3
+_TOLD = 5  # columns that give most away
 
 
 @ATTACKS.register("reconstruction")
@@ -55,20 +57,21 @@ class Reconstruction(Attack):
     rows: int = Field(default=20_000, ge=10, description="how many records are learned from at most")
 
     def run(self, scene: Scene) -> Iterator[Result]:
-        """Take each quasi-identifier in turn; nothing, if the release has no other columns."""
+        """Take each quasi-identifier in turn, released or not; nothing, if the release has no other columns."""
         others = [name for name in scene.cells if name not in scene.known]
         if scene.truth is None or not others:
             return
         features = Features.of(scene, others)
         there = scene.insiders.some(np.flatnonzero(scene.truth[scene.insiders.records] >= 0))
-        for place, column in enumerate(scene.known):
-            scene.progress(Progress(f"reconstructing {column}", place, len(scene.known)))
+        after = (*scene.known, *scene.hidden)
+        for place, column in enumerate(after):
+            scene.progress(Progress(f"reconstructing {column}", place, len(after)))
             case = _Case.of(scene, column, features, there, self)
             if len(case.people) >= FEWEST:
                 yield self._result(scene, column, case)
 
     def _result(self, scene: Scene, column: str, case: "_Case") -> Result:
-        main, strangers = case.attacked(self.fraction, self.models), scene.strangers(*case.features.names)
+        main, strangers = case.attacked(self.fraction, self.models), scene.strangers(column, *case.features.names)
         tried = {one: case.attacked(one, [main.chosen]) for one in sorted(self.fractions) if one != self.fraction}
         tried = dict(sorted({**tried, self.fraction: main}.items()))
         others = None
@@ -94,13 +97,17 @@ class Reconstruction(Attack):
                 "learned_from": main.learned_from,
                 "balanced": main.balanced,
                 "sure_and_right": main.sure,
+                "by": main.by,
             },
         )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Tried:
-    """What came of one fraction. ``balanced``: the mean over the classes of the share that is right in each."""
+    """What came of one fraction. ``balanced``: the mean over the classes of the share that is right in each.
+
+    ``by``: the columns that give most away, and how much would be right less without each.
+    """
 
     model: Fitted
     people: People
@@ -111,6 +118,7 @@ class _Tried:
     learned_from: int
     balanced: float
     sure: float
+    by: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,8 +135,8 @@ class _Case:
 
     @classmethod
     def of(cls, scene: Scene, column: str, features: Features, people: People, attack: Reconstruction) -> "_Case":
-        of_value = classes(scene.cells[column].column, people.codes[column])
-        known = people.some(np.flatnonzero(of_value[people.codes[column]] >= 0))
+        of_value = classes(scene.columns[column], people.codes[column])
+        known = people.some(np.flatnonzero(of_value[people.codes[column]] != MISSING))
         rng = scene.rng(f"reconstruction {column}")
         known = known.some(rng.permutation(len(known))[: attack.rows + attack.targets])
         released = np.zeros(0, np.intp) if scene.truth is None else scene.truth[known.records]
@@ -138,25 +146,28 @@ class _Case:
     def attacked(self, fraction: float, models: Sequence[Learner]) -> _Tried:
         """Learn from a fraction of the people, and predict the others."""
         number = min(max(round(fraction * len(self.people)), 2), len(self.people) - 1, self.attack.rows)
-        train, test = np.arange(number), np.arange(number, len(self.people))[-self.attack.targets :]
+        test = np.arange(number, len(self.people))[-self.attack.targets :]
+        train = np.flatnonzero(self.truth[:number] >= 0)
         with one_thread():
             scores = {model: self._score(model, train) for model in models} if len(models) > 1 else {}
             chosen = max(scores, key=lambda model: scores[model]) if scores else models[0]
             model = fitted_to(chosen, False, self.rows[train], self.truth[train].astype(float), self.seed)
             said, sure = model(self.rows[test]), model.surest(self.rows[test])
+            truth, rng = self.truth[test], np.random.default_rng(self.seed)
+            by = giving_away(model, self.rows[test], truth.astype(float), self.features.columns, rng) if scores else {}
         values, counts = np.unique(self.truth[train], return_counts=True)
-        truth = self.truth[test]
         right = (said == truth).astype(np.float64)
         return _Tried(
             model,
             self.people.some(test),
             right,
-            float((truth == values[counts.argmax()]).mean()),
+            float((truth == values[counts.argmax()]).mean()) if len(train) else 0.0,
             chosen,
             scores,
             number,
             float(np.mean([right[truth == one].mean() for one in np.unique(truth)])),
             float(((sure >= 0.9) & (right == 1)).mean()),
+            dict(list(by.items())[:_TOLD]),
         )
 
     def _score(self, model: Learner, train: NDArray[np.intp]) -> float:

@@ -26,7 +26,8 @@ TARGETS = 10_000  # persons who are attacked, drawn by chance if there are more
 class Scene:
     """What is attacked. All codes of people are those of ``cells``, which know everybody's values.
 
-    ``known``: columns that the adversary may know of people. ``secret``: sensitive columns. ``insiders``: the people of
+    ``known``: columns that the adversary may know of people. ``hidden``: such columns that the release lacks.
+    ``secret``: sensitive columns. ``columns``: what values each column has, of everybody. ``insiders``: the people of
     the original. ``outsiders``: people who are not in the data, if there are any. ``register``: an identified file;
     ``whose[i]``: the record of the original that is of the same person, −1 if that is nobody's. ``truth[i]``: the
     released record that was record i of the original, −1 if it is not released; None if that is not known. ``second``:
@@ -36,7 +37,9 @@ class Scene:
     original: Table
     release: Table
     cells: Mapping[str, Cells]
+    columns: Mapping[str, Column]
     known: tuple[str, ...]
+    hidden: tuple[str, ...]
     secret: tuple[str, ...]
     insiders: People
     outsiders: People | None = None
@@ -72,14 +75,15 @@ class Scene:
         """
         names = [name for name in original.names if name in release]
         quasi = tuple(name for name in original.quasi if name in names)
-        if not quasi:
+        hidden = tuple(name for name in original.quasi if name not in names)
+        if not names or not (quasi or hidden):
             raise AttackError(
-                "The release has none of the quasi-identifiers of the original.",
-                hint="Name columns that are in both: --quasi age,sex; or give the policy.",
+                "There is nothing that an adversary could know of the people in the release.",
+                hint="Name quasi-identifiers, and columns that are in both: --quasi age,sex; or give the policy.",
             )
         ladders, others = dict(hierarchies or {}), [one for one in (outsiders, register) if one is not None]
-        united = {name: _united(name, original, release, others) for name in names}
-        cells = {name: _cells(held, original, release, name, ladders.get(name)) for name, held in united.items()}
+        united = {name: _united(name, original, release, others) for name in (*names, *hidden)}
+        cells = {name: _cells(united[name], original, release, name, ladders.get(name)) for name in names}
         rng = np.random.default_rng(seed)
         people = [
             People.of(table, {name: held.places[at] for name, held in united.items() if name in table}, rng)
@@ -89,7 +93,9 @@ class Scene:
             original,
             release,
             cells,
+            {name: held.column for name, held in united.items()},
             quasi,
+            hidden,
             tuple(name for name in original.sensitive if name in names),
             people[0],
             None if outsiders is None else people[1],
@@ -152,9 +158,10 @@ class Scene:
 
 
 def _united(name: str, original: Table, release: Table, others: Sequence[Table]) -> United:
-    """Unite a column of the original and of other people, if they have it, and of the release if it is plain."""
+    """Unite a column of the original and of others, if they have it, and of the release if it has it plain."""
     held = [original[name], *(one[name] if name in one else _empty(original[name]) for one in others)]
-    return United.of([*held, release[name]] if _is_plain(original[name], release[name]) else held)
+    plain = name in release and _is_plain(original[name], release[name])
+    return United.of([*held, release[name]] if plain else held)
 
 
 def _empty(column: Column) -> Column:

@@ -37,7 +37,7 @@ class Similarity(Attack):
     name: ClassVar[str] = "similarity"
     adversary: ClassVar[Adversary] = Adversary.CLASSICAL
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
-    needs: ClassVar[frozenset[Need]] = frozenset({Need.SENSITIVE})
+    needs: ClassVar[frozenset[Need]] = frozenset({Need.KNOWN, Need.SENSITIVE})
     on_card: ClassVar[bool] = False
 
     def run(self, scene: Scene) -> Iterator[Result]:

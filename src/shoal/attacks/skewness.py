@@ -33,7 +33,7 @@ class Skewness(Attack):
     name: ClassVar[str] = "skewness"
     adversary: ClassVar[Adversary] = Adversary.STATISTICAL
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
-    needs: ClassVar[frozenset[Need]] = frozenset({Need.SENSITIVE})
+    needs: ClassVar[frozenset[Need]] = frozenset({Need.KNOWN, Need.SENSITIVE})
     on_card: ClassVar[bool] = False
 
     factor: float = Field(default=2.0, gt=1, description="how many times likelier a value must have become")

@@ -60,7 +60,7 @@ class Tracker(Attack):
     name: ClassVar[str] = "tracker"
     adversary: ClassVar[Adversary] = Adversary.ADAPTIVE
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
-    needs: ClassVar[frozenset[Need]] = frozenset({Need.SENSITIVE})
+    needs: ClassVar[frozenset[Need]] = frozenset({Need.KNOWN, Need.SENSITIVE})
     default: ClassVar[bool] = False
 
     least: int = Field(default=10, ge=1, description="how many records a count must be of at least")

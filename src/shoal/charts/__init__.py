@@ -10,6 +10,7 @@ from shoal.charts.facts import facts
 from shoal.charts.heatmap import heatmap
 from shoal.charts.knowledge import knowledge
 from shoal.charts.known_columns import known_columns
+from shoal.charts.learning import achieved, learning
 from shoal.charts.left_out import left_out
 from shoal.charts.linked_columns import linked_columns
 from shoal.charts.sweep import sweep
@@ -17,6 +18,7 @@ from shoal.charts.trade_off import trade_off
 
 __all__ = [
     "Chart",
+    "achieved",
     "attacks",
     "before_after",
     "contributions",
@@ -27,6 +29,7 @@ __all__ = [
     "heatmap",
     "knowledge",
     "known_columns",
+    "learning",
     "left_out",
     "linked_columns",
     "sweep",

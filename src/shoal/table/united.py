@@ -24,7 +24,7 @@ class United:
 
     @classmethod
     def of(cls, columns: Sequence[Column]) -> "United":
-        """Unite columns; the first one says what kind of values they are.
+        """Unite columns; the first one says what kind of values they are, but whole numbers may meet others.
 
         >>> import shoal
         >>> ours, theirs = shoal.read({"age": [34, 71]})["age"], shoal.read({"age": [50.0, None]})["age"]
@@ -32,7 +32,7 @@ class United:
         >>> united.column.values.to_pylist(), [places.tolist() for places in united.places]
         ([34, 50, 71], [[0, 2], [1, 3]])
         """
-        first = columns[0]
+        first = _leading(columns)
         held = [_like(first, column) for column in columns]
         together = pc.unique(pa.concat_arrays(held))
         new = pc.invert(pc.is_in(together, held[0]))
@@ -51,6 +51,19 @@ def _places(made: Column, column: Column, values: pa.Array) -> NDArray[np.unsign
         if ours is not None and theirs is not None:
             places[theirs] = ours
     return places.astype(narrowest(max(made.size, 1)))
+
+
+def _leading(columns: Sequence[Column]) -> Column:
+    """Return the first column; as one of fractions, if others have such, as the means of whole numbers."""
+    first = columns[0]
+    floats = [one for one in columns if one.kind is Kind.NUMBER and not pa.types.is_integer(one.values.type)]
+    if first.kind is not Kind.INTEGER or all(_whole(one.values) for one in floats):
+        return first
+    return Column(first.name, Kind.NUMBER, _like(floats[0], first), first.missing, first.suppressed)
+
+
+def _whole(values: pa.Array) -> bool:
+    return bool(pc.all(pc.equal(values, pc.trunc(values)), min_count=0).as_py())
 
 
 def _like(first: Column, column: Column) -> pa.Array:

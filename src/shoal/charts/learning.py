@@ -1,0 +1,86 @@
+"""How well a target can be predicted, from the original and from releases."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from shoal.analyses.estimate import Estimate
+from shoal.analyses.learning import Learned
+from shoal.charts.chart import Chart
+from shoal.charts.colours import FAINT, INK, LINES, PROTECTED
+from shoal.errors import RecodingError
+
+
+def learning(found: Mapping[str, Learned], *, title: str | None = None) -> Chart:
+    """Draw what models trained on releases achieve, by name; the band is the original's, the stroke guessing.
+
+    Of a target with two values the area under the curve is drawn, otherwise the share of right predictions, or the
+    error as a share of that of the mean.
+
+    >>> import shoal
+    >>> data = {"x": [*range(60)], "y": ["a"] * 30 + ["b"] * 30}
+    >>> made = shoal.compare(data, data).learning("y", model="linear")
+    >>> learning({"as it is": made}).spec["title"]["text"]
+    'y: 100.0 % of what can be predicted is left in the worst case (as it is)'
+    """
+    if not found:
+        raise RecodingError("Nothing was learned, so there is nothing to draw.")
+    values = [
+        {"name": f"{place:02d} {name}", **_numbers("after", after), **_numbers("before", before), "baseline": guess}
+        for place, (name, one) in enumerate(found.items())
+        for before, after, guess in [achieved(one)]
+    ]
+    first = next(iter(found.values()))
+    measure = "area under the curve" if first.auc else "right predictions" if first.measure == "accuracy" else "error"
+    told = "Point and line: trained on the release, with its 95 % interval. Band: on the original. Stroke: guessing"
+    return Chart.of(title or _title(found), told, _body(values, measure, percent=first.auc is None))
+
+
+def achieved(one: Learned) -> tuple[Estimate, Estimate, float]:
+    """Return what is achieved before and after, and by guessing: the area under the curve, if there is one."""
+    return (one.before, one.after, one.baseline) if one.auc is None else (*one.auc, 0.5)
+
+
+def _title(found: Mapping[str, Learned]) -> str:
+    """Return a title that tells the worst case."""
+    left = {name: _left(one) for name, one in found.items()}
+    worst = min(left, key=lambda name: left[name])
+    target = next(iter(found.values())).target
+    return f"{target}: {100 * left[worst]:.1f} % of what can be predicted is left in the worst case ({worst})"
+
+
+def _left(one: Learned) -> float:
+    before, after, guess = achieved(one)
+    return (after.value - guess) / (before.value - guess) if before.value != guess else 1.0
+
+
+def _numbers(name: str, estimate: Estimate) -> dict[str, float]:
+    return {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
+
+
+def _body(values: list[dict[str, Any]], measure: str, *, percent: bool) -> dict[str, Any]:
+    names = {"labelLimit": 320, "labelExpr": "slice(datum.label, 3)", "grid": False, "ticks": False, "offset": 8}
+    y = {"field": "name", "type": "nominal", "sort": [one["name"] for one in values], "title": None, "axis": names}
+    axis = {"format": ".0%" if percent else ".2f", "tickCount": 6}
+    x = {"type": "quantitative", "title": measure, "axis": axis, "scale": {"zero": False, "nice": True}}
+    band = {
+        "mark": {"type": "bar", "color": PROTECTED[0], "height": {"band": 1}},
+        "encoding": {"x": {**x, "field": "before_low"}, "x2": {"field": "before_high"}, "y": y},
+    }
+    line = {
+        "mark": {"type": "rule", "color": LINES[0], "strokeWidth": 2},
+        "encoding": {"x": {**x, "field": "after_low"}, "x2": {"field": "after_high"}, "y": y},
+    }
+    point = {
+        "mark": {"type": "circle", "size": 60, "color": LINES[0], "opacity": 1},
+        "encoding": {"x": {**x, "field": "after"}, "y": y},
+    }
+    guess = {
+        "mark": {"type": "tick", "color": INK, "thickness": 2, "size": 14},
+        "encoding": {"x": {**x, "field": "baseline"}, "y": y},
+    }
+    original = {
+        "mark": {"type": "tick", "color": FAINT, "thickness": 1, "size": 20},
+        "encoding": {"x": {**x, "field": "before"}, "y": y},
+    }
+    layers = [band, original, guess, line, point]
+    return {"width": 420, "height": {"step": 22}, "data": {"values": values}, "layer": layers}
