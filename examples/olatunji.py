@@ -187,7 +187,11 @@ class Experiments:
                 self.data.table,
                 quasi=self.data.demographics,
                 in_order=True,
-                attacks=[Reconstruction(models=[self.model, "boosting"] if self.model != "boosting" else LEARNERS[:2])],
+                attacks=[
+                    Reconstruction(
+                        models=[self.model, "boosting"] if self.model != "boosting" else ["boosting", "linear"]
+                    )
+                ],
                 seed=self.seed,
             ).results
         ]

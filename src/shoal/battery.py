@@ -1,20 +1,20 @@
 """The battery: the attacks that suit what is given, one after another, on one release."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.attacks.attack import ATTACKS, Attack, Need
+from shoal.attacks.caveats import notes
 from shoal.attacks.result import Criterion, Result
 from shoal.attacks.scene import TARGETS, Scene
-from shoal.attacks.truth import alike, by_content, by_key, shared
-from shoal.errors import AttackError
+from shoal.attacks.truth import by_content, by_key, in_register
+from shoal.errors import AttackError, listed
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.hierarchy.spec import bind_all
 from shoal.policy.policy import Policy
@@ -36,26 +36,26 @@ class Attacked:
     seed: int
 
     def card(self) -> dict[Criterion, Result | None]:
-        """Return for each question of WP216 the attack that gained most over its baseline."""
+        """Return for each question of WP216 the attack that gained most over its baseline, surely if one did."""
         found: dict[Criterion, Result | None] = {}
         for criterion in Criterion:
             held = [one for one in self.results if one.criterion is criterion and ATTACKS[one.attack].on_card]
-            found[criterion] = max(held, key=lambda one: one.lift, default=None)
+            found[criterion] = max(held, key=lambda one: (not one.covers_baseline, one.lift), default=None)
         return found
 
-    def of(self, attack: str, column: str | None = None) -> Result:
-        """Return the first result of an attack, about a column if one is named."""
+    def of(self, attack: str, column: str | None = None, *, variant: str | None = None) -> Result:
+        """Return the first result of an attack, about a column or in a way, if one is named."""
         for one in self.results:
-            if one.attack == attack and (column is None or one.column == column):
+            if one.attack == attack and column in {None, one.column} and variant in {None, one.variant}:
                 return one
-        raise AttackError(f"There is no result of {attack}{f' about {column}' if column else ''}.")
+        about = "".join(f" ({part})" for part in (column, variant) if part)
+        raise AttackError(f"There is no result of {attack}{about}.")
 
     def __repr__(self) -> str:
         lines = [f"Attacked: {len(self.results)} results"]
         for one in self.results:
-            about = f" ({one.column})" if one.column else ""
             found = f"{one.success.value:.1%} [{one.success.low:.1%}, {one.success.high:.1%}]"
-            lines.append(f"  {one.attack}{about}: {found}, baseline {one.baseline:.1%}")
+            lines.append(f"  {one.title}: {found}, baseline {one.baseline:.1%}")
         return "\n".join(lines)
 
 
@@ -96,48 +96,91 @@ def attack(  # noqa: PLR0913 - keyword-only options
     """
     if targets < 1 or seed < 0:
         raise AttackError("At least one person must be attacked, and the seed must not be negative.")
+    if isinstance(original, Release):
+        raise AttackError("The release comes first, then the original.", hint="shoal.attack(release, original)")
     made = release if isinstance(release, Release) else None
     chosen = made.policy if made is not None and policy is None else None if policy is None else Policy.given(policy)
     table = _table(original, chosen).taking(quasi=quasi, sensitive=sensitive, subject=subject)
     ladders = {**_ladders(table, chosen), **bind_all(dict(hierarchies or {}), table)}
-    named = (key,) if isinstance(key, str) else tuple(key or ())
     strangers, register = (None if one is None else _plain(one) for one in (outsiders, external))
     released = made.table if made is not None else _plain(release)
-    scene = Scene.of(table, released, outsiders=strangers, register=register, hierarchies=ladders, seed=seed)
+    other = None if second is None else second.table if isinstance(second, Release) else _plain(second)
+    _check_records({"original": table, "release": released, "second release": other, "register": register})
+    scene = Scene.of(
+        table, released, outsiders=strangers, register=register, second=other, hierarchies=ladders, seed=seed
+    )
     scene = replace(scene, most=targets, progress=progress or silent)
+    named = _key(key, table, released, register)
     scene, how = _with_truth(scene, made, named, in_order=in_order)
-    if register is not None:
-        scene = replace(scene, whose=_whose(scene, register, named))
-    if second is not None:
-        other = second.table if isinstance(second, Release) else _plain(second)
-        scene = replace(scene, second=Scene.of(table, other, hierarchies=ladders, seed=seed))
-    return _battery(scene, attacks, how)
+    if register is not None and scene.register is not None:
+        whose = in_register(table, register, named)
+        scene = replace(scene, whose=None if whose is None else whose[scene.register.records])
+    return _battery(scene, _chosen(scene, attacks), how, register)
 
 
-def _battery(scene: Scene, attacks: Sequence[str | Attack] | None, how: str) -> Attacked:
+def _check_records(tables: Mapping[str, Table | None]) -> None:
+    for name, table in tables.items():
+        if table is not None and not table.records:
+            raise AttackError(f"The {name} has no records.")
+
+
+def _key(key: Sequence[str] | str | None, original: Table, release: Table, register: Table | None) -> tuple[str, ...]:
+    """Return the columns of a key; refuse those that the original or both of the others lack."""
+    named = (key,) if isinstance(key, str) else tuple(key or ())
+    for name in named:
+        original[name]  # raises if there is none
+        if name not in release and (register is None or name not in register):
+            raise AttackError(
+                f"Column '{name}' is to tell which record is which, but only the original has it.",
+                hint="Name a column that the release or the register has, too; or say that they are in order.",
+            )
+    return named
+
+
+def _battery(scene: Scene, tried: Sequence[Attack], how: str, register: Table | None) -> Attacked:
     results: list[Result] = []
     left_out: dict[str, str] = {}
-    tried = _chosen(scene, attacks)
     for place, one in enumerate(tried):
         scene.progress(Progress(f"trying {one.name}", place, len(tried)))
-        lacking = [need for need in one.needs if not _has(scene, need)]
-        if lacking:
-            left_out[one.name] = f"It needs {lacking[0]}."
+        lacking = next((need for need in Need if need in one.needs and not _has(scene, need)), None)
+        if lacking is not None:
+            left_out[one.name] = f"It needs {lacking}."
             continue
-        begun = time.perf_counter()
-        found = [replace(result, seconds=time.perf_counter() - begun) for result in one.run(scene)]
+        found = list(_timed(one.run(scene)))
         results += found
         if not found:
             left_out[one.name] = "The release has nothing that it could be tried on."
-    return Attacked(tuple(results), left_out, tuple(_notes(scene, how)), scene.seed)
+    return Attacked(tuple(results), left_out, tuple(notes(scene, how, register)), scene.seed)
 
 
-def _chosen(scene: Scene, attacks: Sequence[str | Attack] | None) -> list[Attack]:
+def _timed(found: Iterator[Result]) -> Iterator[Result]:
+    """Yield results with how long each took."""
+    begun = time.perf_counter()
+    for one in found:
+        now = time.perf_counter()
+        yield replace(one, seconds=now - begun)
+        begun = now
+
+
+def _chosen(scene: Scene, attacks: Any) -> list[Attack]:
     """Return the attacks that were asked for; by default all that suit, and linkage by a dirty adversary, too."""
-    if attacks is not None:
-        return [one if isinstance(one, Attack) else ATTACKS[one]() for one in attacks]
-    default = [kind() for kind in ATTACKS.values() if kind.default]
-    return [*default, ATTACKS["linkage"](**DIRTY)] if len(scene.known) > 1 else default
+    if attacks is None:
+        default = [kind() for kind in ATTACKS.values() if kind.default]
+        return [*default, ATTACKS["linkage"](**DIRTY)] if len(scene.known) > 1 else default
+    asked = [attacks] if isinstance(attacks, str | Attack) or not isinstance(attacks, Iterable) else list(attacks)
+    if not asked:
+        raise AttackError("No attack is named.", hint=f"There are {listed(list(ATTACKS))}.")
+    return [_attack(one) for one in asked]
+
+
+def _attack(asked: Any) -> Attack:
+    if isinstance(asked, Attack):
+        return asked
+    if isinstance(asked, type) and issubclass(asked, Attack):
+        return asked()
+    if not isinstance(asked, str):
+        raise AttackError("Attacks are given by name, or as attacks with parameters.")
+    return ATTACKS[asked]()
 
 
 def _has(scene: Scene, need: Need) -> bool:
@@ -151,16 +194,6 @@ def _has(scene: Scene, need: Need) -> bool:
         Need.EVENTS: whose is not None and whose in scene.release and len(scene.insiders) < scene.original.records,
         Need.LEARNING: find_spec("sklearn") is not None,
     }[need]
-
-
-def _notes(scene: Scene, how: str) -> Iterator[str]:
-    yield f"Released records are matched {how}."
-    if len(scene.targets) < len(scene.insiders):
-        yield f"{len(scene.targets):,} of {len(scene.insiders):,} persons are attacked, drawn by chance."
-    if scene.original.subject is None:
-        yield "No column says whose row it is: every record is taken for a person."
-    if scene.outsiders is None:
-        yield "Without people who are not in the data, what is learned about people in general counts as success, too."
 
 
 def _table(original: Any, policy: Policy | None) -> Table:
@@ -182,7 +215,7 @@ def _with_truth(scene: Scene, made: Release | None, key: Sequence[str], *, in_or
     if made is not None:
         return replace(scene, truth=made.became(scene.original.records)), "as they were released"
     if key and all(name in scene.release for name in key):
-        return replace(scene, truth=by_key(scene.original, scene.release, key)), f"by {', '.join(key)}"
+        return replace(scene, truth=by_key(scene.original, scene.release, key)), f"by {listed(key)}"
     if in_order:
         if scene.release.records != scene.original.records:
             raise AttackError("The release has not as many records as the original, so it cannot be in its order.")
@@ -190,11 +223,3 @@ def _with_truth(scene: Scene, made: Release | None, key: Sequence[str], *, in_or
     truth = by_content(scene)
     told = "by what they show" if truth is not None else "with nobody: give a key, or say that they are in order"
     return replace(scene, truth=truth), told
-
-
-def _whose(scene: Scene, register: Table, key: Sequence[str]) -> NDArray[np.intp] | None:
-    """Return the original record of each person of the register; None if no column names both."""
-    named = [name for name in key if name in register] or shared(scene.original, register)
-    if not named or scene.register is None:
-        return None
-    return alike(scene.original, register, named)[scene.register.records]

@@ -125,7 +125,7 @@ def test_a_register_tells_who_somebody_is():
         "sex": [*data["sex"], *everybody["sex"][:200]],
     }
     found = shoal.attack(table, table, external=register, in_order=True, attacks=["linkage"])
-    who = found.of("linkage", "register")
+    who = found.of("linkage", variant="register")
     crowd = shoal.read(register).distinct(["age", "sex"])
     expected = (1 / crowd.counts[crowd.origin][:200]).mean()
     assert who.success.value == pytest.approx(expected)

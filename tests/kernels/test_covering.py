@@ -60,3 +60,68 @@ def test_what_is_not_known_is_in_every_set(kernels, given):
         assert wider.counts([codes[0].astype(np.uint32), *unknown[1:]]).tolist() == (
             Covering(covering.columns[:1], covering.weights).counts(codes[:1]).tolist()
         )
+
+
+@pytest.mark.parametrize("kernels", ["c", "numpy"])
+@given(given=tables())
+def test_the_best_rows(kernels, given):
+    covering, codes, said = given
+    ranks = said.astype(np.int64)
+    with library.using(kernels):
+        best, counts = covering.best(codes, ranks)
+    for person in range(len(codes[0])):
+        rows = [row for row in range(len(ranks)) if covers(covering, codes, person, row)]
+        highest = max((int(ranks[row]) for row in rows), default=-1)
+        assert best[person] == highest
+        assert counts[person] == sum(covering.weights[row] for row in rows if ranks[row] == highest)
+
+
+def matched(covering, codes):
+    """Return how many people can have a row at once: paths of people who move on, one after another."""
+    places = [row for row, weight in enumerate(covering.weights) for _ in range(weight)]
+    taken = {}
+
+    def moves(person, seen):
+        for place, row in enumerate(places):
+            if place not in seen and covers(covering, codes, person, row):
+                seen.add(place)
+                if place not in taken or moves(taken[place], seen):
+                    taken[place] = person
+                    return True
+        return False
+
+    return sum(moves(person, set()) for person in range(len(codes[0])))
+
+
+@given(given=tables())
+def test_as_many_as_can_get_a_row(given):
+    covering, codes, said = given
+    scarce = Covering(covering.columns, np.minimum(covering.weights, 2))
+    found = {}
+    for kernels in ("c", "numpy"):
+        with library.using(kernels):
+            found[kernels] = scarce.assigned(codes, said.astype(np.int64)).tolist()
+    assert found["c"] == found["numpy"]
+    taken = [(person, row) for person, row in enumerate(found["c"]) if row >= 0]
+    assert all(covers(scarce, codes, person, row) for person, row in taken)
+    used = np.bincount([row for _, row in taken], minlength=len(scarce.weights))
+    assert (used <= scarce.weights).all()
+    assert len(taken) == matched(scarce, codes)
+
+
+@given(given=tables())
+def test_room_is_sought_among_few_rows(given):
+    covering, codes, said = given
+    scarce = Covering(covering.columns, np.ones_like(covering.weights))
+    found = {}
+    for kernels in ("c", "numpy"):
+        with library.using(kernels):
+            found[kernels] = scarce.assigned(codes, said.astype(np.int64), most=2).tolist()
+    assert found["c"] == found["numpy"]
+
+
+@pytest.mark.parametrize("kernels", ["c", "numpy"])
+def test_a_value_that_no_row_knows_is_refused(kernels):
+    held = Sets(np.zeros(1, np.uint32), np.array([0, 1]), np.zeros(1, np.uint32), 1)
+    with library.using(kernels), pytest.raises(ValueError, match="do not know"):
+        Covering((held,), np.ones(1, np.int64)).counts([np.array([1], np.uint8)])

@@ -39,7 +39,7 @@ class Estimate:
         square = normal * normal / number
         middle = (value + square / 2) / (1 + square)
         half = normal * math.sqrt(value * (1 - value) / number + square / number / 4) / (1 + square)
-        return cls(value, max(middle - half, 0.0), min(middle + half, 1.0))
+        return cls(value, min(max(middle - half, 0.0), value), max(min(middle + half, 1.0), value))
 
     def overlap(self, other: "Estimate") -> float:
         """Return how much two intervals have in common: the mean share of each that lies in the other (Karr 2006).

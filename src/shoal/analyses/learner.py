@@ -9,8 +9,8 @@ import numpy as np
 from shoal.errors import RecodingError
 from shoal.recoding.nodes import Floats
 
-Learner: TypeAlias = Literal["boosting", "linear", "network"]
-LEARNERS: tuple[Learner, ...] = ("boosting", "linear", "network")
+Learner: TypeAlias = Literal["boosting", "forest", "linear", "network"]
+LEARNERS: tuple[Learner, ...] = ("boosting", "forest", "linear", "network")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,8 @@ class Fitted:
 def fitted_to(model: Learner, numeric: bool, features: Floats, target: Floats, seed: int) -> Fitted:
     """Train a model.
 
-    "boosting": histogram gradient boosting, which takes missing cells as they are. "linear": logistic or ridge
+    "boosting": histogram gradient boosting, and "forest": fifty random trees, which is faster for many categories; both
+    take missing cells as they are. "linear": logistic or ridge
     regression, "network": three layers of 64; there missing cells become the mean of those it is trained on.
     """
     if len(np.unique(target)) < 2:
@@ -62,6 +63,11 @@ def _made(model: Learner, numeric: bool, seed: int) -> Any:
 
         kind = HistGradientBoostingRegressor if numeric else HistGradientBoostingClassifier
         return kind(max_iter=60, random_state=seed, early_stopping=False)
+    if model == "forest":
+        from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+        trees = RandomForestRegressor if numeric else RandomForestClassifier
+        return trees(50, random_state=seed)
     from sklearn.impute import SimpleImputer
     from sklearn.linear_model import LogisticRegression, Ridge
     from sklearn.pipeline import make_pipeline

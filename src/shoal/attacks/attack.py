@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any, ClassVar
 
 from shoal.analyses.estimate import Estimate
-from shoal.attacks.result import Adversary, Criterion, Result
+from shoal.attacks.result import Adversary, Criterion, Point, Result
 from shoal.attacks.scene import Scene
 from shoal.recoding.nodes import Floats
 from shoal.registry import Registry
@@ -19,7 +19,7 @@ class Need(StrEnum):
     KNOWN = "a quasi-identifier in the release"
     SENSITIVE = "a sensitive column in the release"
     TRUTH = "which released record is whose"
-    OUTSIDERS = "people who are not in the data"
+    OUTSIDERS = "people who are not in the data, and of whom all quasi-identifiers are known"
     SECOND = "a second release"
     EVENTS = "several records of a person"
     LEARNING = "scikit-learn"
@@ -34,6 +34,7 @@ class Attack(Checked):
     needs: ClassVar[frozenset[Need]] = frozenset({Need.KNOWN})
     default: ClassVar[bool] = True  # whether it is in the battery wherever it can be
     on_card: ClassVar[bool] = True  # whether success answers a question of WP216, and is not only a step on the way
+    without: ClassVar[str] = "without the release"  # how the baseline is reached
 
     @abstractmethod
     def run(self, scene: Scene) -> Iterator[Result]:
@@ -45,6 +46,8 @@ class Attack(Checked):
         """Put a result together: what was reached with each target, and with each stranger, from 0 to 1."""
         if "persons" not in more:
             more["persons"] = scene.over_original(scene.targets, reached)
+        if others is not None:
+            more["control"] = _share(others)
         return Result(
             self.name,
             says,
@@ -54,9 +57,13 @@ class Attack(Checked):
             float(baseline),
             len(reached),
             scene.seed,
-            control=None if others is None else _share(others),
             **more,
         )
+
+    @staticmethod
+    def point(at: float, reached: Floats, baseline: float) -> Point:
+        """Return a point of a curve: what was reached with each target."""
+        return Point(at, _share(reached), float(baseline))
 
 
 def _share(reached: Floats) -> Estimate:

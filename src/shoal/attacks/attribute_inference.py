@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from shoal.analyses.learner import Fitted, Learner, fitted_to, one_thread
+from shoal.analyses.learner import LEARNERS, Fitted, Learner, fitted_to, one_thread
 from shoal.attacks.attack import ATTACKS, Attack, Need
-from shoal.attacks.features import MISSING, Features, classes, shown_classes
+from shoal.attacks.features import MISSING, Features, classes, learner_for, shown_classes
 from shoal.attacks.people import People
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
@@ -40,7 +40,7 @@ class AttributeInference(Attack):
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
     needs: ClassVar[frozenset[Need]] = frozenset({Need.KNOWN, Need.SENSITIVE, Need.LEARNING})
 
-    model: Learner = Field(default="boosting", description="what learns: boosting, linear or network")
+    model: Learner | None = Field(default=None, description=f"what learns: {', '.join(LEARNERS)}; by itself, if None")
     rows: int = Field(default=20_000, ge=10, description="how many released records are learned from at most")
 
     def run(self, scene: Scene) -> Iterator[Result]:
@@ -52,15 +52,15 @@ class AttributeInference(Attack):
             of_value = classes(cells.column, scene.insiders.codes[column])
             shown = shown_classes(cells, of_value)[cells.codes]
             rows = some(np.flatnonzero(shown >= 0), self.rows, scene.rng(f"{self.name} {column}"))
-            if len(rows) < FEWEST:
+            if len(rows) < FEWEST or not len(scene.having(column)):
                 continue
+            chosen = learner_for(self.model, len(np.unique(shown[rows])))
+            known = features.records(scene, rows, scene.rng(f"{self.name} {column} intervals"))
             with one_thread():
-                model = fitted_to(
-                    self.model, False, features.records(scene, rows), shown[rows].astype(float), scene.seed
-                )
-            yield self._result(scene, column, Learned(model, features, of_value), shown[rows])
+                model = fitted_to(chosen, False, known, shown[rows].astype(float), scene.seed)
+            yield self._result(scene, column, Learned(model, features, of_value), shown[rows], chosen)
 
-    def _result(self, scene: Scene, column: str, learned: "Learned", shown: Ints) -> Result:
+    def _result(self, scene: Scene, column: str, learned: "Learned", shown: Ints, chosen: Learner) -> Result:
         values, counts = np.unique(shown, return_counts=True)
         people, strangers = learned.known(scene.targets, column), scene.strangers(column)
         found = learned.right(people, column)
@@ -73,7 +73,7 @@ class AttributeInference(Attack):
             others,
             column=column,
             persons=scene.over_original(people, found),
-            details={"model": self.model, "learned_from": len(shown), "classes": len(values)},
+            details={"model": chosen, "learned_from": len(shown), "classes": len(values)},
         )
 
 

@@ -23,8 +23,9 @@ class Cells:
     """A released column: what is written as ``code`` stands for the set ``nodes[code]`` of values.
 
     Set s holds ``members[starts[s] : starts[s + 1]]``: values of ``column``, which knows those of everybody, be they in
-    the data or not. ``codes``: what each released record has written. ``numbers[code]``: the same as a number, the
-    middle of an interval; NaN where there is none.
+    the data or not. ``codes``: what each released record has written. ``low[code]``, ``high[code]``: between which
+    numbers it is, NaN where that is not said. ``labels``: whether cells are sets that hold what is true, and not values
+    that may have been changed. ``unread``: how many released records have a text that could not be understood.
     """
 
     column: Column
@@ -32,23 +33,37 @@ class Cells:
     starts: NDArray[np.int64]
     members: NDArray[np.uint32]
     codes: Codes
-    numbers: Floats
+    low: Floats
+    high: Floats
+    labels: bool
+    unread: int = 0
 
     @classmethod
-    def plain(cls, united: United, release: Column, codes: Codes) -> "Cells":
-        """Take values as they are; the last of the places is that of the release. What is suppressed says nothing."""
-        column, nodes = united.column, united.places[-1].astype(np.uint32)
+    def plain(
+        cls, column: Column, places: Codes, release: Column, codes: Codes, *, missing_says_nothing: bool
+    ) -> "Cells":
+        """Take values as they are; ``places``: what released codes have become. What is suppressed says nothing."""
+        nodes = places.astype(np.uint32)
         every = np.arange(column.size, dtype=np.uint32)
         if release.suppressed_code is not None:
             nodes[release.suppressed_code] = column.size
-        places = scale(release)
-        numbers = np.full(release.size, np.nan) if places is None else places
+        if release.missing_code is not None and missing_says_nothing:
+            nodes[release.missing_code] = column.size
+        known = scale(release)
+        numbers = np.full(release.size, np.nan) if known is None else known
         starts = np.append(np.arange(column.size + 1), 2 * column.size)
-        return cls(column, nodes, starts, np.concatenate([every, every]), codes, numbers)
+        return cls(column, nodes, starts, np.concatenate([every, every]), codes, numbers, numbers, labels=False)
 
     @classmethod
-    def written(
-        cls, united: United, original: Column, release: Column, codes: Codes, hierarchy: Hierarchy | None
+    def written(  # noqa: PLR0913 - two columns, and how to read them
+        cls,
+        united: United,
+        original: Column,
+        release: Column,
+        codes: Codes,
+        hierarchy: Hierarchy | None,
+        *,
+        missing_says_nothing: bool = False,
     ) -> "Cells":
         """Read every text in the widest way; what cannot be read says nothing.
 
@@ -58,22 +73,40 @@ class Cells:
         >>> [cells.held(code).tolist() for code in range(3)], cells.numbers.tolist()
         ([[0, 1, 2], [0, 1], [2]], [nan, 34.5, 71.0])
         """
-        domain, every = Domain.of(original, hierarchy), np.arange(united.column.size, dtype=np.uint32)
-        meanings, stated = Meanings(domain), Meanings(Domain.of(united.column))
-        said, places = same_values(original, release), united.places[0].astype(np.uint32)
-        strange = np.setdiff1d(every, places)
-        sets, numbers = [], np.full(release.size, np.nan)
+        reader = _Reader.of(united, original, release, hierarchy, missing_says_nothing=missing_says_nothing)
+        every = np.arange(united.column.size, dtype=np.uint32)
+        sets, nodes = [every], np.zeros(release.size, np.uint32)  # the first set: anything
+        ends, unread = np.full((release.size, 2), np.nan), np.zeros(release.size, bool)
         for code, text in enumerate(release.labels().to_pylist()):
-            reading = _widest(meanings, text, int(said[code]))
+            reading = reader.widest(text, code)
             if reading is None:
-                sets.append(every)
+                unread[code] = bool(text) and bool(text.strip(SUPPRESSED))
                 continue
-            more = np.zeros(0, np.uint32) if reading.exact or not len(strange) else _stated(stated, text, strange)
-            sets.append(np.sort(np.concatenate([places[reading.codes], more])))
-            numbers[code] = _number(domain, reading)
+            nodes[code] = len(sets)
+            sets.append(reader.values(text, reading))
+            ends[code] = reader.ends(reading)
         starts = np.concatenate([[0], np.cumsum([len(held) for held in sets])])
-        members = np.concatenate([*sets, np.zeros(0, np.uint32)])
-        return cls(united.column, np.arange(release.size, dtype=np.uint32), starts, members, codes, numbers)
+        return cls(
+            united.column,
+            nodes,
+            starts,
+            np.concatenate(sets),
+            codes,
+            ends[:, 0],
+            ends[:, 1],
+            labels=True,
+            unread=int(np.count_nonzero(unread[codes])),
+        )
+
+    @property
+    def numbers(self) -> Floats:
+        """What each released code says as a number: the middle of an interval, NaN where there is none."""
+        return np.asarray((self.low + self.high) / 2)
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """How many values each set holds."""
+        return np.diff(self.starts)
 
     def held(self, code: int) -> NDArray[np.uint32]:
         """Return the values that a released code may stand for."""
@@ -83,7 +116,7 @@ class Cells:
     def holds(self, released: Codes, values: Codes) -> NDArray[np.bool_]:
         """Tell for each of some released codes whether it may stand for a value."""
         size = self.column.size
-        owner = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+        owner = np.repeat(np.arange(len(self.starts) - 1), self.sizes)
         inside = np.unique(owner * size + self.members)
         sought = self.nodes[released].astype(np.int64) * size + values
         at = np.minimum(np.searchsorted(inside, sought), len(inside) - 1)
@@ -93,31 +126,83 @@ class Cells:
         """Return the sets that rows with some codes show."""
         return Sets(self.nodes[codes], self.starts, self.members, self.column.size)
 
-
-def _widest(meanings: Meanings, text: str | None, exact: int) -> Reading | None:
-    """Return the reading of a text that holds most values: what it surely says; None if it says nothing."""
-    if text is None:
-        return Reading(np.array([exact], np.uint32), exact=True) if exact >= 0 else None
-    if not text.strip(SUPPRESSED):
-        return None
-    beginning = meanings.beginning(text) if exact < 0 else None
-    readings = [*meanings.of(text, exact), *([] if beginning is None else [beginning])]
-    held = [one for one in readings if len(one.codes)]
-    return max(held, key=lambda one: len(one.codes), default=None)
+    def shares(self, values: Codes) -> Floats:
+        """Return how frequent what each set holds is among some values."""
+        counts = np.bincount(values, minlength=self.column.size)[: self.column.size]
+        sums = np.concatenate([[0], np.cumsum(counts[self.members])])
+        return np.asarray((sums[self.starts[1:]] - sums[self.starts[:-1]]) / max(len(values), 1))
 
 
-def _stated(meanings: Meanings, text: str | None, strange: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Return which values that the original does not have a text states."""
-    readings = [] if text is None else meanings.of(text)
-    held = [np.intersect1d(one.codes, strange) for one in readings]
-    return max(held, key=len, default=strange[:0]).astype(np.uint32)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Reader:
+    """Reads texts. ``said``: the original code that is written just so; ``stated``: how to read what others have."""
 
+    domain: Domain
+    meanings: Meanings
+    stated: Meanings
+    said: NDArray[np.int64]
+    places: NDArray[np.uint32]
+    strange: NDArray[np.uint32]
+    values_only: bool
+    missing_says_nothing: bool
 
-def _number(domain: Domain, reading: Reading) -> float:
-    """Return the middle of what a text states, or the mean of the values that it may stand for."""
-    if domain.positions is None:
-        return np.nan
-    if reading.ends is not None:
-        return float(np.mean(reading.ends))
-    known = domain.positions[reading.codes]
-    return float(np.mean(known[~np.isnan(known)])) if (~np.isnan(known)).any() else np.nan
+    @classmethod
+    def of(
+        cls,
+        united: United,
+        original: Column,
+        release: Column,
+        hierarchy: Hierarchy | None,
+        *,
+        missing_says_nothing: bool,
+    ) -> "_Reader":
+        domain, places = Domain.of(original, hierarchy), united.places[0].astype(np.uint32)
+        said = same_values(original, release)
+        told = np.array([bool(text) and bool(text.strip(SUPPRESSED)) for text in release.labels().to_pylist()])
+        return cls(
+            domain,
+            Meanings(domain),
+            Meanings(Domain.of(united.column)),
+            said,
+            places,
+            np.setdiff1d(np.arange(united.column.size, dtype=np.uint32), places),
+            bool((said[told] >= 0).all()),
+            missing_says_nothing,
+        )
+
+    def widest(self, text: str | None, code: int) -> Reading | None:
+        """Return the reading of a text that holds most values: what it surely says; None if it says nothing.
+
+        Where every text of a column is a value of the original, all are just that.
+        """
+        exact = int(self.said[code])
+        itself = Reading(np.array([exact], np.uint32), exact=True) if exact >= 0 else None
+        if text is None:
+            return None if self.missing_says_nothing else itself
+        if not text.strip(SUPPRESSED):
+            return None
+        if self.values_only:
+            return itself
+        beginning = self.meanings.beginning(text) if exact < 0 else None
+        readings = [*self.meanings.of(text, exact), *([] if beginning is None else [beginning])]
+        held = [one for one in readings if len(one.codes)]
+        return max(held, key=lambda one: len(one.codes), default=None)
+
+    def values(self, text: str | None, reading: Reading) -> NDArray[np.uint32]:
+        """Return the values of everybody that a text may stand for, be they in the original or not."""
+        mine = self.places[reading.codes]
+        if reading.exact or not len(self.strange) or text is None:
+            return np.sort(mine)
+        held = [np.intersect1d(one.codes, self.strange) for one in self.stated.of(text)]
+        more = max(held, key=len, default=self.strange[:0]).astype(np.uint32)
+        return np.sort(np.concatenate([mine, more]))
+
+    def ends(self, reading: Reading) -> tuple[float, float]:
+        """Return between which numbers a text says that a value is."""
+        if self.domain.positions is None:
+            return np.nan, np.nan
+        if reading.ends is not None:
+            return reading.ends
+        known = self.domain.positions[reading.codes]
+        known = known[~np.isnan(known)]
+        return (float(known.min()), float(known.max())) if len(known) else (np.nan, np.nan)

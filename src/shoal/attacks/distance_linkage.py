@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
-from shoal.analyses.estimate import Estimate
 from shoal.attacks.attack import ATTACKS, Attack, Need
 from shoal.attacks.distances import CLOSE, Distances
-from shoal.attacks.result import Adversary, Criterion, Point, Result
+from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
+from shoal.kernels.lookups import Near
 from shoal.recoding.nodes import Floats
 
 _RANKS = (1, 2, 5, 10, 20, 50, 100)
@@ -21,8 +22,9 @@ class DistanceLinkage(Attack):
     """The share of people whose record is the nearest one in the release.
 
     Finds records also where their values were changed: by noise, rounding, means, swapping. Distances are Gower's; of
-    records that are equally near one is taken by chance. Domingo-Ferrer & Torra 2001. Baseline: any record. The curve
-    goes over how many of the nearest records are looked at; the median rank of the right one is among the details.
+    records that are equally near one is taken by chance. Of a person with several records any is right. Domingo-Ferrer
+    & Torra 2001. Baseline: any record. The curve goes over how many of the nearest records are looked at; the median
+    rank of the right one is among the details.
 
     >>> import shoal
     >>> before = shoal.read({"age": [30, 40, 50], "bmi": [20.0, 25.0, 30.0]}).assign(quasi=["age", "bmi"])
@@ -41,17 +43,15 @@ class DistanceLinkage(Attack):
     def run(self, scene: Scene) -> Iterator[Result]:
         """Look for the nearest records."""
         people = scene.targets.drawn(self.targets, scene.rng(self.name))
-        truth, distances = scene.truth, Distances.of(scene, scene.known)
-        if truth is None:
-            return
-        own, counts = truth[people.records], distances.rows.counts
-        nearer, tied = np.zeros(len(people)), np.zeros(len(people))
+        distances = Distances.of(scene, scene.known)
+        counts, ranked = distances.rows.counts, np.zeros((3, len(people)))
+        which, record = scene.own(people)
         for part, apart in distances.to(people):
-            mine = apart[np.arange(len(apart)), distances.rows.origin[np.maximum(own[part], 0)]][:, None]
-            nearer[part] = (counts * (apart < mine - CLOSE)).sum(axis=1)
-            tied[part] = (counts * (np.abs(apart - mine) <= CLOSE)).sum(axis=1)
-        there = own >= 0
-        within = [_within(rank, nearer, tied) * there for rank in _RANKS]
+            mine = slice(*np.searchsorted(which, (part.start, part.stop)))
+            ranked[:, part] = _ranked(apart, which[mine] - part.start, distances.rows.origin[record[mine]], counts)
+        nearer, tied, own = ranked
+        within = [_within(rank, nearer, tied, own) for rank in _RANKS]
+        there = own > 0
         everybody = max(scene.release.records, 1)
         yield self.result(
             scene,
@@ -61,14 +61,27 @@ class DistanceLinkage(Attack):
             persons=scene.over_original(people, within[0]),
             axis="nearest records looked at",
             curve=tuple(
-                Point(rank, Estimate.share(float(held.mean()), max(len(held), 1)), min(rank / everybody, 1.0))
-                for rank, held in zip(_RANKS, within, strict=True)
+                self.point(rank, held, min(rank / everybody, 1.0)) for rank, held in zip(_RANKS, within, strict=True)
             ),
             details={"median_rank": float(np.median((nearer + (tied + 1) / 2)[there])) if there.any() else None},
         )
 
 
-def _within(rank: int, nearer: Floats, tied: Floats) -> Floats:
-    """Return how likely the right record is among so many nearest ones; those equally near come in any order."""
-    likely: Floats = np.clip((rank - nearer) / np.maximum(tied, 1), 0, 1)
+def _ranked(apart: Near, which: NDArray[np.intp], row: NDArray[np.intp], counts: NDArray[np.int64]) -> Floats:
+    """Return of each person how many records are nearer than the nearest of their own, as near, and their own of these.
+
+    ``which``, ``row``: people and the rows of their own records, in pairs.
+    """
+    mine = apart[which, row]
+    nearest = np.full(len(apart), np.inf, np.float32)
+    np.minimum.at(nearest, which, mine)
+    own = np.bincount(which, mine <= nearest[which] + CLOSE, len(apart))
+    nearer = (counts * (apart < nearest[:, None] - CLOSE)).sum(axis=1)
+    tied = (counts * (np.abs(apart - nearest[:, None]) <= CLOSE)).sum(axis=1)
+    return np.stack([nearer, tied, own]).astype(np.float64)
+
+
+def _within(rank: int, nearer: Floats, tied: Floats, own: Floats) -> Floats:
+    """Return how likely a right record is among so many nearest ones; those equally near come in any order."""
+    likely: Floats = np.clip((rank - nearer) * own / np.maximum(tied, 1), 0, 1)
     return likely

@@ -1,8 +1,8 @@
 """Distances between people and released records, for attacks that take what is nearest.
 
 Gower 1971: the mean over the columns of a distance from 0 to 1. Numbers and days: the difference as a share of the
-range that the original has; an interval counts as its middle. Anything else: 0 if the cell shows just the person's
-value, 1 − 1/m if that is one of m that it may stand for, 1 if it is none of them.
+range that the original has. A cell that says nothing: 1/2. A label: 0 if it says just the person's value, more if that
+is one of several, up to 1/2 if it is one of all; 1 if it is none of them, less if it is a number that is nearly so.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ from shoal.recoding.nodes import Floats
 from shoal.table.scale import scale
 
 _ROOM = 1 << 23  # distances that are held at a time
-_UNKNOWN = 0.5  # to a number that is not shown
+_UNKNOWN = 0.5  # to what is not shown
 CLOSE = np.float32(1e-6)  # distances that differ by less are the same
 
 
@@ -66,33 +66,40 @@ class Distances:
 class _Part:
     """One column: what rows show, as ``nodes``: sets, or released codes where these are numbers.
 
-    ``mine``, ``theirs``: the numbers of values and of released codes, as shares of the range, where there are any.
+    ``mine``: the numbers of values, ``low``, ``high``: those of released codes, as shares of the range, where there are
+    any.
     """
 
     cells: Cells
     nodes: NDArray[np.uint32]
     mine: Floats | None
-    theirs: Floats
+    low: Floats
+    high: Floats
 
     @classmethod
     def of(cls, cells: Cells, codes: NDArray[np.unsignedinteger[Any]]) -> "_Part":
         """Take the rows with some released codes."""
         places = scale(cells.column)
         if places is None:
-            return cls(cells, cells.nodes[codes], None, np.zeros(0))
+            return cls(cells, cells.nodes[codes], None, np.zeros(0), np.zeros(0))
         known = places[~np.isnan(places)]
-        span = float(np.ptp(known)) if len(known) else 0.0
-        return cls(cells, codes.astype(np.uint32), places / (span or 1.0), cells.numbers / (span or 1.0))
+        span = (float(np.ptp(known)) if len(known) else 0.0) or 1.0
+        return cls(cells, codes.astype(np.uint32), places / span, cells.low / span, cells.high / span)
 
     def table(self, values: NDArray[np.unsignedinteger[Any]]) -> Near:
         """Return how far each of some values is from each node."""
         if self.mine is None:
             return apart_from_sets(self.cells, values)
-        apart = np.abs(self.mine[values][:, None] - self.theirs[None, :])
-        return np.where(np.isnan(apart), _UNKNOWN, np.minimum(apart, 1)).astype(np.float32)
+        mine = self.mine[values][:, None]
+        beyond = np.maximum(np.maximum(self.low - mine, mine - self.high), 0)
+        if self.cells.labels:
+            width = np.minimum(self.high - self.low, 1)
+            beyond = np.where(beyond > 0, (1 + np.minimum(beyond, 1)) / 2, width / 2)
+        return np.where(np.isnan(beyond), _UNKNOWN, np.minimum(beyond, 1)).astype(np.float32)
 
 
 def apart_from_sets(cells: Cells, values: NDArray[np.unsignedinteger[Any]]) -> Near:
     """Return how far each of some values is from each set."""
     inside = Sets(cells.nodes, cells.starts, cells.members, cells.column.size).held(values)
-    return np.where(inside, 1 - 1 / np.maximum(np.diff(cells.starts), 1), 1).astype(np.float32)
+    among = _UNKNOWN * (cells.sizes - 1) / max(cells.column.size - 1, 1)
+    return np.where(inside, among, 1).astype(np.float32)

@@ -7,13 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from shoal.analyses.estimate import Estimate
 from shoal.attacks.attack import ATTACKS, Attack, Need
-from shoal.attacks.result import Adversary, Criterion, Point, Result
+from shoal.attacks.people import People
+from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
 from shoal.recoding.nodes import Floats
 
 _MOST = 5  # events that are known
+_ROOM = 1 << 23  # pairs of people and persons of the release that are held at a time
 
 
 @ATTACKS.register("events")
@@ -21,9 +22,9 @@ class Events(Attack):
     """The share of people who are found by some of their records: a stay, a visit, a date.
 
     Where a release says which records belong together, by a pseudonym, whoever knows some events of a person looks for
-    the persons who have all of them. With c candidates the right one is taken with probability 1/c. The curve goes over
-    how many events are known, drawn by chance. Loukides et al. 2010; de Montjoye et al. 2013 (four points suffice).
-    Baseline: any person of the release.
+    the persons who have most of them: some may be left out. With c such persons the right one is taken with probability
+    1/c. The curve goes over how many events are known, drawn by chance; of who has fewer, all are. Loukides et al.
+    2010; de Montjoye et al. 2013 (four points suffice). Baseline: any person of the release.
 
     >>> import shoal
     >>> data = {"who": list("aabb"), "day": [1, 2, 1, 3]}
@@ -43,17 +44,17 @@ class Events(Attack):
     targets: int = Field(default=1000, ge=1, description="how many people are attacked at most")
 
     def run(self, scene: Scene) -> Iterator[Result]:
-        """Draw events of each person, and look for who has all of them."""
+        """Draw events of each person, and look for who has most of them."""
         whose = scene.original.subject
-        if whose is None or whose not in scene.release or scene.truth is None:
+        if whose is None:
             return
         people = scene.targets.drawn(self.targets, scene.rng(self.name))
         drawn = _drawn(scene, whose, people.records)
         most = min(int((drawn >= 0).sum(axis=1).max(initial=0)), _MOST)
-        found = [_found(scene, whose, drawn[:, :number]) for number in range(1, most + 1)]
-        baseline = 1 / max(len(scene.release[whose].values), 1)
-        if not found:
+        if not most:
             return
+        found = _found(scene, whose, people, drawn[:, :most])
+        baseline = 1 / max(len(scene.release[whose].values), 1)
         main = found[min(self.known, most) - 1]
         yield self.result(
             scene,
@@ -62,10 +63,7 @@ class Events(Attack):
             baseline,
             persons=scene.over_original(people, main),
             axis="events known",
-            curve=tuple(
-                Point(number, Estimate.share(float(held.mean()), len(held)), baseline)
-                for number, held in enumerate(found, 1)
-            ),
+            curve=tuple(self.point(number, held, baseline) for number, held in enumerate(found, 1)),
         )
 
 
@@ -80,17 +78,23 @@ def _drawn(scene: Scene, whose: str, records: NDArray[np.intp]) -> NDArray[np.in
     return np.where(np.arange(_MOST) < number[:, None], order[np.minimum(places, len(order) - 1)], -1)
 
 
-def _found(scene: Scene, whose: str, events: NDArray[np.intp]) -> Floats:
-    """Return how likely each person is found by some events."""
-    rows = scene.rows((*scene.known, whose))
-    covering, persons = scene.covering(scene.known, rows), scene.release[whose].size
-    has_all = np.ones((len(events), persons), bool)
-    for column in events.T:
-        there = np.flatnonzero(column >= 0)
-        facts = [scene.values(name)[column[there]] for name in scene.known]
-        has_all[there] &= covering.counts(facts, rows.codes[-1].astype(np.uint32), persons) > 0
-    truth = np.zeros(0, np.intp) if scene.truth is None else scene.truth[events[:, 0]]
-    own = scene.release.codes(whose)[np.maximum(truth, 0)]
-    right = has_all[np.arange(len(events)), own] & (truth >= 0)
-    found: Floats = right / np.maximum(has_all.sum(axis=1), 1)
+def _found(scene: Scene, whose: str, people: People, events: NDArray[np.intp]) -> Floats:
+    """Return how likely each person is found by the first event, the first two, and so on."""
+    rows, persons = scene.rows((*scene.known, whose)), scene.release[whose].size
+    covering, said = scene.covering(scene.known, rows), rows.codes[-1].astype(np.uint32)
+    own, record = scene.own(people)
+    right = np.full(len(people), -1, np.intp)
+    right[own] = scene.release.codes(whose)[record]
+    found = np.zeros((events.shape[1], len(people)))
+    together = max(_ROOM // persons, 1)
+    for begin in range(0, len(people), together):
+        part = slice(begin, min(begin + together, len(people)))
+        has = np.zeros((part.stop - begin, persons), np.uint8)
+        for number, column in enumerate(events[part].T):
+            there = np.flatnonzero(column >= 0)
+            facts = [scene.values(name)[column[there]] for name in scene.known]
+            has[there] += covering.counts(facts, said, persons) > 0
+            first = has == np.maximum(has.max(axis=1), 1)[:, None]
+            mine = first[np.arange(len(has)), right[part]] & (right[part] >= 0)
+            found[number, part] = mine / np.maximum(first.sum(axis=1), 1)
     return found

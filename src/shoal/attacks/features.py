@@ -1,7 +1,8 @@
 """Features: released records and people as numbers, in the same way, for attacks that learn.
 
-Numbers and days are themselves, intervals their middle. Of anything else there is one number for each frequent value: 1
-for the value itself, 1/m for each of m that a cell may stand for. What is suppressed or missing is missing.
+Numbers and days are themselves, intervals their middle or numbers drawn from them. Of anything else there is one number
+for each frequent value: 1 for the value itself, 1/m for each of m that a cell may stand for. What is suppressed or
+missing is missing.
 """
 
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.analyses.learner import Learner
 from shoal.attacks.cells import Cells
 from shoal.attacks.people import People
 from shoal.attacks.scene import Scene
@@ -19,16 +21,20 @@ from shoal.table.column import Column
 from shoal.table.scale import scale
 
 VALUES = 20  # the most frequent ones; all others are one
-_BINS, _CLASSES = 5, 8  # of numbers, and of categories: the frequent ones
+_BINS, _CLASSES = 5, 50  # of numbers, and of categories: the frequent ones
 MISSING, RARE = -1, -2  # the classes of those who have no value, and of all others
 _FEW = 10  # numbers that are taken as they are
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Features:
-    """Columns as numbers: of a released code, and of a person's value. ``columns``: whose each feature is."""
+    """Columns as numbers: of a released code, and of a person's value. ``columns``: whose each feature is.
+
+    ``widths``: those of the intervals that released codes show, of columns of numbers.
+    """
 
     of_code: tuple[Floats, ...]
+    widths: tuple[Floats | None, ...]
     of_value: tuple[Floats, ...]
     names: tuple[str, ...]
     columns: tuple[str, ...]
@@ -47,11 +53,22 @@ class Features:
         held = [_numbers(scene.cells[name]) or _indicators(scene.cells[name]) for name in names]
         widths = [of_code.shape[1] for of_code, _ in held]
         columns = tuple(name for name, width in zip(names, widths, strict=True) for _ in range(width))
-        return cls(tuple(one for one, _ in held), tuple(one for _, one in held), tuple(names), columns)
+        spans = tuple(
+            None if scale(scene.columns[name]) is None else scene.cells[name].high - scene.cells[name].low
+            for name in names
+        )
+        return cls(tuple(one for one, _ in held), spans, tuple(one for _, one in held), tuple(names), columns)
 
-    def records(self, scene: Scene, records: NDArray[np.intp]) -> Floats:
-        """Return the features of released records."""
-        parts = [of[scene.cells[name].codes[records]] for of, name in zip(self.of_code, self.names, strict=True)]
+    def records(self, scene: Scene, records: NDArray[np.intp], rng: np.random.Generator | None = None) -> Floats:
+        """Return the features of released records; ``rng``: draws numbers from intervals.
+
+        Who learns from the middles of intervals knows nothing of what is between them.
+        """
+        parts = []
+        for of, width, name in zip(self.of_code, self.widths, self.names, strict=True):
+            codes = scene.cells[name].codes[records]
+            drawn = 0.0 if rng is None or width is None else (rng.random(len(codes)) - 0.5) * width[codes]
+            parts.append(of[codes] + np.reshape(drawn, (-1, 1)))
         return np.concatenate(parts, axis=1)
 
     def people(self, people: People) -> Floats:
@@ -67,7 +84,7 @@ def _numbers(cells: Cells) -> tuple[Floats, Floats] | None:
 
 def _indicators(cells: Cells) -> tuple[Floats, Floats]:
     """Return an indicator of each frequent value, and one of all others."""
-    sizes = np.diff(cells.starts)
+    sizes = cells.sizes
     records = np.bincount(cells.nodes[cells.codes], minlength=len(sizes)).astype(np.float64)
     owner = np.repeat(np.arange(len(sizes)), sizes)
     often = np.bincount(cells.members, (records / np.maximum(sizes, 1))[owner], cells.column.size)
@@ -83,11 +100,16 @@ def _indicators(cells: Cells) -> tuple[Floats, Floats]:
     return of_set[cells.nodes], of_value
 
 
+def learner_for(model: Learner | None, number: int) -> Learner:
+    """Return what learns: what is asked for, or boosting for few classes and a forest for many."""
+    return model or ("boosting" if number <= _FEW else "forest")
+
+
 def classes(column: Column, codes: NDArray[np.unsignedinteger[Any]]) -> Ints:
     """Return the class of each value of a column that is to be predicted; ``MISSING`` where there is none.
 
     Numbers of more than ten values are cut into fifths, by how ``codes`` are distributed. Of categories, each of the
-    eight most frequent is a class. The others are ``RARE``: nobody learns to say them, so they are never guessed right.
+    fifty most frequent is a class. The others are ``RARE``: nobody learns to say them, so they are never guessed right.
 
     >>> import shoal
     >>> table = shoal.read({"age": [*range(20, 40)], "sex": ["f", "m"] * 10})
@@ -110,7 +132,7 @@ def classes(column: Column, codes: NDArray[np.unsignedinteger[Any]]) -> Ints:
 
 def shown_classes(values: Cells, of_value: Ints) -> Ints:
     """Return the class that each released code shows; below 0 where it shows several, a rare one, or none."""
-    sizes = np.diff(values.starts)
+    sizes = values.sizes
     low, high = (np.full(len(sizes), -1) for _ in range(2))
     some = np.flatnonzero(sizes)
     held = of_value[values.members]

@@ -22,8 +22,8 @@ class Homogeneity(Attack):
     >>> import shoal
     >>> before = shoal.read({"age": [31, 34, 71], "dx": ["flu", "flu", "ms"]}).assign(quasi="age", sensitive="dx")
     >>> scene = Scene.of(before, shoal.read({"age": ["30-39", "30-39", "*"], "dx": ["flu", "flu", "ms"]}))
-    >>> next(Homogeneity().run(scene)).success.value  # the record with * may be anybody's
-    0.3333333333333333
+    >>> next(Homogeneity().run(scene)).success.value  # no other record than that with * can be the third person's
+    1.0
     """
 
     name: ClassVar[str] = "homogeneity"

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from shoal.attacks.attack import ATTACKS, Attack, Need
+from shoal.attacks.beliefs import prior
 from shoal.attacks.cells import Cells
 from shoal.attacks.distances import CLOSE, Distances
 from shoal.attacks.people import People
@@ -17,8 +18,6 @@ from shoal.attacks.scene import Scene
 from shoal.recoding.nodes import Floats
 from shoal.table.scale import scale
 from shoal.validation import Share
-
-_TRIED = 500  # values that somebody might always say
 
 
 @ATTACKS.register("inference")
@@ -77,14 +76,35 @@ class Inference(Attack):
         return found
 
     def _always_the_same(self, scene: Scene, people: People, column: str) -> float:
-        """Return how often the released value is right that is right most often, judged by the release."""
+        """Return how often what is right most often is right, judged by the release: a value, or a number."""
         cells = scene.cells[column]
-        codes, counts = np.unique(cells.codes, return_counts=True)
-        often = codes[np.argsort(-counts, kind="stable")[:_TRIED]]
-        right = Right.of(cells, often, self.tolerance)
-        released = right.of_values(_as_values(cells.nodes[codes], cells.starts, cells.members))
-        best = int((counts[:, None] * released).sum(axis=0).argmax())
-        return float(right.of_values(people.codes[column])[:, best].mean())
+        mine = scale(cells.column)
+        if mine is not None:
+            said = cells.numbers[cells.codes]
+            return _in_window(mine[people.codes[column]], _widest_window(said[~np.isnan(said)], self.tolerance))
+        likely = prior(scene, column)
+        return float((people.codes[column] == likely.argmax()).mean())
+
+
+def _widest_window(numbers: Floats, tolerance: float) -> tuple[float, float]:
+    """Return the range of true values for which one number is right, that has most of some numbers in it.
+
+    A number g is right for v if |g − v| ≤ tolerance · |v|: for positive v, between g / (1 + tolerance) and
+    g / (1 − tolerance). The best g has a number at the lower end of its range.
+    """
+    if not len(numbers):
+        return np.nan, np.nan
+    ordered = np.sort(numbers)
+    ratio = (1 + tolerance) / (1 - tolerance) if tolerance < 1 else np.inf
+    with np.errstate(invalid="ignore"):
+        ends = np.where(ordered > 0, ordered * ratio, np.where(ordered < 0, ordered / ratio, 0.0))
+    ends = np.nan_to_num(ends, nan=0.0) + 1e-9 * np.abs(ends)
+    best = int((np.searchsorted(ordered, ends, side="right") - np.arange(len(ordered))).argmax())
+    return float(ordered[best]), float(ends[best])
+
+
+def _in_window(values: Floats, window: tuple[float, float]) -> float:
+    return float(((values >= window[0]) & (values <= window[1])).mean()) if len(values) else 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,16 +126,6 @@ class Right:
         codes = self.codes[rows]
         if self.mine is None:
             inside = self.cells.holds(codes, values)
-            return np.asarray(inside / np.maximum(np.diff(self.cells.starts)[self.cells.nodes[codes]], 1))
+            return np.asarray(inside / np.maximum(self.cells.sizes[self.cells.nodes[codes]], 1))
         off = np.abs(self.cells.numbers[codes] - self.mine[values])
         return np.asarray(off <= self.tolerance * np.abs(self.mine[values]) + 1e-12, np.float64)
-
-    def of_values(self, values: NDArray[np.unsignedinteger[Any]]) -> Floats:
-        """Return the same for each of some true values and each row."""
-        places = np.indices((len(values), len(self.codes)))
-        return self.pairs(values[places[0].ravel()], places[1].ravel()).reshape(len(values), -1)
-
-
-def _as_values(nodes: NDArray[np.uint32], starts: NDArray[np.int64], members: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Return one value for each set: the first that it holds."""
-    return members[np.minimum(starts[nodes], max(len(members) - 1, 0))]

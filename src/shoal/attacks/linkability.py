@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from shoal.attacks.attack import ATTACKS, Attack
@@ -11,7 +12,9 @@ from shoal.attacks.distances import CLOSE, Distances
 from shoal.attacks.people import People
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
+from shoal.engines.protocol import DistinctRows
 from shoal.errors import AttackError
+from shoal.kernels.lookups import Near
 from shoal.recoding.nodes import Floats
 
 
@@ -21,7 +24,8 @@ class Linkability(Attack):
 
     One half of the columns is known to one party, the other half to another; each takes the nearest record (Gower's
     distance; of several that are equally near one by chance). If it is the same one, the release has joined what was
-    apart. WP216; Giomi et al. 2023. Baseline: two records taken by chance. Control: people who are not in the data.
+    apart. Of a person with several records one counts. WP216; Giomi et al. 2023. Baseline: two records taken by chance.
+    Control: people who are not in the data.
 
     ``first``: the columns of the first party; every second one, if nothing is said.
 
@@ -43,6 +47,8 @@ class Linkability(Attack):
         columns = (*scene.known, *scene.secret)
         first = tuple(self.first or columns[::2])
         second = tuple(name for name in columns if name not in first)
+        if not second and not self.first:
+            return
         if not second or not set(first) <= set(columns):
             raise AttackError("Linkability needs columns for both parties.", hint="Name some of them: first=[…].")
         rng = scene.rng(self.name)
@@ -63,10 +69,27 @@ class Linkability(Attack):
 def _joined(scene: Scene, people: People, first: Sequence[str], second: Sequence[str]) -> Floats:
     """Return how likely both parties take the same record."""
     rows = scene.rows((*first, *second))
+    counts = _one_each(scene, rows)
     found = np.zeros(len(people))
     both = [Distances.of(scene, columns, rows).to(people) for columns in (first, second)]
     for (part, here), (_, there) in zip(*both, strict=True):
-        near = [apart <= apart.min(axis=1)[:, None] + CLOSE for apart in (here, there)]
-        first_, second_, both_ = (held.astype(np.float64) @ rows.counts for held in (*near, near[0] & near[1]))
+        near = [_nearest(apart, counts > 0) for apart in (here, there)]
+        first_, second_, both_ = (held.astype(np.float64) @ counts for held in (*near, near[0] & near[1]))
         found[part] = both_ / (first_ * second_)
     return found
+
+
+def _nearest(apart: Near, there: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Tell which of the rows that are there are nearest."""
+    least = np.where(there, apart, np.inf).min(axis=1)[:, None]
+    return np.asarray((apart <= least + CLOSE) & there)
+
+
+def _one_each(scene: Scene, rows: DistinctRows) -> NDArray[np.int64]:
+    """Return how many records each row stands for, if of each person one drawn by chance is there."""
+    if len(scene.insiders) == scene.original.records or scene.truth is None:
+        return rows.counts
+    chosen = scene.rng("one record of each").permutation(scene.release.records)
+    owner = scene.owners[chosen]
+    _, first = np.unique(np.where(owner >= 0, owner, -1 - np.arange(len(owner))), return_index=True)
+    return np.bincount(rows.origin[chosen[first]], minlength=len(rows))

@@ -7,10 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from shoal.analyses.estimate import Estimate
 from shoal.attacks.attack import ATTACKS, Attack
 from shoal.attacks.people import People
-from shoal.attacks.result import Adversary, Criterion, Point, Result
+from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
 from shoal.recoding.nodes import Floats, Ints
 from shoal.validation import Share
@@ -20,12 +19,12 @@ from shoal.validation import Share
 class Linkage(Attack):
     """The share of people whose record is found by somebody who knows their quasi-identifiers.
 
-    The adversary takes one of the released records that may be the person's, those whose cells hold the person's
-    values, by chance: with m of them and the right one among them, the link is right with probability 1/m. Where the
-    records of the release cannot be matched with the original, whoever is covered counts as released. Sweeney 2002.
-    Baseline: any record of the release. Control: the same for people who are not in the data, each of whose links is
-    wrong: how sure the adversary would be of it. The curve goes over how many of the quasi-identifiers are known, the
-    first ones first.
+    The released records that may be the person's are those whose cells hold the person's values. Of these the adversary
+    takes the ones that say most, that is, may be expected to cover fewest people, and one of them by chance: with m of
+    them, of which r are the person's, the link is right with probability r/m. Where records of the release cannot be
+    matched with the original, whoever is covered counts as released. Sweeney 2002. Baseline: any record of the release.
+    The curve goes over how many of the quasi-identifiers are known, the first ones first. With a register, the
+    adversary goes the other way, and takes one of the people whom a record covers.
 
     ``typos``: the share of the adversary's facts that are wrong. ``known``: the share of facts that the adversary has
     at all; where one is lacking, any value will do.
@@ -49,42 +48,48 @@ class Linkage(Attack):
     def run(self, scene: Scene) -> Iterator[Result]:
         """Link the people of the original with records and, if there is a register, records with its people."""
         facts = self._facts(scene, scene.targets, "targets")
-        steps = [self._linked(scene, facts, scene.known[:number]) for number in range(1, len(scene.known) + 1)]
+        steps = [_linked(scene, facts, scene.known[:number]) for number in range(1, len(scene.known) + 1)]
         right, number = steps[-1]
-        strangers = scene.strangers()
-        others = None if strangers is None else self._sure(scene, strangers)
         baseline = 1 / max(scene.release.records, 1)
         yield self.result(
             scene,
             f"the right record is taken{self._dirt}",
             right,
             baseline,
-            others,
+            variant=self._kind,
             axis="quasi-identifiers known",
-            curve=tuple(
-                Point(place, Estimate.share(float(found.mean()), max(len(found), 1)), baseline)
-                for place, (found, _) in enumerate(steps, 1)
-            ),
+            curve=tuple(self.point(place, found, baseline) for place, (found, _) in enumerate(steps, 1)),
             details={
                 "unique_and_right": float((right == 1).mean()),
                 "unique": float((number == 1).mean()),
                 "no_candidate": float((number == 0).mean()),
                 "median_candidates": float(np.median(number)) if len(number) else 0.0,
+                **self._of_strangers(scene),
             },
             notes=_UNMATCHED if scene.truth is None else (),
         )
-        if scene.register is not None and scene.whose is not None and set(scene.known) & set(scene.register.codes):
-            yield self._identified(scene, scene.register, scene.whose)
+        if scene.register is not None and scene.whose is not None and scene.truth is not None:
+            columns = [name for name in scene.known if name in scene.register.codes]
+            if columns:
+                yield self._identified(scene, scene.register, scene.whose, columns)
+
+    @property
+    def _is_dirty(self) -> bool:
+        return self.typos > 0 or self.known < 1
+
+    @property
+    def _kind(self) -> str:
+        return "dirty" if self._is_dirty else ""
 
     @property
     def _dirt(self) -> str:
-        if not self.typos and self.known == 1:
+        if not self._is_dirty:
             return ""
         return f", though {self.typos:.0%} of the facts are wrong and {1 - self.known:.0%} are lacking"
 
     def _facts(self, scene: Scene, people: People, who: str) -> People:
         """Return what the adversary holds for true: some facts are wrong, some are lacking."""
-        if not self.typos and self.known == 1:
+        if not self._is_dirty:
             return people
         rng, made = scene.rng(f"linkage {who}"), dict(people.codes)
         for name in (one for one in scene.known if one in made):  # a register need not have them all
@@ -92,64 +97,93 @@ class Linkage(Attack):
             wrong = rng.random(len(codes)) < self.typos
             drawn = rng.permutation(codes)
             told = np.where(wrong, drawn, codes).astype(np.uint32)
-            made[name] = np.where(rng.random(len(codes)) < self.known, told, scene.cells[name].column.size)
+            made[name] = np.where(rng.random(len(codes)) < self.known, told, scene.columns[name].size)
         return People(made, people.records)
 
-    def _sure(self, scene: Scene, people: People) -> Floats:
-        """Return how sure the adversary is of a link, right or wrong."""
-        return _one_of(_candidates(scene, self._facts(scene, people, "strangers"), scene.known))
+    def _of_strangers(self, scene: Scene) -> dict[str, float]:
+        """Return how sure the adversary would be of people who are not in the data: all these links are wrong."""
+        strangers = scene.strangers()
+        if strangers is None:
+            return {}
+        _, number = _candidates(scene, self._facts(scene, strangers, "strangers"), scene.known)
+        return {"sure_of_strangers": float(np.mean(np.where(number > 0, 1 / np.maximum(number, 1), 0)))}
 
-    def _linked(self, scene: Scene, facts: People, columns: Sequence[str]) -> tuple[Floats, Ints]:
-        """Return how likely each person is linked rightly, and the number of candidates."""
-        number = _candidates(scene, facts, columns)
-        return _one_of(number) * _among(scene, facts, columns), number
-
-    def _identified(self, scene: Scene, register: People, whose: NDArray[np.intp]) -> Result:
-        """Take one of the people of the register whom a record covers."""
-        facts = self._facts(scene, register, "register")
-        columns = [name for name in scene.known if name in register.codes]
+    def _identified(self, scene: Scene, register: People, whose: NDArray[np.intp], columns: Sequence[str]) -> Result:
+        """Take one of the people of the register whom a record covers: one of a person's records, by chance."""
+        facts = _unknown_if_missing(scene, self._facts(scene, register, "register"))
         rows = scene.rows(columns)
-        of_row = scene.covering(columns, rows, unknown=True).covered(facts.known(columns))
-        targets = scene.targets
-        there = np.full(scene.original.records, -1)
-        there[whose[whose >= 0]] = np.flatnonzero(whose >= 0)
-        mine = there[targets.records]
-        entry = facts.some(np.maximum(mine, 0))
-        entry = People(entry.codes, targets.records)
-        released = np.full(len(targets), -1) if scene.truth is None else scene.truth[targets.records]
-        covered = of_row[rows.origin][np.maximum(released, 0)]
-        right = _one_of(covered) * ((mine >= 0) & (released >= 0)) * _among(scene, entry, columns)
+        covered = scene.covering(columns, rows, unknown=True).covered(facts.known(columns))[rows.origin]
+        entry, target = _entries(scene, whose)
+        which, record = scene.own(scene.targets)
+        person, place = _joined(target, which)  # every entry of a person, with every record of theirs
+        inside = _covers(scene, facts.some(entry[person]), record[place], columns)
+        chance = np.bincount(which[place], inside / np.maximum(covered[record[place]], 1), len(scene.targets))
+        right = chance / np.maximum(np.bincount(which, minlength=len(scene.targets)), 1)
+        listed = np.bincount(target, minlength=len(scene.targets)) > 0
         return self.result(
             scene,
             f"the right person of the register is taken{self._dirt}",
             right,
             1 / max(len(register), 1),
-            column="register",
-            details={"in_register": float((mine >= 0).mean()), "unique_and_right": float((right == 1).mean())},
+            variant=", ".join(part for part in ("register", self._kind) if part),
+            details={"in_register": float(listed.mean()), "unique_and_right": float((right == 1).mean())},
         )
 
 
 _UNMATCHED = ("records could not be matched: whoever is covered counts as released",)
 
 
-def _candidates(scene: Scene, facts: People, columns: Sequence[str]) -> Ints:
-    return scene.covering(columns, unknown=True).counts(facts.known(columns))
+def _candidates(scene: Scene, facts: People, columns: Sequence[str]) -> tuple[Ints, Ints]:
+    """Return how much the best candidates of each person say, and how many there are."""
+    rows = scene.rows(columns)
+    return scene.covering(columns, rows, unknown=True).best(facts.known(columns), scene.telling(rows, columns))
 
 
-def _one_of(number: Ints) -> Floats:
-    """Return how likely one of so many is the right one, if it is among them."""
-    return np.where(number > 0, 1 / np.maximum(number, 1), 0.0)
-
-
-def _among(scene: Scene, facts: People, columns: Sequence[str]) -> NDArray[np.bool_]:
-    """Tell whether a person's own record is among the candidates."""
+def _linked(scene: Scene, facts: People, columns: Sequence[str]) -> tuple[Floats, Ints]:
+    """Return how likely each person is linked rightly, and the number of candidates."""
+    best, number = _candidates(scene, facts, columns)
     if scene.truth is None:
-        return np.ones(len(facts), bool)
-    released = scene.truth[facts.records]
-    among = released >= 0
+        return np.where(number > 0, 1 / np.maximum(number, 1), 0.0), number
+    rows = scene.rows(columns)
+    which, record = scene.own(facts)
+    mine = _covers(scene, facts.some(which), record, columns)
+    mine &= scene.telling(rows, columns)[rows.origin[record]] == best[which]
+    return np.bincount(which, mine, len(facts)) / np.maximum(number, 1), number
+
+
+def _covers(scene: Scene, facts: People, records: NDArray[np.intp], columns: Sequence[str]) -> NDArray[np.bool_]:
+    """Tell of each person whether a released record may be theirs, by what is known of them."""
+    covers = np.ones(len(facts), bool)
     for name in columns:
         cells, codes = scene.cells[name], facts.codes[name]
-        lacking = codes == cells.column.size
-        own = cells.codes[np.maximum(released, 0)]
-        among &= lacking | cells.holds(own, np.where(lacking, 0, codes))
-    return among
+        lacking = codes >= cells.column.size
+        covers &= lacking | cells.holds(cells.codes[records], np.where(lacking, 0, codes))
+    return covers
+
+
+def _unknown_if_missing(scene: Scene, people: People) -> People:
+    """Let what a register does not say be anything."""
+    codes = dict(people.codes)
+    for name, held in codes.items():
+        missing = scene.columns[name].missing_code
+        if missing is not None:
+            codes[name] = np.where(held == missing, scene.columns[name].size, held)
+    return People(codes, people.records)
+
+
+def _entries(scene: Scene, whose: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return pairs: an entry of the register, and the place of its person among the targets."""
+    entry = np.flatnonzero(whose >= 0)
+    persons = scene.person[scene.targets.records]
+    order = np.argsort(persons)
+    at = np.minimum(np.searchsorted(persons[order], scene.person[whose[entry]]), len(order) - 1)
+    same = persons[order[at]] == scene.person[whose[entry]]
+    return entry[same], order[at[same]]
+
+
+def _joined(left: NDArray[np.intp], right: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return all pairs of places at which two lists have the same; the second one is in order."""
+    starts, ends = (np.searchsorted(right, left, side) for side in ("left", "right"))
+    first = np.repeat(np.arange(len(left)), ends - starts)
+    among = np.arange(len(first)) - np.repeat(np.cumsum(ends - starts) - (ends - starts), ends - starts)
+    return first, starts[first] + among

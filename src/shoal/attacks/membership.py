@@ -21,11 +21,11 @@ _RATES = (0.01, 0.001)  # of false alarms
 class Membership(Attack):
     """How well the release tells people who are in the data from others: the area under the curve.
 
-    Whoever is in a cancer register has cancer. Each person is scored by how near the release comes to what is known of
-    them, and, of those that are equally near, by how many records are that near. Success: how likely somebody who is in
-    the data has a higher score than somebody who is not, with the interval of DeLong et al. 1988; 0.5 is guessing.
-    The advantage (the largest difference of the rates of hits and false alarms), and the rate of hits at few false
-    alarms are among the details. Shokri et al. 2017; Carlini et al. 2022.
+    Whoever is in a cancer register has cancer. Each person is scored by whether a record may be theirs, then by how
+    near the release comes to what is known of them, then by how many records are that near. Success: how likely
+    somebody who is in the data has a higher score than somebody who is not, with the interval of DeLong et al. 1988;
+    0.5 is guessing. The advantage (the largest difference of the rates of hits and false alarms), and the rate of hits
+    at few false alarms are among the details. Shokri et al. 2017; Carlini et al. 2022.
 
     >>> import shoal
     >>> inside = shoal.read({"age": [*range(20, 60)]}).assign(quasi="age")
@@ -38,6 +38,7 @@ class Membership(Attack):
     adversary: ClassVar[Adversary] = Adversary.STATISTICAL
     criterion: ClassVar[Criterion] = Criterion.SINGLING_OUT
     needs: ClassVar[frozenset[Need]] = frozenset({Need.KNOWN, Need.OUTSIDERS})
+    without: ClassVar[str] = "by guessing"
 
     targets: int = Field(default=1000, ge=2, description="how many people are attacked at most, and as many others")
 
@@ -71,13 +72,13 @@ class Membership(Attack):
 
 
 def _scores(scene: Scene, people: People) -> Floats:
-    """Return how near the release comes to people; ties are decided by how many records are that near."""
+    """Return what speaks for people being in the data: a record that may be theirs, near ones, and many of them."""
     distances = Distances.of(scene, scene.known)
-    found = np.zeros(len(people))
+    found = (scene.candidates(people) > 0).astype(np.float64)
     for part, apart in distances.to(people):
         least = apart.min(axis=1)
         near = (distances.rows.counts * (apart <= least[:, None] + 1e-6)).sum(axis=1)
-        found[part] = -least.astype(np.float64).round(6) + 1e-7 * near / max(scene.release.records, 1)
+        found[part] += 0.5 * (1 - least.astype(np.float64).round(6)) + 1e-7 * near / max(scene.release.records, 1)
     return found
 
 

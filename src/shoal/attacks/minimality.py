@@ -39,6 +39,7 @@ class Minimality(Attack):
     adversary: ClassVar[Adversary] = Adversary.ADAPTIVE
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
     needs: ClassVar[frozenset[Need]] = frozenset({Need.KNOWN, Need.SENSITIVE, Need.TRUTH})
+    without: ClassVar[str] = "without knowing how it was made"
     default: ClassVar[bool] = False
 
     l: int = Field(default=2, ge=2, description="the l of the l-diversity that was asked for")  # noqa: E741

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from shoal.attacks.attack import ATTACKS, Attack, Need
@@ -13,23 +12,27 @@ from shoal.attacks.people import People
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
 from shoal.engines.protocol import DistinctRows
+from shoal.kernels.lookups import Near, summed
 from shoal.recoding.nodes import Floats
 
 MOST_COLUMNS = 16
 _ROOM = 1 << 24  # pairs that are held at a time
 _ROUNDS = 100
+_SAMPLE = 200  # people whose pairs the estimates are made from
+_SAME = 1e-4  # weights that differ by less are the same
 
 
 @ATTACKS.register("probabilistic-linkage")
 class ProbabilisticLinkage(Attack):
     """The share of people whose record has the highest weight, as record linkage weighs it.
 
-    A person and a record agree in a column if the cell may stand for the person's value. How likely a column agrees if
-    they do not belong together (u) is read from all pairs; if they do (m), it is estimated by
-    expectation–maximisation. A pair has the weight Σ log(m/u) over the columns that agree, and log((1−m)/(1−u)) over
-    the others. Of records with the same weight one is taken by chance. Fellegi & Sunter 1969. It bears wrong facts and
-    changed cells, unlike plain linkage.
-    Baseline: any record. Details: precision and recall of links that are more likely right than not.
+    A person and a record agree in a column if the cell may stand for the person's value. How likely that is if they
+    belong together (m) is estimated by expectation–maximisation over the patterns of agreement; if they do not (u), it
+    is as likely as what the cell says is frequent. A pair has the weight Σ log(m/u) over the columns that agree, so
+    that a rare value tells much and a suppressed one nothing, and log((1−m)/(1−u)) over the others. Of records with the
+    same weight one is taken by chance. Fellegi & Sunter 1969; Winkler 1989. It bears wrong facts and changed cells,
+    unlike plain linkage. Baseline: any record. Details: precision and recall of links that are more likely right than
+    not.
 
     >>> import shoal
     >>> before = shoal.read({"age": [30, 40, 50], "sex": ["f", "m", "m"]}).assign(quasi=["age", "sex"])
@@ -47,25 +50,21 @@ class ProbabilisticLinkage(Attack):
 
     def run(self, scene: Scene) -> Iterator[Result]:
         """Weigh all pairs of people and records."""
-        if scene.truth is None:
-            return
         people = scene.targets.drawn(self.targets, scene.rng(self.name))
         columns = scene.known[:MOST_COLUMNS]
         rows = scene.rows(columns)
-        tallies = np.zeros(1 << len(columns))
-        for _, agreeing in _agreeing(scene, people, rows):
-            weights = np.broadcast_to(rows.counts, agreeing.shape)
-            tallies += np.bincount(agreeing.ravel(), weights.ravel(), len(tallies))
-        fitted = Fitted.of(tallies, len(columns), 1 / max(scene.release.records, 1))
-        own = scene.truth[people.records]
+        share = 1 / max(scene.release.records, 2)
+        fitted = Fitted.of(_tallies(scene, people.drawn(_SAMPLE, scene.rng(self.name)), rows), len(columns), share)
+        which, record = scene.own(people)
         right, claimed = np.zeros(len(people)), np.zeros(len(people), bool)
-        for part, agreeing in _agreeing(scene, people, rows):
-            weight = fitted.weights[agreeing]
+        for part, weight in _weights(scene, people, rows, fitted):
             best = weight.max(axis=1)
-            first = weight >= best[:, None] - 1e-9
-            mine = first[np.arange(len(first)), rows.origin[np.maximum(own[part], 0)]]
-            right[part] = mine * (own[part] >= 0) / np.maximum((rows.counts * first).sum(axis=1), 1)
-            claimed[part] = fitted.likely[agreeing].max(axis=1) >= 0.5
+            first = weight >= best[:, None] - _SAME
+            mine = slice(*np.searchsorted(which, (part.start, part.stop)))
+            own = first[which[mine] - part.start, rows.origin[record[mine]]]
+            found = np.bincount(which[mine] - part.start, own, len(first))
+            right[part] = found / np.maximum((rows.counts * first).sum(axis=1), 1)
+            claimed[part] = best >= np.log((1 - share) / share)  # more likely right than not
         yield self.result(
             scene,
             "the record with the highest weight is the right one",
@@ -81,30 +80,50 @@ class ProbabilisticLinkage(Attack):
         )
 
 
-def _agreeing(scene: Scene, people: People, rows: DistinctRows) -> Iterator[tuple[slice, NDArray[np.uint16]]]:
-    """Yield for some people at a time in which columns they agree with each row, as bits."""
+def _parts(people: People, rows: DistinctRows) -> Iterator[slice]:
+    """Yield some people at a time."""
     together = max(_ROOM // max(len(rows), 1), 1)
-    sets = [scene.cells[name].sets(codes) for name, codes in zip(rows.columns, rows.codes, strict=True)]
     for begin in range(0, len(people), together):
-        part = slice(begin, min(begin + together, len(people)))
-        found = np.zeros((part.stop - begin, len(rows)), np.uint16)
-        for bit, (name, held) in enumerate(zip(rows.columns, sets, strict=True)):
-            agrees = held.held(people.codes[name][part])[:, held.of_row]
-            found |= agrees.astype(np.uint16) << np.uint16(bit)
-        yield part, found
+        yield slice(begin, min(begin + together, len(people)))
+
+
+def _tallies(scene: Scene, people: People, rows: DistinctRows) -> Floats:
+    """Count in how many pairs of a person and a record which columns agree; these are bits of the place."""
+    found = np.zeros(1 << len(rows.columns))
+    for part in _parts(people, rows):
+        agreeing = np.zeros((part.stop - part.start, len(rows)), np.uint16)
+        for bit, (name, codes) in enumerate(zip(rows.columns, rows.codes, strict=True)):
+            sets = scene.cells[name].sets(codes)
+            agreeing |= sets.held(people.codes[name][part])[:, sets.of_row].astype(np.uint16) << np.uint16(bit)
+        found += np.bincount(agreeing.ravel(), np.broadcast_to(rows.counts, agreeing.shape).ravel(), len(found))
+    return found
+
+
+def _weights(scene: Scene, people: People, rows: DistinctRows, fitted: "Fitted") -> Iterator[tuple[slice, Near]]:
+    """Yield for some people at a time the weight of each row."""
+    sets = [scene.cells[name].sets(codes) for name, codes in zip(rows.columns, rows.codes, strict=True)]
+    for part in _parts(people, rows):
+        lines, tables = [], []
+        for place, (name, held) in enumerate(zip(rows.columns, sets, strict=True)):
+            values, mine = np.unique(people.codes[name][part], return_inverse=True)
+            often = np.clip(scene.cells[name].shares(scene.insiders.codes[name]), 1e-6, 1)
+            agree, apart = np.log(fitted.same[place] / often), fitted.apart[place]
+            tables.append(np.where(held.held(values), np.maximum(agree, 0), apart).astype(np.float32))
+            lines.append(mine)
+        yield part, summed(tables, lines, [held.of_row for held in sets])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fitted:
-    """``same[j]``: how likely column j agrees in pairs that belong together, ``other[j]``: in others.
-
-    ``weights``: of each pattern of agreement. ``likely``: how likely a pair with it belongs together.
-    """
+    """``same[j]``: how likely column j agrees in pairs that belong together, ``other[j]``: in others."""
 
     same: Floats
     other: Floats
-    weights: Floats
-    likely: Floats
+
+    @property
+    def apart(self) -> Floats:
+        """The weight of each column where it does not agree."""
+        return np.asarray(np.log1p(-self.same) - np.log1p(-self.other))
 
     @classmethod
     def of(cls, tallies: Floats, columns: int, share: float) -> "Fitted":
@@ -120,7 +139,7 @@ class Fitted:
             same = np.clip((mine @ agrees) / max(mine.sum(), 1e-12), np.maximum(other, 0.5), 1 - 1e-6)
             if np.abs(same - before).max(initial=0) < 1e-9:
                 break
-        return cls(same, other, _logs(agrees, same) - _logs(agrees, other), _likely(agrees, same, other, share))
+        return cls(same, other)
 
 
 def _logs(agrees: Floats, rates: Floats) -> Floats:

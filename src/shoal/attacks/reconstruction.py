@@ -13,7 +13,7 @@ from shoal.analyses.importance import giving_away
 from shoal.analyses.learner import LEARNERS, Fitted, Learner, fitted_to, one_thread
 from shoal.attacks.attack import ATTACKS, Attack, Need
 from shoal.attacks.attribute_inference import FEWEST, Learned
-from shoal.attacks.features import MISSING, Features, classes
+from shoal.attacks.features import MISSING, Features, classes, learner_for
 from shoal.attacks.people import People
 from shoal.attacks.result import Adversary, Criterion, Point, Result
 from shoal.attacks.scene import Scene
@@ -52,7 +52,10 @@ class Reconstruction(Attack):
 
     fraction: Share = Field(default=0.2, description="the share of people whom the adversary knows")
     fractions: list[Share] = Field(default=list(FRACTIONS), description="the same, for the curve")
-    models: list[Learner] = Field(default=["boosting", "linear"], description=f"what learns: {', '.join(LEARNERS)}")
+    models: list[Learner] = Field(
+        default=[],
+        description=f"what learns: {', '.join(LEARNERS)}; boosting or a forest, and linear, if none are named",
+    )
     targets: int = Field(default=5000, ge=1, description="how many people are attacked at most")
     rows: int = Field(default=20_000, ge=10, description="how many records are learned from at most")
 
@@ -71,7 +74,8 @@ class Reconstruction(Attack):
                 yield self._result(scene, column, case)
 
     def _result(self, scene: Scene, column: str, case: "_Case") -> Result:
-        main, strangers = case.attacked(self.fraction, self.models), scene.strangers(column, *case.features.names)
+        models = self.models or [learner_for(None, len(np.unique(case.truth[case.truth >= 0]))), "linear"]
+        main, strangers = case.attacked(self.fraction, models), scene.strangers(column, *case.features.names)
         tried = {one: case.attacked(one, [main.chosen]) for one in sorted(self.fractions) if one != self.fraction}
         tried = dict(sorted({**tried, self.fraction: main}.items()))
         others = None
@@ -123,13 +127,17 @@ class _Tried:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Case:
-    """One column: people in an order drawn by chance, the features of their records, and their classes."""
+    """One column: people in an order drawn by chance, the features of their records, and their classes.
+
+    ``everybody``: how many there are of whom these are a sample.
+    """
 
     features: Features
     people: People
     rows: Floats
     truth: Ints
     of_value: Ints
+    everybody: int
     attack: Reconstruction
     seed: int
 
@@ -137,15 +145,15 @@ class _Case:
     def of(cls, scene: Scene, column: str, features: Features, people: People, attack: Reconstruction) -> "_Case":
         of_value = classes(scene.columns[column], people.codes[column])
         known = people.some(np.flatnonzero(of_value[people.codes[column]] != MISSING))
-        rng = scene.rng(f"reconstruction {column}")
+        rng, everybody = scene.rng(f"reconstruction {column}"), len(known)
         known = known.some(rng.permutation(len(known))[: attack.rows + attack.targets])
         released = np.zeros(0, np.intp) if scene.truth is None else scene.truth[known.records]
         rows = features.records(scene, released)
-        return cls(features, known, rows, of_value[known.codes[column]], of_value, attack, scene.seed)
+        return cls(features, known, rows, of_value[known.codes[column]], of_value, everybody, attack, scene.seed)
 
     def attacked(self, fraction: float, models: Sequence[Learner]) -> _Tried:
         """Learn from a fraction of the people, and predict the others."""
-        number = min(max(round(fraction * len(self.people)), 2), len(self.people) - 1, self.attack.rows)
+        number = min(max(round(fraction * self.everybody), 2), len(self.people) - 1, self.attack.rows)
         test = np.arange(number, len(self.people))[-self.attack.targets :]
         train = np.flatnonzero(self.truth[:number] >= 0)
         with one_thread():

@@ -50,7 +50,7 @@ class Result:
     ``says``: what counts as success. ``baseline``: of an adversary without the release. ``control``: of the same attack
     on people who are not in the data; what succeeds there is knowledge about people in general. ``persons[i]``: what
     the attack achieves on record i of the original, NaN for those who were not attacked. ``axis``: what the curve goes
-    over. ``column``: what the attack is after, if that is a column.
+    over. ``column``: what the attack is after, if that is a column; ``variant``: in which way, if there are several.
     """
 
     attack: str
@@ -62,6 +62,7 @@ class Result:
     targets: int
     seed: int
     column: str | None = None
+    variant: str = ""
     control: Estimate | None = None
     persons: Floats | None = field(default=None, repr=False)
     axis: str = ""
@@ -69,6 +70,12 @@ class Result:
     details: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
+
+    @property
+    def title(self) -> str:
+        """The attack, in which way, and what it is after."""
+        way = f" ({self.variant})" if self.variant else ""
+        return f"{self.attack}{way}{f' of {self.column}' if self.column else ''}"
 
     @property
     def lift(self) -> float:

@@ -1,7 +1,7 @@
 """The scene of an attack: a release, the people in it, what an adversary knows of them, and what is true."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +15,9 @@ from shoal.errors import AttackError
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.covering import Covering
 from shoal.progress import Hook, silent
+from shoal.recoding.nodes import Floats, Ints
 from shoal.table.column import Column
+from shoal.table.role import Role
 from shoal.table.table import Table
 from shoal.table.united import United
 
@@ -61,6 +63,7 @@ class Scene:
         *,
         outsiders: Table | None = None,
         register: Table | None = None,
+        second: Table | None = None,
         hierarchies: Mapping[str, Hierarchy] | None = None,
         seed: int = 0,
         **more: Any,
@@ -73,37 +76,52 @@ class Scene:
         >>> scene.candidates(scene.insiders).tolist()
         [2, 2, 1]
         """
-        names = [name for name in original.names if name in release]
-        quasi = tuple(name for name in original.quasi if name in names)
-        hidden = tuple(name for name in original.quasi if name not in names)
-        if not names or not (quasi or hidden):
-            raise AttackError(
-                "There is nothing that an adversary could know of the people in the release.",
-                hint="Name quasi-identifiers, and columns that are in both: --quasi age,sex; or give the policy.",
-            )
-        ladders, others = dict(hierarchies or {}), [one for one in (outsiders, register) if one is not None]
-        united = {name: _united(name, original, release, others) for name in (*names, *hidden)}
-        cells = {name: _cells(united[name], original, release, name, ladders.get(name)) for name in names}
+        roles = {name: role for role in (Role.DIRECT, Role.SUBJECT) for name in original.with_role(role)}
+        shown = [one for one in (release, second) if one is not None]
+        names = [name for name in original.names if name not in roles and any(name in one for one in shown)]
+        hidden = tuple(name for name in original.quasi if name not in release)
+        others = [one for one in (outsiders, register) if one is not None]
+        united = {name: _united(name, original, others, shown) for name in dict.fromkeys((*names, *hidden))}
         rng = np.random.default_rng(seed)
         people = [
             People.of(table, {name: held.places[at] for name, held in united.items() if name in table}, rng)
             for at, table in enumerate([original, *others])
         ]
-        return cls(
+        made = cls(
             original,
             release,
-            cells,
+            {},
             {name: held.column for name, held in united.items()},
-            quasi,
+            (),
             hidden,
-            tuple(name for name in original.sensitive if name in names),
+            (),
             people[0],
             None if outsiders is None else people[1],
             None if register is None else people[-1],
             places={name: held.places[0] for name, held in united.items()},
-            hierarchies=ladders,
+            hierarchies=dict(hierarchies or {}),
             seed=seed,
             **more,
+        )
+        first = made._showing(release, united)
+        return first if second is None else replace(first, second=made._showing(second, united))
+
+    def _showing(self, release: Table, united: Mapping[str, United]) -> "Scene":
+        """Return the same scene with another release, of the same people and in the same codes."""
+        names = [name for name in united if name in release]
+        quasi = tuple(name for name in self.original.quasi if name in names)
+        if not names or not self.original.quasi:
+            raise AttackError(
+                "There is nothing that an adversary could know of the people in the release.",
+                hint="Name quasi-identifiers, and columns that are in both: --quasi age,sex; or give the policy.",
+            )
+        return replace(
+            self,
+            release=release,
+            cells={name: _cells(united[name], self.original, release, name, self.hierarchies) for name in names},
+            known=quasi,
+            hidden=tuple(name for name in self.original.quasi if name not in names),
+            secret=tuple(name for name in self.original.sensitive if name in names),
         )
 
     def rng(self, name: str) -> np.random.Generator:
@@ -121,11 +139,18 @@ class Scene:
         return self.targets if missing is None else self.targets.some(self.targets.codes[column] != missing)
 
     def strangers(self, *columns: str, most: int | None = None) -> People | None:
-        """Return people who are not in the data, to try attacks out on; None if some columns are not known of them."""
+        """Return people who are not in the data, to try attacks out on; None if some columns are not known of them.
+
+        Of sensitive columns, those who have a value.
+        """
         people = self.outsiders
-        if people is None or not len(people) or not all(name in people.codes for name in (*self.known, *columns)):
+        if people is None or not all(name in people.codes for name in (*self.known, *columns)):
             return None
-        return people.drawn(self.most if most is None else most, self.rng("strangers"))
+        for name in columns:
+            missing = self.columns[name].missing_code
+            if name in self.secret and missing is not None:
+                people = people.some(people.codes[name] != missing)
+        return people.drawn(self.most if most is None else most, self.rng("strangers")) if len(people) else None
 
     def values(self, name: str) -> NDArray[np.unsignedinteger[Any]]:
         """Return what each record of the original has in a column."""
@@ -145,6 +170,52 @@ class Scene:
         sets = [self.cells[name].sets(codes[name]) for name in columns]
         return Covering(tuple(one.or_unknown() if unknown else one for one in sets), held.counts)
 
+    def reach(self, rows: DistinctRows, columns: Sequence[str]) -> Floats:
+        """Return how many people of the data each row may be expected to cover, if columns hung on nothing."""
+        codes = dict(zip(rows.columns, rows.codes, strict=True))
+        found = np.full(len(rows), float(len(self.insiders)))
+        for name in columns:
+            cells = self.cells[name]
+            found *= cells.shares(self.insiders.codes[name])[cells.nodes[codes[name]]]
+        return found
+
+    def telling(self, rows: DistinctRows, columns: Sequence[str]) -> Ints:
+        """Return the rank of each row by how much it says: 0 says least."""
+        digits = np.log(np.maximum(self.reach(rows, columns), 1e-300)).round(9)
+        return np.asarray(np.unique(-digits, return_inverse=True)[1], np.int64)
+
+    @cached_property
+    def person(self) -> Ints:
+        """Whose each record of the original is."""
+        whose = self.original.subject
+        return np.arange(self.original.records) if whose is None else self.original.codes(whose).astype(np.int64)
+
+    @cached_property
+    def _released(self) -> tuple[Ints, NDArray[np.intp]]:
+        """The persons of the released records, in order, and these records."""
+        truth = np.full(self.original.records, -1, np.intp) if self.truth is None else self.truth
+        there = np.flatnonzero(truth >= 0)
+        order = there[np.argsort(self.person[there], kind="stable")]
+        return self.person[order], truth[order]
+
+    def own(self, people: People) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return pairs: the place of a person among people, and a released record that is theirs."""
+        persons, released = self._released
+        whose = self.person[people.records]
+        starts, ends = (np.searchsorted(persons, whose, side) for side in ("left", "right"))
+        number = ends - starts
+        which = np.repeat(np.arange(len(people)), number)
+        among = np.arange(len(which)) - np.repeat(np.cumsum(number) - number, number)
+        return which, released[starts[which] + among]
+
+    @cached_property
+    def owners(self) -> Ints:
+        """The person of each released record; −1 if it is nobody's, or not known."""
+        found = np.full(self.release.records, -1, np.int64)
+        persons, released = self._released
+        found[released] = persons
+        return found
+
     def candidates(self, people: People, columns: Sequence[str] | None = None) -> NDArray[np.int64]:
         """Count the released records that may be those of people, by what is known of them."""
         named = self.known if columns is None else columns
@@ -157,25 +228,41 @@ class Scene:
         return found
 
 
-def _united(name: str, original: Table, release: Table, others: Sequence[Table]) -> United:
-    """Unite a column of the original and of others, if they have it, and of the release if it has it plain."""
+def _united(name: str, original: Table, others: Sequence[Table], releases: Sequence[Table]) -> United:
+    """Unite a column of the original, of others, if they have it, and of the releases that have it plain."""
     held = [original[name], *(one[name] if name in one else _empty(original[name]) for one in others)]
-    plain = name in release and _is_plain(original[name], release[name])
-    return United.of([*held, release[name]] if plain else held)
+    return United.of([*held, *(one[name] for one in releases if _is_plain(name, original, one))])
 
 
 def _empty(column: Column) -> Column:
     return Column(column.name, column.kind, column.values[:0])
 
 
-def _is_plain(original: Column, release: Column) -> bool:
+def _is_plain(name: str, original: Table, release: Table) -> bool:
     """Tell whether a released column holds values, and not labels: numbers are numbers still."""
-    both = original.kind.numeric and release.kind.numeric
-    return (both or original.kind is release.kind) and not original.is_text
+    if name not in release or original[name].is_text:
+        return False
+    both = original[name].kind.numeric and release[name].kind.numeric
+    return both or original[name].kind is release[name].kind
 
 
-def _cells(united: United, original: Table, release: Table, name: str, ladder: Hierarchy | None) -> Cells:
-    codes = release.codes(name)
-    if _is_plain(original[name], release[name]):
-        return Cells.plain(united, release[name], codes)
-    return Cells.written(united, original[name], release[name], codes, ladder)
+def _cells(united: United, original: Table, release: Table, name: str, hierarchies: Mapping[str, Hierarchy]) -> Cells:
+    codes, blank = release.codes(name), _is_blanked(name, original, release)
+    if not _is_plain(name, original, release):
+        ladder = hierarchies.get(name)
+        return Cells.written(united, original[name], release[name], codes, ladder, missing_says_nothing=blank)
+    column = release[name]
+    places = united.placed(column)
+    return Cells.plain(united.column, places, column, codes, missing_says_nothing=blank)
+
+
+def _is_blanked(name: str, original: Table, release: Table) -> bool:
+    """Tell whether cells were left empty to hide them: there are more empty ones than there were."""
+    before, after = (_missing(table, name) for table in (original, release))
+    share = before / max(original.records, 1)
+    return after > before or after > (1.5 * share + 0.01) * release.records
+
+
+def _missing(table: Table, name: str) -> int:
+    code = table[name].missing_code
+    return 0 if code is None else int(np.count_nonzero(table.codes(name) == code))

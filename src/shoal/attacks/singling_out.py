@@ -1,21 +1,26 @@
 """Singling out: to find a description that fits exactly one person."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from shoal.analyses.estimate import Estimate
 from shoal.attacks.attack import ATTACKS, Attack
 from shoal.attacks.cells import Cells
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
-from shoal.recoding.nodes import Floats
+from shoal.recoding.nodes import Floats, Ints
 from shoal.table.scale import scale
 
-Mask = NDArray[np.bool_]
+Codes: TypeAlias = NDArray[np.unsignedinteger[Any]]
+Mask: TypeAlias = NDArray[np.bool_]
+Bits: TypeAlias = NDArray[np.uint64]
+Said: TypeAlias = list[tuple[int, int]]  # of which columns a description speaks, and in the words of which codes
 _ROOM = 1 << 26  # bytes that each column may remember
 _ROUNDS = 20  # in each of which as many descriptions are drawn as are to be tried
 
@@ -26,9 +31,11 @@ class SinglingOut(Attack):
 
     A description takes a released record and says of some of its columns that a person's value is in the set that the
     record shows; of plain numbers that it is as large at least (above the median) or as small at most. Those are tried
-    that fit one released record only; of a release in which few do, few can be tried. WP216; Giomi et al. 2023.
-    Baseline: descriptions whose parts are drawn from different records. Control: the same descriptions, and so many
-    people who are not in the data.
+    that fit one released record only, or one person of the release, if it tells persons apart; of a release in which
+    few do, few can be tried. WP216; Giomi et al. 2023. Baseline: descriptions whose parts are drawn from all that is
+    released, each by itself, without a look at whether they fit a record. Control: the same descriptions as in the
+    attack, and people who are not in the data; if these are fewer, as many would be singled out among as many people,
+    if how many a description fits varies as a negative binomial.
 
     >>> import shoal
     >>> before = shoal.read({"age": [30, 40, 50], "sex": ["f", "m", "m"]}).assign(quasi=["age", "sex"])
@@ -45,47 +52,40 @@ class SinglingOut(Attack):
 
     def run(self, scene: Scene) -> Iterator[Result]:
         """Draw descriptions, and see whom they fit."""
-        rng, names = scene.rng(self.name), (*scene.known, *scene.secret)
-        columns = [Described.of(scene.cells[name]) for name in names]
-        number, records = min(self.columns, len(columns)), scene.release.records
-        drawn = _tried(columns, number, self.attempts, records, rng, mixed=False)
-        mixed = _tried(columns, number, self.attempts, records, rng, mixed=True)
-        fits, blind = (Fits.of(columns, held, scene.insiders.known(names)) for held in (drawn, mixed))
-        singled = np.zeros(len(scene.insiders))
-        singled[fits.whom[fits.singled]] = 1
+        names = (*scene.known, *scene.secret)
+        described = [Described.of(scene.cells[name]) for name in names]
+        number = min(self.columns, len(described))
+        released = Crowd.of(described, [column.cells.codes for column in described], _told_apart(scene), released=True)
+        everybody = Crowd.of(described, [scene.values(name) for name in names], scene.person)
+        drawn = self._tried(released, number, scene.rng(self.name))
+        singled = [everybody.singled(said) for said in drawn]
+        blind = self._blind(released, number, scene.rng(f"{self.name} blind"))
+        reached = np.array([record >= 0 for record in singled], np.float64) if drawn else np.zeros(self.attempts)
         yield self.result(
             scene,
             "a description fits exactly one person",
-            self._of_all(fits),
-            float(self._of_all(blind).mean()),
-            self._control(scene, columns, names, drawn, fits, rng),
-            persons=scene.over_original(scene.insiders, singled),
-            details={"fit_one_record": len(fits.singled), "columns": number},
+            reached,
+            float(np.mean([everybody.singled(said) >= 0 for said in blind])) if blind else 0.0,
+            control=_control(scene, described, names, drawn),
+            persons=_whom(scene, singled),
+            details={"fit_one_record": len(drawn), "columns": number},
         )
 
-    def _of_all(self, fits: "Fits") -> Floats:
-        """Return which descriptions succeeded; without any, no attempt has."""
-        return fits.singled.astype(np.float64) if len(fits.singled) else np.zeros(self.attempts)
+    def _tried(self, released: "Crowd", number: int, rng: np.random.Generator) -> list[Said]:
+        """Draw descriptions until there are enough that fit one released record, or there seem to be no more."""
+        found: dict[tuple[tuple[int, int], ...], None] = {}
+        for _ in range(_ROUNDS):
+            for said in released.described(number, self.attempts, rng, mixed=False):
+                if tuple(said) not in found and released.singled(said) >= 0:
+                    found[tuple(said)] = None
+            if len(found) >= self.attempts:
+                break
+        return [list(said) for said in found][: self.attempts]
 
-    def _control(  # noqa: PLR0913, PLR0917 - descriptions, and whom they fit
-        self,
-        scene: Scene,
-        columns: Sequence["Described"],
-        names: Sequence[str],
-        drawn: "Descriptions",
-        fits: "Fits",
-        rng: np.random.Generator,
-    ) -> Floats | None:
-        """Return the same for strangers; if these are fewer, as many times as much as fewer insiders would change."""
-        strangers = scene.strangers(*names, most=len(scene.insiders))
-        if strangers is None:
-            return None
-        found = self._of_all(Fits.of(columns, drawn, strangers.known(names)))
-        size = min(len(strangers), len(scene.insiders))
-        some = scene.insiders.drawn(size, rng)
-        fewer = self._of_all(Fits.of(columns, drawn, some.known(names))).mean()
-        factor = self._of_all(fits).mean() / fewer if fewer > 0 and len(some) < len(scene.insiders) else 1.0
-        return np.minimum(found * factor, 1.0)
+    def _blind(self, released: "Crowd", number: int, rng: np.random.Generator) -> list[Said]:
+        """Draw descriptions whose parts come from different records; what comes twice counts once."""
+        drawn = released.described(number, self.attempts, rng, mixed=True)
+        return [list(said) for said in dict.fromkeys(map(tuple, drawn))]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,112 +95,151 @@ class Described:
     cells: Cells
     mine: Floats | None
     median: float
-    _known: dict[int, Mask] = field(default_factory=dict)
 
     @classmethod
     def of(cls, cells: Cells) -> "Described":
         """Take a column; numbers are plain if every cell shows one value."""
-        places = scale(cells.column)
-        sizes = np.diff(cells.starts)[cells.nodes]
-        known = cells.numbers[cells.codes]
+        places, numbers = scale(cells.column), cells.numbers
+        sizes = cells.sizes[cells.nodes]
+        known = numbers[cells.codes]
         known = known[~np.isnan(known)]
-        plain = places is not None and (sizes[~np.isnan(cells.numbers)] <= 1).all() and len(known) > 0
+        plain = places is not None and (sizes[~np.isnan(numbers)] <= 1).all() and len(known) > 0
         return cls(cells, places if plain else None, float(np.median(known)) if len(known) else np.nan)
 
-    def people(self, code: int, values: NDArray[np.unsignedinteger[Any]]) -> Mask:
+    def values(self, code: int) -> Mask:
         """Tell which values a released code describes."""
         number = self.cells.numbers[code]
         if self.mine is None or np.isnan(number):
             inside = np.zeros(self.cells.column.size, bool)
             inside[self.cells.held(code)] = True
-            return np.asarray(inside[values])
-        return np.asarray(self._beyond(number, self.mine)[values])
+            return inside
+        return self._beyond(number, self.mine)
 
-    def records(self, code: int) -> Mask:
-        """Tell which released records it describes; it is asked again and again."""
-        if code not in self._known:
-            if (len(self._known) + 1) * len(self.cells.codes) > _ROOM:
-                self._known.clear()
-            self._known[code] = self._records(code)
-        return self._known[code]
-
-    def _records(self, code: int) -> Mask:
+    def codes(self, code: int) -> Mask:
+        """Tell which released codes are described as well."""
         number = self.cells.numbers[code]
         if self.mine is None or np.isnan(number):
-            return np.asarray(self.cells.nodes[self.cells.codes] == self.cells.nodes[code])
-        return np.asarray(self._beyond(number, self.cells.numbers)[self.cells.codes])
+            return np.asarray(self.cells.nodes == self.cells.nodes[code])
+        return self._beyond(number, self.cells.numbers)
 
     def _beyond(self, number: float, numbers: Floats) -> Mask:
         return np.asarray(numbers >= number if number > self.median else numbers <= number)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Descriptions:
-    """Description i speaks of ``columns[i]``, in the words of ``codes[i]``."""
+class Crowd:
+    """Records that descriptions may fit. ``values``: theirs in each column; ``persons``: whose they are.
 
-    columns: NDArray[np.intp]
-    codes: NDArray[np.intp]
-
-    def said(self) -> Iterator[list[tuple[int, int]]]:
-        """Yield each description: columns, and the code that it speaks of."""
-        for chosen, codes in zip(self.columns.tolist(), self.codes.tolist(), strict=True):
-            yield list(zip(chosen, codes, strict=True))
-
-
-def _tried(  # noqa: PLR0913 - columns, and how to draw
-    columns: Sequence[Described], number: int, attempts: int, records: int, rng: np.random.Generator, *, mixed: bool
-) -> Descriptions:
-    """Draw descriptions until there are enough that fit one released record, or there seem to be no more.
-
-    ``mixed``: whether their parts are of different records. What comes twice counts once.
+    ``released``: whether values are released codes. For each column and code the bits of all records are kept.
     """
-    found = np.zeros((0, 2 * number), np.intp)
-    for _ in range(_ROUNDS):
-        if len(found) >= attempts:
-            break
-        chosen = np.sort(rng.permuted(np.tile(np.arange(len(columns)), (attempts, 1)), axis=1)[:, :number], axis=1)
-        which = rng.integers(records, size=(attempts, number if mixed else 1))
-        both = np.concatenate([chosen, _words(columns, chosen, np.broadcast_to(which, chosen.shape))], axis=1)
-        alone = np.array([_fits_one(columns, said) for said in Descriptions(both[:, :number], both[:, number:]).said()])
-        together = np.concatenate([found, both[alone]])
-        _, first = np.unique(together, axis=0, return_index=True)
-        found = together[np.sort(first)]
-    return Descriptions(found[:attempts, :number], found[:attempts, number:])
 
-
-def _words(columns: Sequence[Described], chosen: NDArray[np.intp], records: NDArray[np.intp]) -> NDArray[np.intp]:
-    codes = np.zeros(chosen.shape, np.intp)
-    for place, column in enumerate(columns):
-        here = chosen == place
-        codes[here] = column.cells.codes[records[here]]
-    return codes
-
-
-def _fits_one(columns: Sequence[Described], said: Sequence[tuple[int, int]]) -> bool:
-    """Tell whether a description fits one released record only."""
-    first, *others = (columns[at].records(code) for at, code in said)
-    alike = first
-    for other in others:
-        alike = alike & other
-    return int(np.count_nonzero(alike)) == 1
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Fits:
-    """``singled``: which descriptions fit exactly one person; ``whom``: who that is."""
-
-    singled: Mask
-    whom: NDArray[np.intp]
+    columns: Sequence[Described]
+    values: Sequence[Codes]
+    persons: Ints
+    released: bool
+    _bits: list[dict[int, Bits]] = field(default_factory=list)
 
     @classmethod
     def of(
-        cls, columns: Sequence[Described], drawn: Descriptions, people: Sequence[NDArray[np.unsignedinteger[Any]]]
-    ) -> "Fits":
-        """See whom descriptions fit."""
-        number = len(drawn.columns)
-        singled, whom = np.zeros(number, bool), np.zeros(number, np.intp)
-        for place, said in enumerate(drawn.said()):
-            fitting = np.flatnonzero(np.logical_and.reduce([columns[at].people(code, people[at]) for at, code in said]))
-            singled[place] = len(fitting) == 1
-            whom[place] = fitting[0] if len(fitting) else 0
-        return cls(singled, whom)
+        cls, columns: Sequence[Described], values: Sequence[Codes], persons: Ints, *, released: bool = False
+    ) -> "Crowd":
+        """Take records."""
+        return cls(columns, values, persons, released, [{} for _ in columns])
+
+    def described(self, number: int, attempts: int, rng: np.random.Generator, *, mixed: bool) -> Iterator[Said]:
+        """Draw descriptions in the words of the records; ``mixed``: each part in those of another one."""
+        chosen = np.sort(rng.permuted(np.tile(np.arange(len(self.columns)), (attempts, 1)), axis=1)[:, :number], axis=1)
+        records = rng.integers(max(len(self.persons), 1), size=(attempts, number if mixed else 1))
+        for columns, which in zip(chosen.tolist(), np.broadcast_to(records, chosen.shape).tolist(), strict=True):
+            yield [(at, int(self.values[at][record])) for at, record in zip(columns, which, strict=True)]
+
+    def count(self, said: Said) -> int:
+        """Return how many records a description fits."""
+        return int(np.bitwise_count(self._fitting(said)).sum())
+
+    def singled(self, said: Said) -> int:
+        """Return a record of the one person whom a description fits; −1 if it fits nobody, or several."""
+        bits = self._fitting(said)
+        number = int(np.bitwise_count(bits).sum())
+        if not number or (number > 1 and number == len(self.persons)):
+            return -1
+        if number > 1 and not self._may_be_one:
+            return -1
+        fitting = np.flatnonzero(np.unpackbits(bits.view(np.uint8), count=len(self.persons), bitorder="little"))
+        return int(fitting[0]) if len(np.unique(self.persons[fitting])) == 1 else -1
+
+    @property
+    def _may_be_one(self) -> bool:
+        """Whether persons have several records."""
+        return len(self.persons) > 0 and int(self.persons.max()) + 1 < len(self.persons)
+
+    def _fitting(self, said: Said) -> Bits:
+        first, *others = (self._of(at, code) for at, code in said)
+        found = first
+        for other in others:
+            found = found & other
+        return found
+
+    def _of(self, at: int, code: int) -> Bits:
+        """Return which records a code of a column describes, as bits; it is asked again and again."""
+        kept = self._bits[at]
+        if code not in kept:
+            if (len(kept) + 1) * len(self.persons) > 8 * _ROOM:
+                kept.clear()
+            column = self.columns[at]
+            inside = (column.codes(code) if self.released else column.values(code))[self.values[at]]
+            packed = np.packbits(inside, bitorder="little")
+            kept[code] = np.pad(packed, (0, -len(packed) % 8)).view(np.uint64)
+        return kept[code]
+
+
+def _told_apart(scene: Scene) -> Ints:
+    """Return whose the released records are, as the release tells: without a subject, each is by itself."""
+    whose = scene.original.subject
+    if whose is None or whose not in scene.release:
+        return np.arange(scene.release.records)
+    return scene.release.codes(whose).astype(np.int64)
+
+
+def _whom(scene: Scene, singled: Sequence[int]) -> Floats:
+    """Return of each record of the original whether its person was singled out."""
+    persons = np.unique(scene.person[[record for record in singled if record >= 0]])
+    return np.isin(scene.person, persons).astype(np.float64)
+
+
+def _control(
+    scene: Scene, columns: Sequence[Described], names: Sequence[str], drawn: Sequence[Said]
+) -> Estimate | None:
+    """Return how many descriptions would single out a stranger, among as many as there are people in the data."""
+    strangers = scene.strangers(*names, most=len(scene.insiders))
+    if strangers is None or not drawn:
+        return None
+    crowd = Crowd.of(columns, strangers.known(names), np.arange(len(strangers)))
+    fits = np.array([crowd.count(said) for said in drawn])
+    share = _scaled(float((fits == 0).mean()), float((fits == 1).mean()), len(scene.insiders) / len(strangers))
+    return Estimate.share(min(share, 1.0), len(drawn))
+
+
+def _scaled(none: float, one: float, factor: float) -> float:
+    """Return the share of descriptions that fit exactly one of ``factor`` times as many people.
+
+    ``none``, ``one``: the shares that fit none and one of those who are there. If the number that a description fits is
+    Poisson with a mean that varies as a gamma, they are (b/(b+1))^a and a/(b+1) times that; with so many more people
+    the share is a·f/(b+f) · (b/(b+f))^a. With the same number of people it is what was seen.
+
+    >>> round(_scaled(0.5, 0.25, 1.0), 9), round(_scaled(0.5, 0.25, 2.0), 4)
+    (0.25, 0.2222)
+    """
+    if factor <= 1 or not none or not one:
+        return one
+    mean = one / none  # a / (b + 1)
+    if -math.log(none) <= mean:  # all alike: Poisson
+        rate = factor * mean
+        return rate * math.exp(-rate)
+    low, high = 1e-9, 1e9
+    for _ in range(200):
+        middle = math.sqrt(low * high)
+        larger = -mean * (middle + 1) * math.log(middle / (middle + 1)) > -math.log(none)
+        low, high = (middle, high) if larger else (low, middle)
+    b, a = low, mean * (low + 1)
+    return a * factor / (b + factor) * math.pow(b / (b + factor), a)

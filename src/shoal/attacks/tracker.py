@@ -61,6 +61,7 @@ class Tracker(Attack):
     adversary: ClassVar[Adversary] = Adversary.ADAPTIVE
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
     needs: ClassVar[frozenset[Need]] = frozenset({Need.KNOWN, Need.SENSITIVE})
+    without: ClassVar[str] = "by asking directly"
     default: ClassVar[bool] = False
 
     least: int = Field(default=10, ge=1, description="how many records a count must be of at least")

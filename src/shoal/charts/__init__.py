@@ -15,6 +15,7 @@ from shoal.charts.left_out import left_out
 from shoal.charts.linked_columns import linked_columns
 from shoal.charts.sweep import sweep
 from shoal.charts.trade_off import trade_off
+from shoal.charts.wp216 import wp216
 
 __all__ = [
     "Chart",
@@ -34,4 +35,5 @@ __all__ = [
     "linked_columns",
     "sweep",
     "trade_off",
+    "wp216",
 ]

@@ -26,7 +26,7 @@ def attacks(found: Attacked) -> Chart:
     shown = sorted(found.results, key=lambda one: -one.lift)[:MOST]
     values = [
         {
-            "attack": f"{place:02d} {one.attack}{f' of {one.column}' if one.column else ''}",
+            "attack": f"{place:02d} {one.title}",
             "success": one.success.value,
             "low": one.success.low,
             "high": one.success.high,
@@ -35,9 +35,11 @@ def attacks(found: Attacked) -> Chart:
         }
         for place, one in enumerate(shown, 1)
     ]
-    best = next((one for one in shown if ATTACKS[one.attack].on_card), shown[0])
-    name = f"{best.attack}{f' of {best.column}' if best.column else ''}"
-    title = f"{name} gains most: {best.success.value:.1%}, without the release {best.baseline:.1%}"
+    best = max(
+        filter(None, found.card().values()), key=lambda one: (not one.covers_baseline, one.lift), default=shown[0]
+    )
+    without = ATTACKS[best.attack].without
+    title = f"{best.title} gains most: {best.success.value:.1%}, {without} {best.baseline:.1%}"
     told = "Point and line: success and its 95 % interval. Stroke: without the release. Ring: people not in the data"
     return Chart.of(title, told, _body(values))
 

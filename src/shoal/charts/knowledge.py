@@ -2,10 +2,13 @@
 
 from typing import Any
 
+from shoal.attacks.attack import ATTACKS
 from shoal.attacks.result import Result
 from shoal.charts.chart import Chart
 from shoal.charts.colours import FAINT, LINES
 from shoal.errors import AttackError
+
+_TICKS, _WIDE = 12, 20  # places that are all named, and how many times as large as the first the last may be
 
 
 def knowledge(result: Result) -> Chart:
@@ -30,13 +33,19 @@ def knowledge(result: Result) -> Chart:
         for point in result.curve
     ]
     best = max(result.curve, key=lambda point: point.success.value)
-    about = f" of {result.column}" if result.column else ""
-    title = f"{result.attack}{about}: {best.success.value:.1%} at most, without the release {best.baseline:.1%}"
-    return Chart.of(title, f"Success: {result.says}; grey: without the release", _body(values, result.axis))
+    without = ATTACKS[result.attack].without
+    title = f"{result.title}: {best.success.value:.1%} at most, {without} {best.baseline:.1%}"
+    return Chart.of(title, f"Success: {result.says}; grey: {without}", _body(values, result.axis))
 
 
 def _body(values: list[dict[str, Any]], axis: str) -> dict[str, Any]:
-    x = {"field": "at", "type": "quantitative", "title": axis, "axis": {"grid": False, "tickCount": 6}}
+    places = [value["at"] for value in values]
+    whole = all(float(place).is_integer() for place in places)
+    ticks = {"values": places} if whole and len(places) <= _TICKS else {"tickCount": 6}
+    wide = whole and max(places) > _WIDE * max(min(places), 1)
+    scale = {"type": "log" if wide and min(places) > 0 else "linear", "zero": False}
+    axes = {"grid": False, "format": "d" if whole else ".0%", **ticks}
+    x = {"field": "at", "type": "quantitative", "title": axis, "axis": axes, "scale": scale}
     y = {"type": "quantitative", "title": "success", "axis": {"format": "%"}, "scale": {"domain": [0, 1]}}
     band = {
         "mark": {"type": "area", "opacity": 0.2, "color": LINES[0]},

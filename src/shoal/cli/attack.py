@@ -69,12 +69,13 @@ def attack(  # noqa: PLR0913, PLR0917 - options of a command
             progress=hook,
         )
     if pictures is not None:
-        draw(pictures, {"attacks": shoal.charts.attacks(found), **_curves(found)}, force=force)
+        drawn = {"attacks": shoal.charts.attacks(found), "wp216": shoal.charts.wp216(found), **_curves(found)}
+        draw(pictures, drawn, force=force)
     if json:
         document("attack", result(found))
         return
     show(found, console())
-    for note in found.notes:
+    for note in (*found.notes, *(f"{one.title}: {note}" for one in found.results for note in one.notes)):
         remark(f"Note: {note}")
     for name, why in found.left_out.items():
         remark(f"Note: {name} is left out. {why}")
@@ -84,7 +85,10 @@ def _curves(found: "Attacked") -> dict[str, Any]:
     from shoal import charts
 
     drawn = [one for one in found.results if len(one.curve) > 1]
-    return {f"{one.attack}-{one.column or 'all'}-{place}": charts.knowledge(one) for place, one in enumerate(drawn)}
+    names = [
+        "-".join(part for part in (one.attack, one.variant.replace(", ", "-"), one.column) if part) for one in drawn
+    ]
+    return {name: charts.knowledge(one) for name, one in zip(names, drawn, strict=True)}
 
 
 def result(found: "Attacked") -> dict[str, Any]:
@@ -101,6 +105,7 @@ def result(found: "Attacked") -> dict[str, Any]:
 def _plain(one: "Result") -> dict[str, Any]:
     return {
         "attack": one.attack,
+        "variant": one.variant,
         "column": one.column,
         "says": one.says,
         "success": one.success.value,
@@ -126,18 +131,26 @@ def _plain(one: "Result") -> dict[str, Any]:
         ],
         "axis": one.axis,
         "details": dict(one.details),
+        "notes": list(one.notes),
         "seed": one.seed,
         "seconds": round(one.seconds, 3),
     }
 
 
+def _way(one: "Result") -> str:
+    """Return the name of an attack and the way it went, whatever it was after."""
+    return f"{one.attack} ({one.variant})" if one.variant else one.attack
+
+
 def show(found: "Attacked", out: "Console") -> None:
     """Print what each attack achieves, and the card of WP216."""
+    from shoal.attacks.attack import ATTACKS
+
     table = grid("attack", "success (95 %)", "baseline", "control", "lift")
     for one in found.results:
         success = one.success
         table.add_row(
-            plain(f"{one.attack} {one.column or ''}"),
+            plain(one.title),
             f"{success.value:.1%} ({success.low:.1%} – {success.high:.1%})",
             f"{one.baseline:.1%}",
             "-" if one.control is None else f"{one.control.value:.1%}",
@@ -145,12 +158,12 @@ def show(found: "Attacked", out: "Console") -> None:
         )
     out.print(table)
     out.print("\nWhat counts as success:")
-    for attack_, says in {one.attack: one.says for one in found.results}.items():
-        out.print(f"  {attack_}: {plain(says)}")
+    for name, says in {_way(one): one.says for one in found.results}.items():
+        out.print(f"  {plain(name)}: {plain(says)}")
     out.print("\nThe three questions of WP216, each with the attack that gained most over its baseline:")
     for question, best in found.card().items():
         said = "nothing was tried"
         if best is not None:
-            about = f" of {best.column}" if best.column else ""
-            said = f"{best.success.value:.1%} by {best.attack}{about}, {best.baseline:.1%} without the release"
+            without = ATTACKS[best.attack].without
+            said = f"{best.success.value:.1%} by {best.title}, {best.baseline:.1%} {without}"
         out.print(f"  {question}: {plain(said)}")

@@ -7,7 +7,7 @@ fewest.
 
 import ctypes
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +18,7 @@ from shoal.kernels import library
 from shoal.kernels.translation import Codes
 
 Ints = NDArray[np.int64]
+MOST = 10_000  # rows that are looked at to make room for one person
 _CHUNK = 1 << 24  # pairs of persons and rows that numpy looks at together
 
 
@@ -90,6 +91,7 @@ class Covering:
 
         ``values``: what each row says besides, below ``number``: then records are counted for each of these.
         """
+        self._check(people)
         targets = len(people[0])
         found = np.zeros((targets, number), np.int64)
         said = np.zeros(len(self.weights), np.uint32) if values is None else np.ascontiguousarray(values, np.uint32)
@@ -103,6 +105,7 @@ class Covering:
 
     def covered(self, people: Sequence[Codes]) -> NDArray[np.int64]:
         """Count for each row the people whom it covers."""
+        self._check(people)
         found, native = np.zeros(len(self.weights), np.int64), library.core()
         if not len(people[0]) or not len(self.weights):
             return found
@@ -110,42 +113,68 @@ class Covering:
             for _, covers in self._looked_at(people):
                 found += covers.sum(axis=0)
             return found
-        columns, codes, marks = self._given(people)
-        native.shoal_covered(
-            len(self.columns), ctypes.byref(columns), len(people[0]), *_at(codes, marks), found.ctypes.data
-        )
+        given, _held = self._given(people)
+        native.shoal_covered(*given, found.ctypes.data)
         return found
 
-    def assigned(self, people: Sequence[Codes]) -> NDArray[np.int64]:
-        """Give each person a row that covers them, and each row to as many people as it has records; −1: none is left.
+    def best(self, people: Sequence[Codes], ranks: Ints) -> tuple[Ints, Ints]:
+        """Return for each person the highest rank of the rows that cover them, and how many records have it.
 
-        Those whom fewest records cover come first.
+        −1 and 0 for those whom no row covers. ``ranks``: of each row, from 0 on.
 
         >>> import numpy as np
         >>> ages = Sets(np.array([0, 1], np.uint32), np.array([0, 2, 3]), np.array([0, 1, 1], np.uint32), 2)
-        >>> Covering((ages,), np.array([1, 1])).assigned([np.array([1, 0, 0], np.uint8)]).tolist()
+        >>> covering = Covering((ages,), np.array([5, 7]))
+        >>> [found.tolist() for found in covering.best([np.array([0, 1], np.uint8)], np.array([3, 4]))]
+        [[3, 4], [5, 7]]
+        """
+        self._check(people)
+        found, counts = np.full(len(people[0]), -1, np.int64), np.zeros(len(people[0]), np.int64)
+        native = library.core()
+        if not len(found) or not len(self.weights):
+            return found, counts
+        if native is None:
+            for part, covers in self._looked_at(people):
+                held = np.where(covers, ranks, -1)
+                found[part] = held.max(axis=1)
+                counts[part] = (self.weights * (covers & (held == found[part][:, None]))).sum(axis=1)
+            return found, counts
+        given, _held = self._given(people)
+        weights, order = (np.ascontiguousarray(part, np.int64) for part in (self.weights, ranks))
+        native.shoal_covering_best(*given, *(part.ctypes.data for part in (weights, order, found, counts)))
+        return found, counts
+
+    def assigned(self, people: Sequence[Codes], ranks: Ints, most: int = MOST) -> Ints:
+        """Give each person a row that covers them, and each row to as many people as it has records; −1: none is left.
+
+        Those whom fewest records cover come first, and take the row with the highest rank. For who gets none others
+        make room, if a way to do so is found among ``most`` rows: if these are enough, nobody goes without who need not
+        (Kuhn 1955).
+
+        >>> import numpy as np
+        >>> ages = Sets(np.array([0, 1], np.uint32), np.array([0, 2, 3]), np.array([0, 1, 1], np.uint32), 2)
+        >>> Covering((ages,), np.array([1, 1])).assigned([np.array([1, 0, 0], np.uint8)], np.array([1, 0])).tolist()
         [1, 0, -1]
         """
-        order = np.argsort(self.counts(people), kind="stable")
-        left, taken, native = (
-            self.weights.astype(np.int64).copy(),
-            np.full(len(people[0]), -1, np.int64),
-            library.core(),
-        )
-        if not len(people[0]) or not len(self.weights):
-            return taken
+        number, rows, native = len(people[0]), len(self.weights), library.core()
+        order = np.argsort(self.counts(people), kind="stable").astype(np.int64)
+        left = self.weights.astype(np.int64).copy()
+        if not number or not rows:
+            return np.full(number, -1, np.int64)
         if native is None:
-            for person in order.tolist():
-                covers = np.concatenate([one for _, one in self._looked_at([codes[[person]] for codes in people])])[0]
-                rows = np.flatnonzero(covers & (left > 0))
-                if len(rows):
-                    left[rows[0]] -= 1
-                    taken[person] = rows[0]
-            return taken
-        columns, codes, marks = self._given(people)
-        given = (len(self.columns), ctypes.byref(columns), len(people[0]), *_at(codes, marks))
-        native.shoal_assign(*given, order.ctypes.data, left.ctypes.data, taken.ctypes.data)
-        return taken
+            return _Assignment(self, people, left, most).of(order, ranks)
+        given, _held = self._given(people)
+        hands = [left, *(np.full(size, -1, np.int64) for size in (number, rows, number, rows, rows, min(most, rows)))]
+        first, again = (np.ascontiguousarray(part, np.int64) for part in (order, ranks))
+        pointers = (ctypes.c_void_p * len(hands))(*(one.ctypes.data for one in hands))
+        native.shoal_assign(*given, rows, first.ctypes.data, again.ctypes.data, min(most, rows), pointers)
+        return hands[1]
+
+    def _check(self, people: Sequence[Codes]) -> None:
+        """Refuse codes of another dictionary: the core would look them up beyond its lists."""
+        for held, codes in zip(self.columns, people, strict=True):
+            if len(codes) and int(codes.max()) >= held.values:
+                raise ValueError("a person has a value that the rows do not know")
 
     @cached_property
     def _indexes(self) -> list[tuple[NDArray[Any], ...]]:
@@ -158,19 +187,19 @@ class Covering:
             found.append((of_row, *by_value, *_lists(of_row, np.arange(len(of_row)), held.number)))
         return found
 
-    def _given(self, people: Sequence[Codes]) -> tuple[Any, list[NDArray[np.uint32]], list[NDArray[np.uint32]]]:
-        """Return what the core is told, and room to mark sets in."""
+    def _given(self, people: Sequence[Codes]) -> tuple[tuple[Any, ...], Any]:
+        """Return what the core is told first, and what must be kept as long as it works: room to mark sets in."""
         columns = (_Column * len(self.columns))(
             *(_Column(*(part.ctypes.data for part in parts)) for parts in self._indexes)
         )
         codes = [np.ascontiguousarray(held, np.uint32) for held in people]
-        return columns, codes, [np.zeros(held.number, np.uint32) for held in self.columns]
+        marks = [np.zeros(held.number, np.uint32) for held in self.columns]
+        return (len(columns), ctypes.byref(columns), len(codes[0]), *_at(codes, marks)), (columns, codes, marks)
 
     def _native(self, native: ctypes.CDLL, people: Sequence[Codes], said: NDArray[np.uint32], found: Ints) -> None:
-        columns, codes, marks = self._given(people)
+        given, _held = self._given(people)
         weights = np.ascontiguousarray(self.weights, np.int64)
-        pointers = (weights.ctypes.data, said.ctypes.data, found.shape[1], found.ctypes.data)
-        native.shoal_covering(len(self.columns), ctypes.byref(columns), len(found), *_at(codes, marks), *pointers)
+        native.shoal_covering(*given, weights.ctypes.data, said.ctypes.data, found.shape[1], found.ctypes.data)
 
     def _counted(self, people: Sequence[Codes], said: NDArray[np.uint32], found: Ints) -> None:
         for part, covers in self._looked_at(people):
@@ -191,3 +220,75 @@ class Covering:
 def _at(*parts: Sequence[NDArray[np.uint32]]) -> list[Any]:
     """Return where arrays are, and keep these addresses as long as they are used."""
     return [(ctypes.c_void_p * len(held))(*(one.ctypes.data for one in held)) for held in parts]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Assignment:
+    """The twin of the core: who has which row. ``holders[row]``: who has it, the last one first."""
+
+    covering: Covering
+    people: Sequence[Codes]
+    left: Ints
+    most: int
+    holders: dict[int, list[int]] = field(default_factory=dict)
+    taken: dict[int, int] = field(default_factory=dict)
+
+    def of(self, order: Ints, ranks: Ints) -> Ints:
+        """Give out rows, and then make room."""
+        for person in order.tolist():
+            rows = np.sort([row for row in self._rows(person) if self.left[row]]).astype(np.int64)
+            if len(rows):
+                row = int(rows[ranks[rows].argmax()])
+                self.left[row] -= 1
+                self._take(person, row)
+        for person in order.tolist():
+            if person not in self.taken and self.left.any():
+                self._free_one(person)
+        found = np.full(len(order), -1, np.int64)
+        found[list(self.taken)] = list(self.taken.values())
+        return found
+
+    def _rows(self, person: int) -> list[int]:
+        """Return the rows that cover a person, in the order of the core: by the sets of the narrowest column."""
+        mine = [codes[[person]] for codes in self.people]
+        may = [held.held(code)[0][held.of_row] for held, code in zip(self.covering.columns, mine, strict=True)]
+        first = self.covering.columns[int(np.argmin([np.count_nonzero(one) for one in may]))].of_row
+        rows = np.flatnonzero(np.logical_and.reduce(may))
+        return [int(row) for row in rows[np.argsort(first[rows], kind="stable")]]
+
+    def _take(self, person: int, row: int) -> None:
+        if person in self.taken:
+            self.holders[self.taken[person]].remove(person)
+        self.taken[person] = row
+        self.holders.setdefault(row, []).insert(0, person)
+
+    def _free_one(self, person: int) -> None:
+        """Look from row to row, and from holder to holder, for one that can be taken yet."""
+        by: dict[int, int] = {}
+        queue: list[int] = []
+        waiting, at = [person], 0
+        while True:
+            for who in waiting:
+                for row in self._rows(who):
+                    if row in by:
+                        continue
+                    by[row] = who
+                    if self.left[row]:
+                        self._pass_on(person, row, by)
+                        return
+                    if len(queue) == self.most:
+                        return
+                    queue.append(row)
+            if at == len(queue):
+                return
+            waiting, at = list(self.holders.get(queue[at], [])), at + 1
+
+    def _pass_on(self, person: int, row: int, by: dict[int, int]) -> None:
+        """Give a row to who could take it, the row that this frees to the next, and so on to the first."""
+        self.left[row] -= 1
+        who = -1
+        while who != person:
+            who = by[row]
+            freed = self.taken.get(who, -1)
+            self._take(who, row)
+            row = freed

@@ -43,6 +43,10 @@ class United:
         made = Column(first.name, first.kind, values, missing, suppressed)
         return cls(made, tuple(_places(made, column, texts) for column, texts in zip(columns, held, strict=True)))
 
+    def placed(self, column: Column) -> NDArray[np.unsignedinteger[Any]]:
+        """Return what the codes of a column have become that is one of those that were united, or like one."""
+        return _places(self.column, column, _like(self.column, column))
+
 
 def _places(made: Column, column: Column, values: pa.Array) -> NDArray[np.unsignedinteger[Any]]:
     places = np.zeros(column.size, np.int64)

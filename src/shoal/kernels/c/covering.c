@@ -22,51 +22,79 @@ static int64_t rows_with(const Column *column, uint32_t value)
     return count;
 }
 
-/* Marks the sets of each column that hold a person's value, with the person's number. */
-static void mark(int32_t columns, const Column *table, const uint32_t *const *people, int64_t person, uint32_t *const *marks)
-{
-    for (int32_t j = 0; j < columns; j++)
-        for (int64_t i = table[j].set_starts[people[j][person]]; i < table[j].set_starts[people[j][person] + 1]; i++)
-            marks[j][table[j].sets[i]] = (uint32_t)person + 1;
-}
-
-static int is_covered(int32_t columns, const Column *table, uint32_t row, uint32_t *const *marks, uint32_t number)
-{
-    for (int32_t j = 0; j < columns; j++)
-        if (marks[j][table[j].of_row[row]] != number) return 0;
-    return 1;
-}
+/* The rows that cover a person, one after another: those of the column in which fewest may, by their sets, looked up in
+ * the other columns. `marks`: for each column as many numbers as it has sets, all 0 at first; a set that holds the
+ * person's value is marked with `mark`, another one each time. */
+typedef struct {
+    int32_t columns;
+    const Column *table;
+    const uint32_t *const *people;
+    uint32_t *const *marks;
+    uint32_t mark;
+    const Column *first;
+    int64_t set, sets, row, rows;
+} Walk;
 
 /* The column in which fewest rows may cover a person; −1 if in one of them none may. */
-static int32_t narrowest(int32_t columns, const Column *table, const uint32_t *const *people, int64_t person)
+static int32_t narrowest(const Walk *walk, int64_t person)
 {
     int32_t best = 0;
     int64_t fewest = INT64_MAX;
-    for (int32_t j = 0; j < columns && fewest; j++) {
-        const int64_t rows = rows_with(&table[j], people[j][person]);
+    for (int32_t j = 0; j < walk->columns && fewest; j++) {
+        const int64_t rows = rows_with(&walk->table[j], walk->people[j][person]);
         if (rows < fewest) fewest = rows, best = j;
     }
     return fewest ? best : -1;
 }
 
-/* Adds up the weights of the rows that cover each of some people, apart for what the rows say: counts[person][said].
- * `marks`: for each column as many zeros as it has sets. */
+static void begin(Walk *walk, int64_t person)
+{
+    const int32_t best = narrowest(walk, person);
+    walk->set = walk->sets = walk->row = walk->rows = 0;
+    if (best < 0) return;
+    walk->mark++;
+    for (int32_t j = 0; j < walk->columns; j++) {
+        const Column *column = &walk->table[j];
+        const uint32_t value = walk->people[j][person];
+        for (int64_t i = column->set_starts[value]; i < column->set_starts[value + 1]; i++)
+            walk->marks[j][column->sets[i]] = walk->mark;
+    }
+    walk->first = &walk->table[best];
+    walk->set = walk->first->set_starts[walk->people[best][person]];
+    walk->sets = walk->first->set_starts[walk->people[best][person] + 1];
+}
+
+static int is_covered(const Walk *walk, uint32_t row)
+{
+    for (int32_t j = 0; j < walk->columns; j++)
+        if (walk->marks[j][walk->table[j].of_row[row]] != walk->mark) return 0;
+    return 1;
+}
+
+/* The next row; −1 after the last. */
+static int64_t next(Walk *walk)
+{
+    for (;;) {
+        while (walk->row < walk->rows) {
+            const uint32_t row = walk->first->rows[walk->row++];
+            if (is_covered(walk, row)) return row;
+        }
+        if (walk->set >= walk->sets) return -1;
+        const uint32_t set = walk->first->sets[walk->set++];
+        walk->row = walk->first->row_starts[set];
+        walk->rows = walk->first->row_starts[set + 1];
+    }
+}
+
+/* Adds up the weights of the rows that cover each of some people, apart for what the rows say: counts[person][said]. */
 API void shoal_covering(int32_t columns, const Column *table, int64_t number, const uint32_t *const *people,
                         uint32_t *const *marks, const int64_t *weights, const uint32_t *said, int64_t width,
                         int64_t *counts)
 {
+    Walk walk = {columns, table, people, marks, 0, table, 0, 0, 0, 0};
     for (int64_t person = 0; person < number; person++) {
-        const int32_t best = narrowest(columns, table, people, person);
-        if (best < 0) continue;
-        mark(columns, table, people, person, marks);
-        const Column *first = &table[best];
-        const uint32_t value = people[best][person];
-        for (int64_t i = first->set_starts[value]; i < first->set_starts[value + 1]; i++)
-            for (int64_t k = first->row_starts[first->sets[i]]; k < first->row_starts[first->sets[i] + 1]; k++) {
-                const uint32_t row = first->rows[k];
-                if (is_covered(columns, table, row, marks, (uint32_t)person + 1))
-                    counts[person * width + said[row]] += weights[row];
-            }
+        begin(&walk, person);
+        for (int64_t row; (row = next(&walk)) >= 0;) counts[person * width + said[row]] += weights[row];
     }
 }
 
@@ -74,38 +102,110 @@ API void shoal_covering(int32_t columns, const Column *table, int64_t number, co
 API void shoal_covered(int32_t columns, const Column *table, int64_t number, const uint32_t *const *people,
                        uint32_t *const *marks, int64_t *counts)
 {
+    Walk walk = {columns, table, people, marks, 0, table, 0, 0, 0, 0};
     for (int64_t person = 0; person < number; person++) {
-        const int32_t best = narrowest(columns, table, people, person);
-        if (best < 0) continue;
-        mark(columns, table, people, person, marks);
-        const Column *first = &table[best];
-        const uint32_t value = people[best][person];
-        for (int64_t i = first->set_starts[value]; i < first->set_starts[value + 1]; i++)
-            for (int64_t k = first->row_starts[first->sets[i]]; k < first->row_starts[first->sets[i] + 1]; k++)
-                counts[first->rows[k]] += is_covered(columns, table, first->rows[k], marks, (uint32_t)person + 1);
+        begin(&walk, person);
+        for (int64_t row; (row = next(&walk)) >= 0;) counts[row]++;
     }
 }
 
-/* Gives each of some people, in some order, a row that covers them and is not taken yet: the first there is. `left`: how
- * many times each row can be taken. `taken`: the row of each person, −1 if there is none. */
-API void shoal_assign(int32_t columns, const Column *table, int64_t number, const uint32_t *const *people,
-                      uint32_t *const *marks, const int64_t *order, int64_t *left, int64_t *taken)
+/* Finds the highest rank of the rows that cover each person, −1 if there is none, and adds up the weights of those that
+ * have it. */
+API void shoal_covering_best(int32_t columns, const Column *table, int64_t number, const uint32_t *const *people,
+                             uint32_t *const *marks, const int64_t *weights, const int64_t *ranks, int64_t *best,
+                             int64_t *counts)
 {
-    for (int64_t at = 0; at < number; at++) {
-        const int64_t person = order[at];
-        const int32_t best = narrowest(columns, table, people, person);
-        taken[person] = -1;
-        if (best < 0) continue;
-        mark(columns, table, people, person, marks);
-        const Column *first = &table[best];
-        const uint32_t value = people[best][person];
-        for (int64_t i = first->set_starts[value]; taken[person] < 0 && i < first->set_starts[value + 1]; i++)
-            for (int64_t k = first->row_starts[first->sets[i]]; k < first->row_starts[first->sets[i] + 1]; k++) {
-                const uint32_t row = first->rows[k];
-                if (!left[row] || !is_covered(columns, table, row, marks, (uint32_t)person + 1)) continue;
-                left[row]--;
-                taken[person] = row;
-                break;
-            }
+    Walk walk = {columns, table, people, marks, 0, table, 0, 0, 0, 0};
+    for (int64_t person = 0; person < number; person++) {
+        best[person] = -1, counts[person] = 0;
+        begin(&walk, person);
+        for (int64_t row; (row = next(&walk)) >= 0;) {
+            if (ranks[row] > best[person]) best[person] = ranks[row], counts[person] = 0;
+            if (ranks[row] == best[person]) counts[person] += weights[row];
+        }
     }
+}
+
+/* ---- who has which row ------------------------------------------------------------------------------------- */
+
+/* `left`: how many times each row can be taken yet. `taken`: the row of each person, −1 if there is none. `holders`: the
+ * last person who took each row, `others`: who took the same row before. `seen`, `by`: in the search for a way to free a
+ * row: in which search each was seen last, and by whom it could be taken. `queue`: rows to look at. */
+typedef struct {
+    int64_t *left, *taken, *holders, *others, *seen, *by, *queue;
+} Hands;
+
+static void take(Hands *hands, int64_t person, int64_t row)
+{
+    const int64_t before = hands->taken[person];
+    if (before >= 0) {
+        int64_t *link = &hands->holders[before];
+        while (*link != person) link = &hands->others[*link];
+        *link = hands->others[person];
+    }
+    hands->taken[person] = row;
+    hands->others[person] = hands->holders[row];
+    hands->holders[row] = person;
+}
+
+/* Gives a row to who could take it, the row that this frees to the next, and so on to the first. */
+static void pass_on(Hands *hands, int64_t person, int64_t row)
+{
+    hands->left[row]--;
+    for (int64_t who = -1; who != person;) {
+        who = hands->by[row];
+        const int64_t freed = hands->taken[who];
+        take(hands, who, row);
+        row = freed;
+    }
+}
+
+/* Looks, from row to row and from holder to holder, for one that can be taken yet; at `most` rows at the most. Returns
+ * whether the person has a row now. */
+static int free_one(Walk *walk, Hands *hands, int64_t person, int64_t search, int64_t most)
+{
+    int64_t who = person, queued = 0;
+    for (int64_t at = 0;;) {
+        begin(walk, who);
+        for (int64_t row; (row = next(walk)) >= 0;) {
+            if (hands->seen[row] == search) continue;
+            hands->seen[row] = search;
+            hands->by[row] = who;
+            if (hands->left[row]) {
+                pass_on(hands, person, row);
+                return 1;
+            }
+            if (queued == most) return 0;
+            hands->queue[queued++] = row;
+        }
+        who = who == person ? -1 : hands->others[who];
+        while (who < 0) {
+            if (at == queued) return 0;
+            who = hands->holders[hands->queue[at++]];
+        }
+    }
+}
+
+/* Gives each of some people, in some order, the row with the highest rank that covers them and can be taken yet, the
+ * first of several; then those who got none one that others can do without. All of `hands` but `left` comes as −1. */
+API void shoal_assign(int32_t columns, const Column *table, int64_t number, const uint32_t *const *people,
+                      uint32_t *const *marks, int64_t rows, const int64_t *order, const int64_t *ranks, int64_t most,
+                      int64_t *const *hands)
+{
+    Walk walk = {columns, table, people, marks, 0, table, 0, 0, 0, 0};
+    Hands held = {hands[0], hands[1], hands[2], hands[3], hands[4], hands[5], hands[6]};
+    int64_t spare = 0;
+    for (int64_t row = 0; row < rows; row++) spare += held.left[row];
+    for (int64_t at = 0; at < number; at++) {
+        int64_t best = -1;
+        begin(&walk, order[at]);
+        for (int64_t row; (row = next(&walk)) >= 0;)
+            if (held.left[row] && (best < 0 || ranks[row] > ranks[best] || (ranks[row] == ranks[best] && row < best)))
+                best = row;
+        if (best < 0) continue;
+        held.left[best]--, spare--;
+        take(&held, order[at], best);
+    }
+    for (int64_t at = 0; at < number && spare; at++)
+        if (held.taken[order[at]] < 0) spare -= free_one(&walk, &held, order[at], at, most);
 }
