@@ -1,8 +1,8 @@
 """Distances between people and released records, for attacks that take what is nearest.
 
 Gower 1971: the mean over the columns of a distance from 0 to 1. Numbers and days: the difference as a share of the
-range that the original has. A cell that says nothing: 1/2. A label: 0 if it says just the person's value, more if that
-is one of several, up to 1/2 if it is one of all; 1 if it is none of them, less if it is a number that is nearly so.
+range that the original has, 1/2 where none is shown. Labels: 0 if one says just the person's value, more if that is one
+of several, up to 1/10 if it is one of all; 1 if it is none of them, of numbers 1/2 to 1, the nearer the less.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,8 @@ from shoal.recoding.nodes import Floats
 from shoal.table.scale import scale
 
 _ROOM = 1 << 23  # distances that are held at a time
-_UNKNOWN = 0.5  # to what is not shown
+_UNKNOWN = 0.5  # to a number that is not shown where numbers may have been changed
+_AMONG_ALL = 0.1  # to a label that may be anything: much less than to one that is wrong
 CLOSE = np.float32(1e-6)  # distances that differ by less are the same
 
 
@@ -41,8 +42,8 @@ class Distances:
         >>> import shoal
         >>> before = shoal.read({"age": [30, 40, 50], "sex": ["f", "m", "m"]}).assign(quasi=["age", "sex"])
         >>> scene = Scene.of(before, shoal.read({"age": [30, 45, 50], "sex": ["f", "*", "m"]}))
-        >>> [part.tolist() for _, part in Distances.of(scene, ["age", "sex"]).to(scene.insiders)]
-        [[[0.0, 0.625, 1.0], [0.75, 0.375, 0.25], [1.0, 0.375, 0.0]]]
+        >>> [(part * 1000).round().tolist() for _, part in Distances.of(scene, ["age", "sex"]).to(scene.insiders)]
+        [[[0.0, 425.0, 1000.0], [750.0, 175.0, 250.0], [1000.0, 175.0, 0.0]]]
         """
         return cls(scene, tuple(columns), scene.rows(columns) if rows is None else rows)
 
@@ -94,12 +95,13 @@ class _Part:
         beyond = np.maximum(np.maximum(self.low - mine, mine - self.high), 0)
         if self.cells.labels:
             width = np.minimum(self.high - self.low, 1)
-            beyond = np.where(beyond > 0, (1 + np.minimum(beyond, 1)) / 2, width / 2)
-        return np.where(np.isnan(beyond), _UNKNOWN, np.minimum(beyond, 1)).astype(np.float32)
+            beyond = np.where(beyond > 0, (1 + np.minimum(beyond, 1)) / 2, _AMONG_ALL * width)
+        unknown = _AMONG_ALL if self.cells.labels else _UNKNOWN
+        return np.where(np.isnan(beyond), unknown, np.minimum(beyond, 1)).astype(np.float32)
 
 
 def apart_from_sets(cells: Cells, values: NDArray[np.unsignedinteger[Any]]) -> Near:
     """Return how far each of some values is from each set."""
     inside = Sets(cells.nodes, cells.starts, cells.members, cells.column.size).held(values)
-    among = _UNKNOWN * (cells.sizes - 1) / max(cells.column.size - 1, 1)
+    among = _AMONG_ALL * (cells.sizes - 1) / max(cells.column.size - 1, 1)
     return np.where(inside, among, 1).astype(np.float32)

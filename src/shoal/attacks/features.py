@@ -20,7 +20,7 @@ from shoal.recoding.nodes import Floats, Ints
 from shoal.table.column import Column
 from shoal.table.scale import scale
 
-VALUES = 20  # the most frequent ones; all others are one
+VALUES = 50  # the most frequent ones; all others are one
 _BINS, _CLASSES = 5, 50  # of numbers, and of categories: the frequent ones
 MISSING, RARE = -1, -2  # the classes of those who have no value, and of all others
 _FEW = 10  # numbers that are taken as they are

@@ -7,6 +7,7 @@ import numpy as np
 
 from shoal.attacks.attack import ATTACKS, Attack, Need
 from shoal.attacks.beliefs import believed, prior
+from shoal.attacks.people import People
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
 
@@ -35,6 +36,8 @@ class Homogeneity(Attack):
         """Look at each sensitive column."""
         for column in scene.secret:
             people = scene.having(column)
+            if not len(people):
+                continue
             found = believed(scene, people, column)
             strangers = scene.strangers(column)
             others = None if strangers is None else believed(scene, strangers, column).certain.astype(float)
@@ -42,9 +45,15 @@ class Homogeneity(Attack):
                 scene,
                 "the value is known for sure",
                 found.certain.astype(float),
-                np.count_nonzero(prior(scene, column)) == 1,
+                _without(scene, people, column),
                 others,
                 column=column,
                 persons=scene.over_original(people, found.right),
                 details={f"likelier_than_{share:g}": float((found.right >= share).mean()) for share in (0.5, 0.8, 0.9)},
             )
+
+
+def _without(scene: Scene, people: People, column: str) -> float:
+    """Return of how many people the value is known to who reads nothing but the sensitive column."""
+    values = np.flatnonzero(prior(scene, column))
+    return float((people.codes[column] == values[0]).mean()) if len(values) == 1 else 0.0

@@ -48,6 +48,8 @@ class Similarity(Attack):
                 continue
             levels = [_categories(scene, column, ladder, level) for level in range(ladder.height)]
             people = scene.having(column)
+            if not len(people):
+                continue
             found = _certain(scene, people, column, levels)
             strangers = scene.strangers(column)
             others = None if strangers is None else _certain(scene, strangers, column, levels)[-1]

@@ -42,6 +42,8 @@ class Skewness(Attack):
         """Look at each sensitive column."""
         for column in scene.secret:
             people = scene.having(column)
+            if not len(people):
+                continue
             ratios = _ratios(scene, people, column)
             strangers = scene.strangers(column)
             others = None if strangers is None else self._reached(_ratios(scene, strangers, column))
