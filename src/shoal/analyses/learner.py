@@ -1,5 +1,6 @@
 """Learners: models that are trained on numbers and categories, and predict them."""
 
+import warnings
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -52,7 +53,11 @@ def fitted_to(model: Learner, numeric: bool, features: Floats, target: Floats, s
     if len(np.unique(target)) < 2:
         return Fitted(None, float(target[0]) if len(target) else np.nan)
     made = _made(model, numeric, seed)
-    made.fit(np.where(np.isnan(features).all(axis=0), 0.0, features), target)  # a column without values tells nothing
+    with warnings.catch_warnings():  # of many classes in few records, of networks that could be trained for longer
+        warnings.simplefilter("ignore", UserWarning)
+        made.fit(
+            np.where(np.isnan(features).all(axis=0), 0.0, features), target
+        )  # a column without values says nothing
     return Fitted(made)
 
 

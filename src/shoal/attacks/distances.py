@@ -17,11 +17,11 @@ from shoal.attacks.people import People
 from shoal.attacks.scene import Scene
 from shoal.engines.protocol import DistinctRows
 from shoal.kernels.covering import Sets
-from shoal.kernels.lookups import Near, summed
+from shoal.kernels.lookups import Near, nearest, summed
 from shoal.recoding.nodes import Floats
 from shoal.table.scale import scale
 
-_ROOM = 1 << 23  # distances that are held at a time
+_ROOM = 1 << 22  # distances that are held at a time
 _UNKNOWN = 0.5  # to a number that is not shown where numbers may have been changed
 _AMONG_ALL = 0.1  # to a label that may be anything: much less than to one that is wrong
 CLOSE = np.float32(1e-6)  # distances that differ by less are the same
@@ -49,18 +49,43 @@ class Distances:
 
     def to(self, people: People) -> Iterator[tuple[slice, Near]]:
         """Yield for some people at a time how far they are from each row."""
-        parts = [_Part.of(self.scene.cells[name], self._codes(name)) for name in self.columns]
+        parts = self._parts()
         together = max(_ROOM // max(len(self.rows), 1), 1)
         for begin in range(0, len(people), together):
             part = slice(begin, min(begin + together, len(people)))
-            values = [np.unique(people.codes[name][part], return_inverse=True) for name in self.columns]
-            tables = [held.table(mine) for held, (mine, _) in zip(parts, values, strict=True)]
-            total = summed(tables, [lines for _, lines in values], [held.nodes for held in parts])
+            total = summed(*self._looked_up(parts, people.some(part)), [held.nodes for held in parts])
             total /= np.float32(len(self.columns))
             yield part, total
 
+    def nearest(self, people: People, among: NDArray[np.intp] | None = None) -> "Nearest":
+        """Return the nearest rows of each person, of some rows or of all."""
+        parts = self._parts()
+        rows = np.arange(len(self.rows)) if among is None else among
+        nodes = [held.nodes[rows] for held in parts]
+        least, ends, found = nearest(*self._looked_up(parts, people), nodes, float(CLOSE) * len(self.columns))
+        who = np.repeat(np.arange(len(people)), np.diff(ends, prepend=0))
+        return Nearest(who, rows[found], least / np.float32(len(self.columns)))
+
+    def _parts(self) -> "list[_Part]":
+        return [_Part.of(self.scene.cells[name], self._codes(name)) for name in self.columns]
+
+    def _looked_up(self, parts: "Sequence[_Part]", people: People) -> tuple[list[Near], list[NDArray[np.intp]]]:
+        """Return how far the values of people are from what rows show, and which of these values each has."""
+        values = [np.unique(people.codes[name], return_inverse=True) for name in self.columns]
+        tables = [held.table(mine) for held, (mine, _) in zip(parts, values, strict=True)]
+        return tables, [lines for _, lines in values]
+
     def _codes(self, name: str) -> NDArray[np.unsignedinteger[Any]]:
         return self.rows.codes[self.rows.columns.index(name)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Nearest:
+    """Pairs of a person and a row that is nearest to them; ``least``: how far that is, of each person."""
+
+    who: NDArray[np.intp]
+    row: NDArray[np.intp]
+    least: Near
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,7 +11,7 @@ from pydantic import Field
 from shoal.attacks.attack import ATTACKS, Attack, Need
 from shoal.attacks.beliefs import prior
 from shoal.attacks.cells import Cells
-from shoal.attacks.distances import CLOSE, Distances
+from shoal.attacks.distances import Distances
 from shoal.attacks.people import People
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
@@ -67,12 +67,10 @@ class Inference(Attack):
         """Return how likely the value of a record that is taken is right."""
         rows = scene.rows((*scene.known, column))
         right = Right.of(scene.cells[column], rows.codes[-1], self.tolerance)
-        found = np.zeros(len(people))
-        for part, apart in Distances.of(scene, scene.known, rows).to(people):
-            target, row = np.nonzero(apart <= apart.min(axis=1)[:, None] + CLOSE)
-            hits = right.pairs(people.codes[column][part][target], row)
-            weights, size = rows.counts[row].astype(np.float64), len(apart)
-            found[part] = np.bincount(target, weights * hits, size) / np.bincount(target, weights, size)
+        near = Distances.of(scene, scene.known, rows).nearest(people)
+        hits = right.pairs(people.codes[column][near.who], near.row)
+        weights = rows.counts[near.row].astype(np.float64)
+        found: Floats = np.bincount(near.who, weights * hits, len(people)) / np.bincount(near.who, weights, len(people))
         return found
 
     def _always_the_same(self, scene: Scene, people: People, column: str) -> float:

@@ -8,13 +8,12 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from shoal.attacks.attack import ATTACKS, Attack
-from shoal.attacks.distances import CLOSE, Distances
+from shoal.attacks.distances import Distances
 from shoal.attacks.people import People
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
 from shoal.engines.protocol import DistinctRows
 from shoal.errors import AttackError
-from shoal.kernels.lookups import Near
 from shoal.recoding.nodes import Floats
 
 
@@ -70,19 +69,14 @@ def _joined(scene: Scene, people: People, first: Sequence[str], second: Sequence
     """Return how likely both parties take the same record."""
     rows = scene.rows((*first, *second))
     counts = _one_each(scene, rows)
-    found = np.zeros(len(people))
-    both = [Distances.of(scene, columns, rows).to(people) for columns in (first, second)]
-    for (part, here), (_, there) in zip(*both, strict=True):
-        near = [_nearest(apart, counts > 0) for apart in (here, there)]
-        first_, second_, both_ = (held.astype(np.float64) @ counts for held in (*near, near[0] & near[1]))
-        found[part] = both_ / (first_ * second_)
+    there = np.flatnonzero(counts)
+    first_, second_ = (Distances.of(scene, columns, rows).nearest(people, there) for columns in (first, second))
+    chance = [np.bincount(near.who, counts[near.row], len(people)) for near in (first_, second_)]
+    keys = [near.who * len(rows) + near.row for near in (first_, second_)]
+    both = np.isin(keys[0], keys[1])
+    same = np.bincount(first_.who[both], counts[first_.row[both]], len(people))
+    found: Floats = same / (chance[0] * chance[1])
     return found
-
-
-def _nearest(apart: Near, there: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Tell which of the rows that are there are nearest."""
-    least = np.where(there, apart, np.inf).min(axis=1)[:, None]
-    return np.asarray((apart <= least + CLOSE) & there)
 
 
 def _one_each(scene: Scene, rows: DistinctRows) -> NDArray[np.int64]:

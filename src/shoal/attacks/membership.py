@@ -74,12 +74,10 @@ class Membership(Attack):
 def _scores(scene: Scene, people: People) -> Floats:
     """Return what speaks for people being in the data: a record that may be theirs, near ones, and many of them."""
     distances = Distances.of(scene, scene.known)
-    found = (scene.candidates(people) > 0).astype(np.float64)
-    for part, apart in distances.to(people):
-        least = apart.min(axis=1)
-        near = (distances.rows.counts * (apart <= least[:, None] + 1e-6)).sum(axis=1)
-        found[part] += 0.5 * (1 - least.astype(np.float64).round(6)) + 1e-7 * near / max(scene.release.records, 1)
-    return found
+    near = distances.nearest(people)
+    number = np.bincount(near.who, distances.rows.counts[near.row], len(people)) / max(scene.release.records, 1)
+    covered = scene.candidates(people) > 0
+    return covered + 0.5 * (1 - near.least.astype(np.float64).round(6)) + 1e-7 * number
 
 
 def _ranks(scores: Floats) -> Floats:

@@ -40,7 +40,7 @@ class People:
             return self
         return self.some(np.sort(rng.choice(len(self), most, replace=False)))
 
-    def some(self, chosen: NDArray[Any]) -> "People":
+    def some(self, chosen: NDArray[Any] | slice) -> "People":
         """Return some of them."""
         return People({name: codes[chosen] for name, codes in self.codes.items()}, self.records[chosen])
 

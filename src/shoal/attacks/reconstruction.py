@@ -23,6 +23,7 @@ from shoal.validation import Share
 
 FRACTIONS = (0.01, 0.05, 0.2, 0.5, 0.8)
 _FOLDS = 3
+_JUDGED = 3000  # known people by whom models are chosen, at most
 _TOLD = 5  # columns that give most away
 
 
@@ -54,10 +55,10 @@ class Reconstruction(Attack):
     fractions: list[Share] = Field(default=list(FRACTIONS), description="the same, for the curve")
     models: list[Learner] = Field(
         default=[],
-        description=f"what learns: {', '.join(LEARNERS)}; boosting or a forest, and linear, if none are named",
+        description=f"what learns: {', '.join(LEARNERS)}; boosting and linear, or a forest, if none are named",
     )
     targets: int = Field(default=5000, ge=1, description="how many people are attacked at most")
-    rows: int = Field(default=20_000, ge=10, description="how many records are learned from at most")
+    rows: int = Field(default=10_000, ge=10, description="how many records are learned from at most")
 
     def run(self, scene: Scene) -> Iterator[Result]:
         """Take each quasi-identifier in turn, released or not; nothing, if the release has no other columns."""
@@ -74,10 +75,16 @@ class Reconstruction(Attack):
                 yield self._result(scene, column, case)
 
     def _result(self, scene: Scene, column: str, case: "_Case") -> Result:
-        models = self.models or [learner_for(None, len(np.unique(case.truth[case.truth >= 0]))), "linear"]
-        main, strangers = case.attacked(self.fraction, models), scene.strangers(column, *case.features.names)
-        tried = {one: case.attacked(one, [main.chosen]) for one in sorted(self.fractions) if one != self.fraction}
-        tried = dict(sorted({**tried, self.fraction: main}.items()))
+        models = self.models or _models(len(np.unique(case.truth[case.truth >= 0])))
+        main, strangers = (
+            case.attacked(self.fraction, models, judged=True),
+            scene.strangers(column, *case.features.names),
+        )
+        by_number = {main.learned_from: main}  # of many people, the same number may be several fractions
+        for one in self.fractions:
+            if case.number(one) not in by_number:
+                by_number[case.number(one)] = case.attacked(one, [main.chosen])
+        tried = {one: by_number[case.number(one)] for one in sorted({*self.fractions, self.fraction})}
         others = None
         if strangers is not None:
             learned = Learned(main.model, case.features, case.of_value)
@@ -104,6 +111,12 @@ class Reconstruction(Attack):
                 "by": main.by,
             },
         )
+
+
+def _models(number: int) -> list[Learner]:
+    """Return what learns so many classes: several, of which the best is taken, or a forest where these are many."""
+    first = learner_for(None, number)
+    return [first, "linear"] if first == "boosting" else [first]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -151,9 +164,13 @@ class _Case:
         rows = features.records(scene, released)
         return cls(features, known, rows, of_value[known.codes[column]], of_value, everybody, attack, scene.seed)
 
-    def attacked(self, fraction: float, models: Sequence[Learner]) -> _Tried:
-        """Learn from a fraction of the people, and predict the others."""
-        number = min(max(round(fraction * self.everybody), 2), len(self.people) - 1, self.attack.rows)
+    def number(self, fraction: float) -> int:
+        """Return from how many people is learned where a fraction of all is known."""
+        return min(max(round(fraction * self.everybody), 2), len(self.people) - 1, self.attack.rows)
+
+    def attacked(self, fraction: float, models: Sequence[Learner], *, judged: bool = False) -> _Tried:
+        """Learn from a fraction of the people, and predict the others; ``judged``: tell by what."""
+        number = self.number(fraction)
         test = np.arange(number, len(self.people))[-self.attack.targets :]
         train = np.flatnonzero(self.truth[:number] >= 0)
         with one_thread():
@@ -162,7 +179,7 @@ class _Case:
             model = fitted_to(chosen, False, self.rows[train], self.truth[train].astype(float), self.seed)
             said, sure = model(self.rows[test]), model.surest(self.rows[test])
             truth, rng = self.truth[test], np.random.default_rng(self.seed)
-            by = giving_away(model, self.rows[test], truth.astype(float), self.features.columns, rng) if scores else {}
+            by = giving_away(model, self.rows[test], truth.astype(float), self.features.columns, rng) if judged else {}
         values, counts = np.unique(self.truth[train], return_counts=True)
         right = (said == truth).astype(np.float64)
         return _Tried(
@@ -178,9 +195,9 @@ class _Case:
             dict(list(by.items())[:_TOLD]),
         )
 
-    def _score(self, model: Learner, train: NDArray[np.intp]) -> float:
+    def _score(self, model: Learner, known: NDArray[np.intp]) -> float:
         """Return how well a model does in folds of the known part."""
-        right = []
+        right, train = [], known[:_JUDGED]
         for fold in range(_FOLDS):
             held = train[fold::_FOLDS]
             rest = np.setdiff1d(train, held)

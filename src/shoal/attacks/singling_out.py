@@ -130,12 +130,14 @@ class Described:
 class Crowd:
     """Records that descriptions may fit. ``values``: theirs in each column; ``persons``: whose they are.
 
-    ``released``: whether values are released codes. For each column and code the bits of all records are kept.
+    ``several``: whether somebody has several. ``released``: whether values are released codes. For each column and code
+    the bits of all records are kept.
     """
 
     columns: Sequence[Described]
     values: Sequence[Codes]
     persons: Ints
+    several: bool
     released: bool
     _bits: list[dict[int, Bits]] = field(default_factory=list)
 
@@ -144,7 +146,8 @@ class Crowd:
         cls, columns: Sequence[Described], values: Sequence[Codes], persons: Ints, *, released: bool = False
     ) -> "Crowd":
         """Take records."""
-        return cls(columns, values, persons, released, [{} for _ in columns])
+        several = len(np.unique(persons)) < len(persons)
+        return cls(columns, values, persons, several, released, [{} for _ in columns])
 
     def described(self, number: int, attempts: int, rng: np.random.Generator, *, mixed: bool) -> Iterator[Said]:
         """Draw descriptions in the words of the records; ``mixed``: each part in those of another one."""
@@ -161,17 +164,10 @@ class Crowd:
         """Return a record of the one person whom a description fits; −1 if it fits nobody, or several."""
         bits = self._fitting(said)
         number = int(np.bitwise_count(bits).sum())
-        if not number or (number > 1 and number == len(self.persons)):
-            return -1
-        if number > 1 and not self._may_be_one:
+        if not number or (number > 1 and not self.several):
             return -1
         fitting = np.flatnonzero(np.unpackbits(bits.view(np.uint8), count=len(self.persons), bitorder="little"))
         return int(fitting[0]) if len(np.unique(self.persons[fitting])) == 1 else -1
-
-    @property
-    def _may_be_one(self) -> bool:
-        """Whether persons have several records."""
-        return len(self.persons) > 0 and int(self.persons.max()) + 1 < len(self.persons)
 
     def _fitting(self, said: Said) -> Bits:
         first, *others = (self._of(at, code) for at, code in said)
@@ -188,8 +184,9 @@ class Crowd:
                 kept.clear()
             column = self.columns[at]
             inside = (column.codes(code) if self.released else column.values(code))[self.values[at]]
-            packed = np.packbits(inside, bitorder="little")
-            kept[code] = np.pad(packed, (0, -len(packed) % 8)).view(np.uint64)
+            packed = np.zeros(-(-len(inside) // 64) * 8, np.uint8)
+            packed[: -(-len(inside) // 8)] = np.packbits(inside, bitorder="little")
+            kept[code] = packed.view(np.uint64)
         return kept[code]
 
 

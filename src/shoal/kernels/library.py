@@ -59,6 +59,10 @@ _SIGNATURES: dict[str, tuple[type | None, list[type]]] = {
     "shoal_uniques_in_order": (None, [_ptr, _ptr, _i32, _ptr, _ptr]),
     "shoal_covering": (None, [_i32, _ptr, _i64, _ptr, _ptr, _ptr, _ptr, _i64, _ptr]),
     "shoal_lookups": (None, [_i32, _ptr, _ptr, _ptr, _ptr, _i64, _i64, _ptr]),
+    "shoal_nearest": (
+        _i64,
+        [_i32, _ptr, _ptr, _ptr, _ptr, _i64, _i64, ctypes.c_float, _i64, _i64, _i64, _ptr, _ptr, _ptr, _ptr],
+    ),
     "shoal_covering_best": (None, [_i32, _ptr, _i64, _ptr, _ptr, _ptr, _ptr, _ptr, _ptr]),
     "shoal_assign": (None, [_i32, _ptr, _i64, _ptr, _ptr, _i64, _ptr, _ptr, _i64, _ptr]),
     "shoal_covered": (None, [_i32, _ptr, _i64, _ptr, _ptr, _ptr]),

@@ -28,12 +28,53 @@ def summed(
         for table, line, node in zip(tables[1:], lines[1:], nodes[1:], strict=True):
             found += table[line][:, node]
         return found
+    given, _held = _given(tables, lines, nodes)
+    sums = np.empty((number, rows), np.float32)
+    native.shoal_lookups(*given, sums.ctypes.data)
+    return sums
+
+
+def nearest(
+    tables: Sequence[Near],
+    lines: Sequence[NDArray[np.integer[Any]]],
+    nodes: Sequence[NDArray[np.uint32]],
+    close: float,
+) -> tuple[Near, NDArray[np.int64], NDArray[np.uint32]]:
+    """Return the least of these sums for each thing, and the rows that exceed it by at most ``close``.
+
+    Those of thing i are ``rows[ends[i - 1] : ends[i]]``; there must be a row.
+
+    >>> import numpy as np
+    >>> apart = np.array([[0, 1], [1, 0]], np.float32)
+    >>> [part.tolist() for part in nearest([apart], [np.array([1])], [np.array([0, 1, 1], np.uint32)], 0)]
+    [[0.0], [2], [1, 2]]
+    """
+    number, rows, native = len(lines[0]), len(nodes[0]), library.core()
+    if native is None:
+        sums = summed(tables, lines, nodes)
+        least = sums.min(axis=1)
+        thing, row = np.nonzero(sums <= (least + np.float32(close))[:, None])
+        return least, np.cumsum(np.bincount(thing, minlength=number)), row.astype(np.uint32)
+    given, _held = _given(tables, lines, nodes)
+    sums, least, ends = np.empty(rows, np.float32), np.empty(number, np.float32), np.zeros(number, np.int64)
+    found, done, used = np.empty(4 * rows + number, np.uint32), 0, 0
+    while done < number:
+        told = (close, done, used, len(found), *(part.ctypes.data for part in (sums, least, ends, found)))
+        done = native.shoal_nearest(*given, *told)
+        used = int(ends[done - 1]) if done else 0
+        if done < number:
+            found = np.concatenate([found, np.empty(len(found), np.uint32)])
+    return least, ends, found[:used].copy()
+
+
+def _given(
+    tables: Sequence[Near], lines: Sequence[NDArray[np.integer[Any]]], nodes: Sequence[NDArray[np.uint32]]
+) -> tuple[tuple[Any, ...], Any]:
+    """Return what the core is told first, and what must be kept as long as it works."""
     held = [np.ascontiguousarray(table, np.float32) for table in tables]
     which = [np.ascontiguousarray(line, np.uint32) for line in lines]
     shown = [np.ascontiguousarray(node, np.uint32) for node in nodes]
     widths = np.array([table.shape[1] for table in held], np.int64)
-    sums = np.empty((number, rows), np.float32)
     pointers = [(ctypes.c_void_p * len(parts))(*(one.ctypes.data for one in parts)) for parts in (held, which, shown)]
-    given = (len(held), pointers[0], widths.ctypes.data, pointers[1], pointers[2], number, rows)
-    native.shoal_lookups(*given, sums.ctypes.data)
-    return sums
+    given = (len(held), pointers[0], widths.ctypes.data, pointers[1], pointers[2], len(which[0]), len(shown[0]))
+    return given, (held, which, shown, widths, pointers)

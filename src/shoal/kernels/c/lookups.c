@@ -2,20 +2,56 @@
 
 /* ---- sums of what tables say, for all pairs ---------------------------------------------------------------- */
 
-/* sums[i][r]: over all columns, what the line lines[column][i] of its table says about nodes[column][r]; the table of a
- * column has lines of widths[column] numbers. */
+/* Tables, and who looks up what there: thing i and row r have the sum, over all columns, of what the line
+ * lines[column][i] of its table says about nodes[column][r]; the table of a column has lines of widths[column] numbers. */
+typedef struct {
+    int32_t columns;
+    const float *const *tables;
+    const int64_t *widths;
+    const uint32_t *const *lines;
+    const uint32_t *const *nodes;
+    int64_t rows;
+} Lookups;
+
+static void add_up(const Lookups *given, int64_t thing, float *restrict sums)
+{
+    for (int32_t column = 0; column < given->columns; column++) {
+        const float *restrict line = given->tables[column] + (int64_t)given->lines[column][thing] * given->widths[column];
+        const uint32_t *restrict held = given->nodes[column];
+        if (!column)
+            for (int64_t r = 0; r < given->rows; r++) sums[r] = line[held[r]];
+        else
+            for (int64_t r = 0; r < given->rows; r++) sums[r] += line[held[r]];
+    }
+}
+
+/* All sums: sums[i][r]. */
 API void shoal_lookups(int32_t columns, const float *const *tables, const int64_t *widths, const uint32_t *const *lines,
                        const uint32_t *const *nodes, int64_t number, int64_t rows, float *sums)
 {
-    for (int64_t i = 0; i < number; i++) {
-        float *restrict mine = sums + i * rows;
-        for (int32_t column = 0; column < columns; column++) {
-            const float *restrict line = tables[column] + (int64_t)lines[column][i] * widths[column];
-            const uint32_t *restrict held = nodes[column];
-            if (!column)
-                for (int64_t r = 0; r < rows; r++) mine[r] = line[held[r]];
-            else
-                for (int64_t r = 0; r < rows; r++) mine[r] += line[held[r]];
-        }
+    const Lookups given = {columns, tables, widths, lines, nodes, rows};
+    for (int64_t i = 0; i < number; i++) add_up(&given, i, sums + i * rows);
+}
+
+/* The rows whose sum exceeds the least by at most `close`, of each thing from `first` on: found[ends[i − 1]] to
+ * found[ends[i] − 1], beginning at `used`. `sums`: room for one thing. Returns how many things are done: fewer than there
+ * are, if `room` does not suffice. */
+API int64_t shoal_nearest(int32_t columns, const float *const *tables, const int64_t *widths,
+                          const uint32_t *const *lines, const uint32_t *const *nodes, int64_t number, int64_t rows,
+                          float close, int64_t first, int64_t used, int64_t room, float *sums, float *least,
+                          int64_t *ends, uint32_t *found)
+{
+    const Lookups given = {columns, tables, widths, lines, nodes, rows};
+    for (int64_t i = first; i < number; i++) {
+        if (room - used < rows) return i;
+        add_up(&given, i, sums);
+        float lowest = sums[0];
+        for (int64_t r = 1; r < rows; r++)
+            if (sums[r] < lowest) lowest = sums[r];
+        for (int64_t r = 0; r < rows; r++)
+            if (sums[r] <= lowest + close) found[used++] = (uint32_t)r;
+        least[i] = lowest;
+        ends[i] = used;
     }
+    return number;
 }
