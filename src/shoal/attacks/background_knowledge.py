@@ -1,7 +1,7 @@
 """Background knowledge: the adversary can rule out values, or holds some for likelier than others."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,7 +48,9 @@ class BackgroundKnowledge(Attack):
 
     excluded: int = Field(default=1, ge=0, description="how many wrong values the adversary can rule out")
     rule_out: list[str] = Field(default=[], description="values that the adversary can rule out")
-    prior: Mapping[str, float] = Field(default={}, description="how likely values are beforehand, relative to others")
+    prior: Mapping[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]] = Field(
+        default={}, description="how likely values are beforehand, relative to others"
+    )
     threshold: Share = Field(default=0.9, description="how likely the true value must have become")
 
     def run(self, scene: Scene) -> Iterator[Result]:
@@ -99,8 +101,7 @@ def _likely(scene: Scene, people: People, column: str, weights: Floats, steps: S
     """Return how likely the true value of each person is, if so many wrong values are ruled out."""
     found = np.zeros((len(steps), len(people)))
     for part, counts in counted(scene, people, column):
-        truth = people.codes[column][part].astype(np.intp)
-        found[:, part] = [_of_truth(counts * weights, truth, excluded) for excluded in steps]
+        found[:, part] = _of_truth(counts * weights, people.codes[column][part].astype(np.intp), steps)
     return found
 
 
@@ -109,16 +110,19 @@ def _without(scene: Scene, people: People, column: str, weights: Floats, steps: 
     shares = prior(scene, column) * weights
     values, place = np.unique(people.codes[column].astype(np.intp), return_inverse=True)
     alike = np.broadcast_to(shares, (len(values), len(shares)))
-    return np.stack([_of_truth(alike, values, excluded)[place] for excluded in steps])
+    return _of_truth(alike, values, steps)[:, place]
 
 
-def _of_truth(weighed: Floats, truth: NDArray[np.intp], excluded: int) -> Floats:
-    """Return the share of the true value, if the most frequent wrong ones are left out."""
+def _of_truth(weighed: Floats, truth: NDArray[np.intp], steps: Sequence[int]) -> Floats:
+    """Return the share of the true value, if so many of the most frequent wrong ones are left out."""
     everybody = np.arange(len(truth))
     own, wrong = weighed[everybody, truth], weighed.copy()
     wrong[everybody, truth] = 0
-    if excluded:
-        wrong = np.sort(wrong, axis=1)[:, : max(wrong.shape[1] - excluded, 0)]
-    total = own + wrong.sum(axis=1)
-    likely: Floats = np.where(total > 0, own / np.where(total > 0, total, 1), 0)
+    most = min(max(steps), wrong.shape[1])
+    largest = -np.sort(-np.partition(wrong, wrong.shape[1] - most, axis=1)[:, wrong.shape[1] - most :], axis=1)
+    ruled_out = np.concatenate([np.zeros((len(truth), 1)), np.cumsum(largest, axis=1)], axis=1)
+    left = np.maximum(wrong.sum(axis=1)[:, None] - ruled_out[:, np.minimum(steps, most)], 0)
+    left[left < 1e-9 * own[:, None]] = 0  # what is left of sums that are the same but for rounding
+    total = own[:, None] + left
+    likely: Floats = np.where(total > 0, own[:, None] / np.where(total > 0, total, 1), 0).T
     return likely

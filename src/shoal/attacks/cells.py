@@ -1,6 +1,6 @@
 """Cells: what the cells of a released column mean, as an adversary reads them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ class Cells:
     the data or not. ``codes``: what each released record has written. ``low[code]``, ``high[code]``: between which
     numbers it is, NaN where that is not said. ``labels``: whether cells are sets that hold what is true, and not values
     that may have been changed. ``unread``: how many released records have a text that could not be understood.
+    ``anything``: the set of all values. ``missing``: the released code of an empty cell, if there is one.
     """
 
     column: Column
@@ -36,6 +37,8 @@ class Cells:
     low: Floats
     high: Floats
     labels: bool
+    anything: int
+    missing: int | None
     unread: int = 0
 
     @classmethod
@@ -52,7 +55,8 @@ class Cells:
         known = scale(release)
         numbers = np.full(release.size, np.nan) if known is None else known
         starts = np.append(np.arange(column.size + 1), 2 * column.size)
-        return cls(column, nodes, starts, np.concatenate([every, every]), codes, numbers, numbers, labels=False)
+        members, missing = np.concatenate([every, every]), release.missing_code
+        return cls(column, nodes, starts, members, codes, numbers, numbers, False, column.size, missing)
 
     @classmethod
     def written(  # noqa: PLR0913 - two columns, and how to read them
@@ -95,8 +99,18 @@ class Cells:
             ends[:, 0],
             ends[:, 1],
             labels=True,
+            anything=0,
+            missing=release.missing_code,
             unread=int(np.count_nonzero(unread[codes])),
         )
+
+    def guessing(self) -> "Cells":
+        """Return the same as who has their facts from elsewhere reads it: an empty cell may be anything."""
+        if self.missing is None:
+            return self
+        nodes = self.nodes.copy()
+        nodes[self.missing] = self.anything
+        return replace(self, nodes=nodes)
 
     @property
     def numbers(self) -> Floats:

@@ -111,7 +111,7 @@ class Linkage(Attack):
     def _identified(self, scene: Scene, register: People, whose: NDArray[np.intp], columns: Sequence[str]) -> Result:
         """Take one of the people of the register whom a record covers: one of a person's records, by chance."""
         facts = _unknown_if_missing(scene, self._facts(scene, register, "register"))
-        rows = scene.rows(columns)
+        scene, rows = scene.guessing(), scene.rows(columns)
         covered = scene.covering(columns, rows, unknown=True).covered(facts.known(columns))[rows.origin]
         entry, target = _entries(scene, whose)
         which, record = scene.own(scene.targets)

@@ -14,6 +14,7 @@ from shoal.kernels.grouping import group_rows
 from shoal.recoding.nodes import Floats, Ints
 
 _WIDEST = 500  # records of a class that is looked at
+_ENOUGH, _BATCHES = 200, 20  # ways to deal that must fail, and how often some are drawn until so many have
 
 
 @ATTACKS.register("minimality")
@@ -85,13 +86,24 @@ class Minimality(Attack):
         finer, group = np.unique(groups, return_inverse=True)
         if len(finer) < 2:
             return without, without
-        dealt = rng.permuted(np.tile(own, (self.draws, 1)), axis=1)
         sizes = np.bincount(group)
-        fails = np.zeros(self.draws, bool)
-        for value in range(len(values)):
-            held = np.stack([(dealt[:, group == one] == value).sum(axis=1) for one in range(len(finer))], axis=1)
-            fails |= (held * self.l > sizes).any(axis=1)
-        if not fails.any():  # it was not for this that the class was made so coarse
+        dealt = np.zeros((0, len(own)), own.dtype)
+        for _ in range(_BATCHES):
+            drawn = rng.permuted(np.tile(own, (self.draws, 1)), axis=1)
+            dealt = np.concatenate([dealt, drawn[self._fails(drawn, group, sizes, len(values))]])
+            if len(dealt) >= _ENOUGH:
+                break
+        if len(dealt) < _ENOUGH:  # it was not for this that the class was made so coarse, or it cannot be told
             return without, without
-        found: Floats = (dealt[fails] == own).mean(axis=0)
+        found: Floats = (dealt == own).mean(axis=0)
         return found, without
+
+    def _fails(
+        self, dealt: NDArray[np.intp], group: NDArray[np.intp], sizes: NDArray[np.intp], values: int
+    ) -> NDArray[np.bool_]:
+        """Tell in which of the deals a finer group would have failed."""
+        fails = np.zeros(len(dealt), bool)
+        for value in range(values):
+            held = np.stack([(dealt[:, group == one] == value).sum(axis=1) for one in range(len(sizes))], axis=1)
+            fails |= (held * self.l > sizes).any(axis=1)
+        return fails

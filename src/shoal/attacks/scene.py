@@ -124,6 +124,10 @@ class Scene:
             secret=tuple(name for name in self.original.sensitive if name in names),
         )
 
+    def guessing(self) -> "Scene":
+        """Return the same for who has their facts from elsewhere: empty cells may be anything."""
+        return replace(self, cells={name: cells.guessing() for name, cells in self.cells.items()})
+
     def rng(self, name: str) -> np.random.Generator:
         """Return chance for one attack, the same each time."""
         return np.random.default_rng([self.seed, *name.encode()])

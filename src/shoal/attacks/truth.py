@@ -98,7 +98,19 @@ def in_register(original: Table, register: Table, key: Sequence[str]) -> NDArray
     known = [name for name in original.quasi if name in register]
     if named and (key or _are_apart(register, named)):
         return _alike(original, register, named, one_each=False)
-    return _alike(original, register, [*named, *known], one_each=True) if named or known else None
+    return (
+        _alike(original, register, _enough(original, register, named, known), one_each=True) if named or known else None
+    )
+
+
+def _enough(original: Table, register: Table, named: list[str], known: list[str]) -> list[str]:
+    """Return as few columns as tell people apart, the ones that are always filled in and have most values first."""
+    chosen = list(named)
+    for name in sorted(known, key=lambda name: (original[name].missing, -len(original[name].values))):
+        if chosen and _are_apart(register, chosen):
+            break
+        chosen.append(name)
+    return chosen
 
 
 def _naming_both(original: Table, register: Table) -> list[str]:

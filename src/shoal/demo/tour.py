@@ -10,6 +10,7 @@ import numpy as np
 from shoal import charts
 from shoal.anonymization import anonymize
 from shoal.assessment import Assessment, assess
+from shoal.battery import attack
 from shoal.demo import hospital
 from shoal.errors import WriteError
 from shoal.hierarchy.hierarchy import Hierarchy
@@ -51,7 +52,9 @@ def tour(folder: Path, console: "Console", *, patients: int, seed: int, force: b
     _show_assessment(assess(table, policy), console)
     _show_peers(peers(table, policy), folder, console, force=force)
     _show_cost(table, policy.hierarchies(table), console)
-    _show_release(anonymize(table, policy), folder, console, force=force)
+    release = anonymize(table, policy)
+    _show_release(release, folder, console, force=force)
+    _show_attack(release, table, register, console)
     _show_end(folder, console)
 
 
@@ -219,14 +222,35 @@ def _show_release(release: Release, folder: Path, console: "Console", *, force: 
         console.print(f"  {path}")
 
 
+def _show_attack(release: Release, table: Table, register: Table, console: "Console") -> None:
+    _heading(console, 9, "The release is attacked, with the register in hand")
+    for text, attacked in (("the table without its names", table), ("the release", release)):
+        found = attack(
+            attacked, table, release.policy, external=register, in_order=attacked is table, attacks=["linkage"]
+        )
+        link = found.of("linkage", variant="register")
+        console.print(f"  Of {text}, {link.success.value:.1%} get their right name, {link.baseline:.3%} by guessing.")
+    column = "depression"
+    sure = attack(release, table, attacks=["homogeneity"]).of("homogeneity", column)
+    console.print(
+        f"  Of {sure.success.value:.1%}, {column} is known for sure all the same: k-anonymity does not stop that."
+    )
+    console.print("  [dim]shoal attack tries fourteen more, each with its baseline and interval.[/dim]")
+
+
 def _show_end(folder: Path, console: "Console") -> None:
-    _heading(console, 9, "Your turn")
+    _heading(console, 10, "Your turn")
     console.print(f"  shoal assess {folder / 'patients.csv'} --policy {folder / 'policy.toml'}")
     console.print("  [dim]shows all of this on one screen, for your own files as well[/dim]")
     console.print(f"  shoal peers {folder / 'patients.csv'} --policy {folder / 'policy.toml'} --person 0")
     console.print("  [dim]tells which facts give a patient away[/dim]")
     console.print(f"  shoal anonymize {folder / 'patients.csv'} --policy {folder / 'policy.toml'} --frontier")
     console.print("  [dim]shows what every k costs; with -o FILE the best release is made[/dim]")
+    console.print(
+        f"  shoal attack {folder / 'patients.csv'} {folder / 'release.csv'} --policy {folder / 'policy.toml'} "
+        f"--external {folder / 'register.csv'}"
+    )
+    console.print("  [dim]attacks the release in every way that suits what is given[/dim]")
     console.print(f"  shoal init {folder / 'admissions.csv'} -o my-policy.toml")
     console.print("  [dim]writes a policy for a file of yours, with a comment at every step[/dim]\n")
 
