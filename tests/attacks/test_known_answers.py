@@ -255,6 +255,22 @@ def test_what_a_register_does_not_say_may_be_anything():
     assert found.of("linkage", variant="register").persons.tolist() == [0.5, 1.0, 0.5, 0.5]
 
 
+def test_gaps_in_the_data_do_not_hide_people_from_a_register():
+    """Names are not unique, some towns are missing in the data, and yet everybody is found who is alone."""
+    seeded = np.random.default_rng(30)
+    town = {
+        "name": [f"n{number}" for number in seeded.integers(0, 20, 600)],
+        "birth": seeded.permutation(600),
+        "town": seeded.choice(["a", "b", "c"], 600),
+    }
+    data = {name: cells[:200] for name, cells in town.items()}
+    data["town"] = [None if place % 3 == 0 else cell for place, cell in enumerate(data["town"])]
+    table = shoal.read(data).assign(direct="name", quasi=["birth", "town"])
+    release = {name: data[name] for name in ("birth", "town")}
+    found = shoal.attack(release, table, external=town, in_order=True, attacks="linkage")
+    assert found.of("linkage", variant="register").success.value == 1.0
+
+
 def test_a_register_that_cannot_be_linked_is_told():
     data = people(40, 10)
     other = {**data, "sex": ["female" if sex == "f" else "male" for sex in data["sex"]]}
