@@ -81,6 +81,8 @@ class Inference(Attack):
             said = cells.numbers[cells.codes]
             return _in_window(mine[people.codes[column]], _widest_window(said[~np.isnan(said)], self.tolerance))
         likely = prior(scene, column)
+        if cells.column.missing_code is not None:
+            likely[cells.column.missing_code] = 0  # who has no value is not attacked
         return float((people.codes[column] == likely.argmax()).mean())
 
 

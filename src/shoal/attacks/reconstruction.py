@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from shoal.validation import Share
 FRACTIONS = (0.01, 0.05, 0.2, 0.5, 0.8)
 _FOLDS = 3
 _JUDGED = 3000  # known people by whom models are chosen, at most
+_MAJORITY = "majority"  # what an adversary says whose models learn nothing
 _TOLD = 5  # columns that give most away
 
 
@@ -34,8 +35,9 @@ class Reconstruction(Attack):
     The adversary knows which records belong to a fraction of the people, and their demographics; a model learns from
     these how features and demographics hang together, and says the demographics of all others from their released
     features (Olatunji 2021, section 5). Each quasi-identifier in turn; of numbers, the fifth they are in. The model is
-    the one of ``models`` that does best in folds of the known part. Baseline: always the most frequent value of the
-    known part; the lift is the skill over it. Control: people who are not in the data. The curve goes over fractions.
+    the one of ``models`` that does best in folds of the known part, or none if the most frequent value does better.
+    Baseline: always the most frequent value of the known part; the lift is the skill over it. Control: people who are
+    not in the data. The curve goes over fractions.
 
     >>> import shoal
     >>> data = {"sex": ["f", "m"] * 100, "height": [160, 180] * 100}
@@ -130,8 +132,8 @@ class _Tried:
     people: People
     right: Floats
     baseline: float
-    chosen: Learner
-    scores: Mapping[Learner, float]
+    chosen: str
+    scores: Mapping[str, float]
     learned_from: int
     balanced: float
     sure: float
@@ -168,15 +170,15 @@ class _Case:
         """Return from how many people is learned where a fraction of all is known."""
         return min(max(round(fraction * self.everybody), 2), len(self.people) - 1, self.attack.rows)
 
-    def attacked(self, fraction: float, models: Sequence[Learner], *, judged: bool = False) -> _Tried:
+    def attacked(self, fraction: float, models: Sequence[str], *, judged: bool = False) -> _Tried:
         """Learn from a fraction of the people, and predict the others; ``judged``: tell by what."""
         number = self.number(fraction)
         test = np.arange(number, len(self.people))[-self.attack.targets :]
         train = np.flatnonzero(self.truth[:number] >= 0)
         with one_thread():
-            scores = {model: self._score(model, train) for model in models} if len(models) > 1 else {}
+            scores = {model: self._score(model, train) for model in (*models, _MAJORITY)} if judged else {}
             chosen = max(scores, key=lambda model: scores[model]) if scores else models[0]
-            model = fitted_to(chosen, False, self.rows[train], self.truth[train].astype(float), self.seed)
+            model = self._fitted(chosen, train)
             said, sure = model(self.rows[test]), model.surest(self.rows[test])
             truth, rng = self.truth[test], np.random.default_rng(self.seed)
             by = giving_away(model, self.rows[test], truth.astype(float), self.features.columns, rng) if judged else {}
@@ -195,13 +197,21 @@ class _Case:
             dict(list(by.items())[:_TOLD]),
         )
 
-    def _score(self, model: Learner, known: NDArray[np.intp]) -> float:
+    def _fitted(self, model: str, train: NDArray[np.intp]) -> Fitted:
+        """Train a model; who has learned nothing says what is most frequent."""
+        truth = self.truth[train].astype(float)
+        if model != _MAJORITY:
+            return fitted_to(cast("Learner", model), False, self.rows[train], truth, self.seed)
+        values, counts = np.unique(truth, return_counts=True)
+        return Fitted(None, float(values[counts.argmax()]) if len(values) else np.nan)
+
+    def _score(self, model: str, known: NDArray[np.intp]) -> float:
         """Return how well a model does in folds of the known part."""
         right, train = [], known[:_JUDGED]
         for fold in range(_FOLDS):
             held = train[fold::_FOLDS]
             rest = np.setdiff1d(train, held)
             if len(rest) and len(held):
-                fitted = fitted_to(model, False, self.rows[rest], self.truth[rest].astype(float), self.seed)
+                fitted = self._fitted(model, rest)
                 right.append(float((fitted(self.rows[held]) == self.truth[held]).mean()))
         return float(np.mean(right)) if right else 0.0

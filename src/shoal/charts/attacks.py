@@ -12,7 +12,9 @@ MOST = 40  # results that are drawn
 
 
 def attacks(found: Attacked) -> Chart:
-    """Draw the success of each attack with its interval, its baseline and its control.
+    """Draw the success of each attack with its interval, its baseline and its control, those that gain most first.
+
+    Those that answer no question of WP216 come last.
 
     >>> import shoal
     >>> data = {"age": [31, 34, 71, 78], "dx": ["flu", "ms", "flu", "flu"]}
@@ -23,7 +25,7 @@ def attacks(found: Attacked) -> Chart:
     """
     if not found.results:
         raise AttackError("No attack could be tried, so there is nothing to draw.")
-    shown = sorted(found.results, key=lambda one: -one.lift)[:MOST]
+    shown = sorted(found.results, key=lambda one: (not ATTACKS[one.attack].on_card, -one.lift))[:MOST]
     values = [
         {
             "attack": f"{place:02d} {one.title}",
@@ -48,7 +50,13 @@ def _body(values: list[dict[str, Any]]) -> dict[str, Any]:
     axis = {"labelLimit": 320, "labelExpr": "slice(datum.label, 3)", "grid": False, "ticks": False, "offset": 8}
     y = {"field": "attack", "type": "nominal", "sort": [one["attack"] for one in values], "title": None, "axis": axis}
     scale = {"domain": [0, 1]}
-    x = {"field": "success", "type": "quantitative", "title": "success", "axis": {"format": "%"}, "scale": scale}
+    x = {
+        "field": "success",
+        "type": "quantitative",
+        "title": "success",
+        "axis": {"format": "%", "tickCount": 5},
+        "scale": scale,
+    }
     line = {
         "mark": {"type": "rule", "color": LINES[0], "strokeWidth": 2},
         "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y},

@@ -146,14 +146,20 @@ def show(found: "Attacked", out: "Console") -> None:
     """Print what each attack achieves, and the card of WP216."""
     from shoal.attacks.attack import ATTACKS
 
-    table = grid("attack", "success (95 %)", "baseline", "control", "lift")
+    controlled = any(one.control is not None for one in found.results)
+    names = ("attack", "success (95 %)", "baseline", *(("control",) if controlled else ()), "lift")
+    table = grid(*names)
+    table.columns[0].overflow = "fold"
+    for column, width in zip(table.columns[1:], (18, 8, *((7,) if controlled else ()), 5), strict=True):
+        column.min_width = width
     for one in found.results:
         success = one.success
+        control = "-" if one.control is None else f"{one.control.value:.1%}"
         table.add_row(
             plain(one.title),
-            f"{success.value:.1%} ({success.low:.1%} – {success.high:.1%})",
+            f"{success.value:.1%} ({100 * success.low:.1f}–{100 * success.high:.1f})",
             f"{one.baseline:.1%}",
-            "-" if one.control is None else f"{one.control.value:.1%}",
+            *((control,) if controlled else ()),
             f"{one.lift:+.2f}",
         )
     out.print(table)
