@@ -125,3 +125,14 @@ def test_a_value_that_no_row_knows_is_refused(kernels):
     held = Sets(np.zeros(1, np.uint32), np.array([0, 1]), np.zeros(1, np.uint32), 1)
     with library.using(kernels), pytest.raises(ValueError, match="do not know"):
         Covering((held,), np.ones(1, np.int64)).counts([np.array([1], np.uint8)])
+
+
+@pytest.mark.parametrize("kernels", ["c", "numpy"])
+@given(given=tables())
+def test_the_rows_of_each_person(kernels, given):
+    covering, codes, _ = given
+    with library.using(kernels):
+        ends, rows = covering.rows(codes)
+    for person in range(len(codes[0])):
+        mine = rows[(ends[person - 1] if person else 0) : ends[person]].tolist()
+        assert sorted(mine) == [row for row in range(len(covering.weights)) if covers(covering, codes, person, row)]

@@ -41,7 +41,7 @@ class AttributeInference(Attack):
     needs: ClassVar[frozenset[Need]] = frozenset({Need.KNOWN, Need.SENSITIVE, Need.LEARNING})
 
     model: Learner | None = Field(default=None, description=f"what learns: {', '.join(LEARNERS)}; by itself, if None")
-    rows: int = Field(default=20_000, ge=10, description="how many released records are learned from at most")
+    rows: int = Field(default=10_000, ge=10, description="how many released records are learned from at most")
 
     def run(self, scene: Scene) -> Iterator[Result]:
         """Look at each sensitive column."""

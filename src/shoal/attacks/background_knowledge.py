@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from shoal.analyses.estimate import Estimate
@@ -100,8 +99,9 @@ class BackgroundKnowledge(Attack):
 def _likely(scene: Scene, people: People, column: str, weights: Floats, steps: Sequence[int]) -> Floats:
     """Return how likely the true value of each person is, if so many wrong values are ruled out."""
     found = np.zeros((len(steps), len(people)))
-    for part, counts in counted(scene, people, column):
-        found[:, part] = _of_truth(counts * weights, people.codes[column][part].astype(np.intp), steps)
+    for held in counted(scene, people, column):
+        own = held.own(people.codes[column][held.part].astype(np.intp)) * weights[people.codes[column][held.part]]
+        found[:, held.part] = _of_truth(held.weights * weights[held.values], own, steps)
     return found
 
 
@@ -109,20 +109,40 @@ def _without(scene: Scene, people: People, column: str, weights: Floats, steps: 
     """Return the same for somebody who knows how frequent values are in the release, and nothing else."""
     shares = prior(scene, column) * weights
     values, place = np.unique(people.codes[column].astype(np.intp), return_inverse=True)
-    alike = np.broadcast_to(shares, (len(values), len(shares)))
-    return _of_truth(alike, values, steps)[:, place]
+    often = np.sort(np.partition(shares, -min(max(steps) + 1, len(shares)))[-min(max(steps) + 1, len(shares)) :])[::-1]
+    own, total = shares[values], shares.sum()
+    found = np.zeros((len(steps), len(values)))
+    for step, excluded in enumerate(steps):
+        most = often[:excluded].sum()
+        among = own >= (often[excluded - 1] if 0 < excluded <= len(often) else np.inf)  # one of those itself
+        more = often[excluded] if excluded < len(often) else 0.0
+        left = np.where(among, total - (most + more), total - most - own)
+        found[step] = _share(own, np.maximum(left, 0))
+    return np.asarray(found[:, place])
 
 
-def _of_truth(weighed: Floats, truth: NDArray[np.intp], steps: Sequence[int]) -> Floats:
-    """Return the share of the true value, if so many of the most frequent wrong ones are left out."""
-    everybody = np.arange(len(truth))
-    own, wrong = weighed[everybody, truth], weighed.copy()
-    wrong[everybody, truth] = 0
-    most = min(max(steps), wrong.shape[1])
-    largest = -np.sort(-np.partition(wrong, wrong.shape[1] - most, axis=1)[:, wrong.shape[1] - most :], axis=1)
-    ruled_out = np.concatenate([np.zeros((len(truth), 1)), np.cumsum(largest, axis=1)], axis=1)
-    left = np.maximum(wrong.sum(axis=1)[:, None] - ruled_out[:, np.minimum(steps, most)], 0)
-    left[left < 1e-9 * own[:, None]] = 0  # what is left of sums that are the same but for rounding
-    total = own[:, None] + left
-    likely: Floats = np.where(total > 0, own[:, None] / np.where(total > 0, total, 1), 0).T
-    return likely
+def _of_truth(weighed: Floats, own: Floats, steps: Sequence[int]) -> Floats:
+    """Return the share of the true value, if so many of the most frequent wrong ones are left out.
+
+    ``own``: the weight of the true value, which is one of those that are weighed, or 0.
+    """
+    most = min(max(steps) + 1, weighed.shape[1])
+    largest = np.zeros((len(own), max(steps) + 2))
+    if most:
+        top = np.partition(weighed, weighed.shape[1] - most, axis=1)[:, weighed.shape[1] - most :]
+        largest[:, :most] = -np.sort(-top, axis=1)
+    sums, total = np.cumsum(largest, axis=1), weighed.sum(axis=1)
+    found = np.zeros((len(steps), len(own)))
+    for step, excluded in enumerate(steps):
+        among = own >= largest[:, excluded - 1] if excluded else np.zeros(len(own), bool)
+        most_wrong = sums[:, excluded - 1] if excluded else np.zeros(len(own))
+        left = np.where(among & (own > 0), total - sums[:, excluded], total - most_wrong - own)
+        found[step] = _share(own, np.maximum(left, 0))
+    return found
+
+
+def _share(own: Floats, others: Floats) -> Floats:
+    """Return the share of one weight in all; what is left of sums by rounding is nothing."""
+    others = np.where(others < 1e-9 * own, 0, others)
+    total = own + others
+    return np.where(total > 0, own / np.where(total > 0, total, 1), 0.0)

@@ -13,15 +13,15 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.attacks.cells import Cells
 from shoal.attacks.people import People
 from shoal.attacks.scene import Scene
 from shoal.engines.protocol import DistinctRows
 from shoal.kernels.covering import Covering
-from shoal.recoding.nodes import Floats
+from shoal.recoding.nodes import Floats, Ints
 
 Mask: TypeAlias = NDArray[np.bool_]
 _ROOM = 1 << 23  # numbers that are held at a time
-_UNIT, _SHIFT = 1 << 22, 20  # what one record weighs that fits one person, above the digits of those that fit all
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,10 +37,29 @@ class Beliefs:
     @property
     def certain(self) -> Mask:
         """Of whom the value is known for sure, and rightly so."""
-        return np.asarray((self.candidates > 0) & (self.right >= 1 - 1e-12))
+        return np.asarray((self.candidates > 0) & (self.right == 1))
 
 
-def counted(scene: Scene, people: People, column: str) -> Iterator[tuple[slice, Floats]]:
+@dataclass(frozen=True, slots=True, eq=False)
+class Weighed:
+    """What speaks for the values of some people: ``weights[i, j]`` for ``values[j]`` of the i-th of them.
+
+    ``part``: who they are. Other values have no weight.
+    """
+
+    part: slice
+    values: NDArray[np.intp]
+    weights: Floats
+
+    def own(self, truth: NDArray[np.intp]) -> Floats:
+        """Return the weight of one value of each person."""
+        if not len(self.values):
+            return np.zeros(len(truth))
+        at = np.minimum(np.searchsorted(self.values, truth), len(self.values) - 1)
+        return np.where(self.values[at] == truth, self.weights[np.arange(len(truth)), at], 0.0)
+
+
+def counted(scene: Scene, people: People, column: str) -> Iterator[Weighed]:
     """Yield for some people at a time the weight of their candidate records with each value of a sensitive column.
 
     A record has the weight 1 if it fits nobody else.
@@ -48,29 +67,60 @@ def counted(scene: Scene, people: People, column: str) -> Iterator[tuple[slice, 
     >>> import shoal
     >>> before = shoal.read({"age": [31, 34, 71], "dx": ["flu", "ms", "flu"]}).assign(quasi="age", sensitive="dx")
     >>> scene = Scene.of(before, shoal.read({"age": ["30-39", "30-39", "71"], "dx": ["flu", "ms", "flu"]}))
-    >>> [counts.tolist() for _, counts in counted(scene, scene.insiders, "dx")]
+    >>> [held.weights.tolist() for held in counted(scene, scene.insiders, "dx")]
     [[[0.5, 0.5], [0.5, 0.5], [1.0, 0.0]]]
     """
     rows = scene.rows((*scene.known, column))
-    covering = Covering(scene.covering(scene.known, rows).columns, _weights(scene, rows))
-    said = scene.cells[column].sets(rows.codes[-1])
-    together = max(_ROOM // max(len(scene.columns[column].labels()), 1), 1)
-    for begin in range(0, len(people), together):
-        part = slice(begin, min(begin + together, len(people)))
-        found = covering.counts([codes[part] for codes in people.known(scene.known)], said.of_row, said.number)
-        telling, silent = found >> _SHIFT, found & ((1 << _SHIFT) - 1)
-        weights = np.where(telling.any(axis=1, keepdims=True), telling / _UNIT, silent)
-        yield part, _spread(weights, said.starts, said.codes, said.values)
+    covering = scene.covering(scene.known, rows)
+    weighing = _Weighing.of(scene, rows, column)
+    number = Covering(covering.columns, np.ones(len(rows), np.int64)).counts(people.known(scene.known))
+    for part in _parts(number, weighing.cells.column.size):
+        ends, found = covering.rows([codes[part] for codes in people.known(scene.known)])
+        who = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
+        yield weighing.weighed(part, who, found.astype(np.intp))
 
 
-def _weights(scene: Scene, rows: DistinctRows) -> NDArray[np.int64]:
-    """Return how much the records of each row weigh together: whole numbers, so that shares of a class are exact.
+def _parts(number: Ints, values: int) -> Iterator[slice]:
+    """Yield some people at a time: so many that neither their records nor a table of people and values is too large."""
+    begin, total = 0, 0
+    for place, mine in enumerate(number.tolist()):
+        total += mine
+        if place > begin and (place + 1 - begin) * min(values, total) + total > _ROOM:
+            yield slice(begin, place)
+            begin, total = place, mine
+    if begin < len(number):
+        yield slice(begin, len(number))
 
-    The last digits are for those that show nothing.
-    """
-    reach = scene.reach(rows, scene.known)
-    weights = np.maximum(np.round(_UNIT / np.maximum(reach, 1)), 1).astype(np.int64) << _SHIFT
-    return np.where(reach >= len(scene.insiders) * (1 - 1e-12), 1, weights) * rows.counts
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Weighing:
+    """How rows are weighed. ``weights``: of their records together; ``silent``: whether they show nothing."""
+
+    cells: Cells
+    nodes: NDArray[np.uint32]
+    weights: Floats
+    silent: Mask
+
+    @classmethod
+    def of(cls, scene: Scene, rows: DistinctRows, column: str) -> "_Weighing":
+        reach, cells = scene.reach(rows, scene.known), scene.cells[column]
+        silent = reach >= len(scene.insiders) * (1 - 1e-12)
+        return cls(cells, cells.nodes[rows.codes[-1]], rows.counts / np.maximum(reach, 1), silent)
+
+    def weighed(self, part: slice, who: NDArray[np.intp], row: NDArray[np.intp]) -> Weighed:
+        """Add up pairs of people and rows; each value of a set has its share."""
+        speaks = np.bincount(who[~self.silent[row]], minlength=part.stop - part.start) > 0
+        there = ~(self.silent[row] & speaks[who])  # what shows nothing counts where nothing else is there
+        who, row = who[there], row[there]
+        sizes = self.cells.sizes[self.nodes[row]]
+        pair = np.repeat(np.arange(len(row)), sizes)
+        among = np.arange(len(pair)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        value = self.cells.members[self.cells.starts[self.nodes[row]][pair] + among]
+        values, place = np.unique(value, return_inverse=True)
+        weights = (self.weights[row] / np.maximum(sizes, 1))[pair]
+        shape = (part.stop - part.start, len(values))
+        found = np.bincount(who[pair] * shape[1] + place, weights, shape[0] * shape[1]).reshape(shape)
+        return Weighed(part, values.astype(np.intp), found)
 
 
 def _spread(counts: Floats, starts: NDArray[np.int64], codes: NDArray[np.uint32], values: int) -> Floats:
@@ -88,9 +138,11 @@ def _spread(counts: Floats, starts: NDArray[np.int64], codes: NDArray[np.uint32]
 def believed(scene: Scene, people: People, column: str) -> Beliefs:
     """Return what is believed about people."""
     parts = np.zeros((2, len(people)))
-    for part, counts in counted(scene, people, column):
-        total, truth = counts.sum(axis=1), people.codes[column][part].astype(np.intp)
-        parts[:, part] = total, counts[np.arange(len(truth)), truth] / np.where(total > 0, total, 1)
+    for held in counted(scene, people, column):
+        total, own = held.weights.sum(axis=1), held.own(people.codes[column][held.part].astype(np.intp))
+        alone = (held.weights > 0).sum(axis=1) == 1  # then it is certain, whatever sums come to
+        share = own / np.where(total > 0, total, 1)
+        parts[:, held.part] = total, np.where(alone & (own > 0), 1.0, np.minimum(share, 1 - 1e-9))
     return Beliefs(*parts)
 
 

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
 
 from shoal.attacks.attack import ATTACKS, Attack, Need
 from shoal.attacks.beliefs import counted
@@ -11,6 +13,8 @@ from shoal.attacks.people import People
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
 from shoal.recoding.nodes import Floats
+
+_ROOM = 1 << 23  # pairs of people and values that are held at a time
 
 
 @ATTACKS.register("composition")
@@ -37,13 +41,15 @@ class Composition(Attack):
     needs: ClassVar[frozenset[Need]] = frozenset({Need.KNOWN, Need.SENSITIVE, Need.SECOND})
     without: ClassVar[str] = "with one of the two releases"
 
+    targets: int = Field(default=2000, ge=1, description="how many people are attacked at most")
+
     def run(self, scene: Scene) -> Iterator[Result]:
         """Look at each sensitive column that both releases have."""
         other = scene.second
         if other is None:
             return
         for column in (name for name in scene.secret if name in other.secret):
-            people = scene.having(column)
+            people = scene.having(column).drawn(self.targets, scene.rng(self.name))
             if not len(people):
                 continue
             certain, left = _certain(scene, other, people, column)
@@ -60,10 +66,25 @@ class Composition(Attack):
 
 def _certain(scene: Scene, other: Scene, people: People, column: str) -> tuple[list[Floats], list[float]]:
     """Tell of whom only the true value is left: by both releases, the first, the second; and how many are left."""
+    values = scene.columns[column].size
     certain, number = np.zeros((3, len(people))), np.zeros(3)
-    for (part, first), (_, second) in zip(*(counted(one, people, column) for one in (scene, other)), strict=True):
-        truth = people.codes[column][part].astype(np.intp)
-        for place, left in enumerate(((first > 0) & (second > 0), first > 0, second > 0)):
-            certain[place, part] = left[np.arange(len(truth)), truth] & (left.sum(axis=1) == 1)
-            number[place] += left.sum()
+    together = max(_ROOM // values, 1)
+    for begin in range(0, len(people), together):
+        part = slice(begin, min(begin + together, len(people)))
+        some = people.some(part)
+        first, second = (_left(one, some, column, values) for one in (scene, other))
+        truth = np.arange(len(some)) * values + some.codes[column].astype(np.intp)
+        for place, left in enumerate((np.intersect1d(first, second, assume_unique=True), first, second)):
+            alone = np.bincount(left // values, minlength=len(some)) == 1
+            certain[place, part] = alone & np.isin(truth, left)
+            number[place] += len(left)
     return list(certain), list(number / len(people))
+
+
+def _left(scene: Scene, people: People, column: str, values: int) -> NDArray[np.intp]:
+    """Return what each person may have, as numbers: person · values + value."""
+    found = []
+    for held in counted(scene, people, column):
+        who, which = np.nonzero(held.weights > 0)
+        found.append((who + held.part.start) * values + held.values[which])
+    return np.concatenate([*found, np.zeros(0, np.intp)])

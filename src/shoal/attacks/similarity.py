@@ -81,10 +81,9 @@ def _categories(scene: Scene, column: str, ladder: Hierarchy, level: int) -> Int
 def _certain(scene: Scene, people: People, column: str, levels: list[Ints]) -> Floats:
     """Tell on each level of whom the category is known for sure, and rightly so."""
     found = np.zeros((len(levels), len(people)))
-    for part, counts in counted(scene, people, column):
-        truth = people.codes[column][part].astype(np.intp)
+    for held in counted(scene, people, column):
+        truth = people.codes[column][held.part].astype(np.intp)
         for level, categories in enumerate(levels):
-            own = categories[truth][:, None] == categories[None, :]
-            wrong = np.where(own, 0, counts).sum(axis=1)
-            found[level, part] = (counts.sum(axis=1) > 0) & (wrong == 0)
+            wrong = categories[truth][:, None] != categories[held.values][None, :]
+            found[level, held.part] = (held.weights > 0).any(axis=1) & ~(wrong & (held.weights > 0)).any(axis=1)
     return found

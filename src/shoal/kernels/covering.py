@@ -117,6 +117,33 @@ class Covering:
         native.shoal_covered(*given, found.ctypes.data)
         return found
 
+    def rows(self, people: Sequence[Codes]) -> tuple[Ints, NDArray[np.uint32]]:
+        """Return the rows that cover each person: those of person i are ``rows[ends[i - 1] : ends[i]]``, in any order.
+
+        >>> import numpy as np
+        >>> ages = Sets(np.array([0, 1], np.uint32), np.array([0, 2, 3]), np.array([0, 1, 1], np.uint32), 2)
+        >>> [part.tolist() for part in Covering((ages,), np.array([5, 7])).rows([np.array([0, 1], np.uint8)])]
+        [[1, 3], [0, 0, 1]]
+        """
+        self._check(people)
+        number, native = len(people[0]), library.core()
+        ends, found = np.zeros(number, np.int64), np.zeros(0, np.uint32)
+        if not number or not len(self.weights):
+            return ends, found
+        if native is None:
+            covers = np.concatenate([one for _, one in self._looked_at(people)])
+            return np.cumsum(covers.sum(axis=1)), np.nonzero(covers)[1].astype(np.uint32)
+        given, held = self._given(people)
+        found, done = np.empty(2 * number + len(self.weights), np.uint32), 0
+        while done < number:
+            for marks in held[2]:
+                marks[:] = 0
+            used = int(ends[done - 1]) if done else 0
+            done = native.shoal_covering_rows(*given, done, used, len(found), ends.ctypes.data, found.ctypes.data)
+            if done < number:
+                found = np.concatenate([found, np.empty(len(found), np.uint32)])
+        return ends, found[: ends[-1]].copy()
+
     def best(self, people: Sequence[Codes], ranks: Ints) -> tuple[Ints, Ints]:
         """Return for each person the highest rank of the rows that cover them, and how many records have it.
 

@@ -64,6 +64,7 @@ _SIGNATURES: dict[str, tuple[type | None, list[type]]] = {
         [_i32, _ptr, _ptr, _ptr, _ptr, _i64, _i64, ctypes.c_float, _i64, _i64, _i64, _ptr, _ptr, _ptr, _ptr],
     ),
     "shoal_covering_best": (None, [_i32, _ptr, _i64, _ptr, _ptr, _ptr, _ptr, _ptr, _ptr]),
+    "shoal_covering_rows": (_i64, [_i32, _ptr, _i64, _ptr, _ptr, _i64, _i64, _i64, _ptr, _ptr]),
     "shoal_assign": (None, [_i32, _ptr, _i64, _ptr, _ptr, _i64, _ptr, _ptr, _i64, _ptr]),
     "shoal_covered": (None, [_i32, _ptr, _i64, _ptr, _ptr, _ptr]),
     "shoal_scan_quotes": (None, [_ptr, _i64, ctypes.c_uint8, _ptr, _ptr, _i64]),

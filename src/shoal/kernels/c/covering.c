@@ -126,6 +126,24 @@ API void shoal_covering_best(int32_t columns, const Column *table, int64_t numbe
     }
 }
 
+/* Lists the rows that cover each person from `first` on: rows[ends[i − 1]] to rows[ends[i] − 1], beginning at `used`.
+ * Returns how many people are done: fewer than there are, if `room` does not suffice. */
+API int64_t shoal_covering_rows(int32_t columns, const Column *table, int64_t number, const uint32_t *const *people,
+                                uint32_t *const *marks, int64_t first, int64_t used, int64_t room, int64_t *ends,
+                                uint32_t *rows)
+{
+    Walk walk = {columns, table, people, marks, 0, table, 0, 0, 0, 0};
+    for (int64_t person = first; person < number; person++) {
+        begin(&walk, person);
+        for (int64_t row; (row = next(&walk)) >= 0;) {
+            if (used == room) return person;
+            rows[used++] = (uint32_t)row;
+        }
+        ends[person] = used;
+    }
+    return number;
+}
+
 /* ---- who has which row ------------------------------------------------------------------------------------- */
 
 /* `left`: how many times each row can be taken yet. `taken`: the row of each person, −1 if there is none. `holders`: the
