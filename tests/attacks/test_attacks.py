@@ -204,7 +204,8 @@ def test_records_are_matched_by_what_they_show():
     data = independent(10)
     table = roles(data)
     policy = shoal.Policy.parse(
-        "version = 1\n[columns]\nage = 'quasi'\nsex = 'quasi'\ntown = 'quasi'\ndx = 'sensitive'\nlab = 'insensitive'\ncoin = 'insensitive'\n"
+        "version = 1\n[columns]\nage = 'quasi'\nsex = 'quasi'\ntown = 'quasi'\ndx = 'sensitive'\n"
+        "lab = 'insensitive'\ncoin = 'insensitive'\n"
         "[[require]]\nmodel = 'k-anonymity'\nk = 5\n[search]\nsuppression = 0.1\n"
     )
     release = shoal.anonymize(table, policy)
