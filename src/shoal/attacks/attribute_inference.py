@@ -1,23 +1,20 @@
 """Attribute inference: a model that is trained on the release predicts the sensitive value."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from shoal.analyses.learner import LEARNERS, Fitted, Learner, fitted_to, one_thread
+from shoal.analyses.learner import LEARNERS, Learner, fitted_to, one_thread
 from shoal.attacks.attack import ATTACKS, Attack, Need
-from shoal.attacks.features import MISSING, Features, classes, learner_for, shown_classes
-from shoal.attacks.people import People
+from shoal.attacks.features import Features, classes, learner_for, shown_classes
+from shoal.attacks.learned import FEWEST, Learned
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
 from shoal.progress import Progress
-from shoal.recoding.nodes import Floats, Ints
-
-FEWEST = 20  # records that something can be learned from
+from shoal.recoding.nodes import Ints
 
 
 @ATTACKS.register("attribute-inference")
@@ -51,7 +48,7 @@ class AttributeInference(Attack):
             cells = scene.cells[column]
             of_value = classes(cells.column, scene.insiders.codes[column])
             shown = shown_classes(cells, of_value)[cells.codes]
-            rows = some(np.flatnonzero(shown >= 0), self.rows, scene.rng(f"{self.name} {column}"))
+            rows = _some(np.flatnonzero(shown >= 0), self.rows, scene.rng(f"{self.name} {column}"))
             if len(rows) < FEWEST or not len(scene.having(column)):
                 continue
             chosen = learner_for(self.model, len(np.unique(shown[rows])))
@@ -60,7 +57,7 @@ class AttributeInference(Attack):
                 model = fitted_to(chosen, False, known, shown[rows].astype(float), scene.seed)
             yield self._result(scene, column, Learned(model, features, of_value), shown[rows], chosen)
 
-    def _result(self, scene: Scene, column: str, learned: "Learned", shown: Ints, chosen: Learner) -> Result:
+    def _result(self, scene: Scene, column: str, learned: Learned, shown: Ints, chosen: Learner) -> Result:
         values, counts = np.unique(shown, return_counts=True)
         people, strangers = learned.known(scene.targets, column), scene.strangers(column)
         found = learned.right(people, column)
@@ -77,31 +74,6 @@ class AttributeInference(Attack):
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Learned:
-    """A trained model, what it reads, and the class of each value that it predicts."""
-
-    model: Fitted
-    features: Features
-    of_value: Ints
-
-    def truth(self, people: People, column: str) -> Ints:
-        """Return the true class of each person."""
-        return self.of_value[people.codes[column]]
-
-    def known(self, people: People, column: str) -> People:
-        """Return the people who have a value."""
-        return people.some(np.flatnonzero(self.truth(people, column) != MISSING))
-
-    def right(self, people: People, column: str) -> Floats:
-        """Tell of whom the model predicts the value."""
-        if not len(people):
-            return np.zeros(0)
-        with one_thread():
-            said = self.model(self.features.people(people))
-        return np.asarray(said == self.truth(people, column), np.float64)
-
-
-def some(places: NDArray[np.intp], most: int, rng: np.random.Generator) -> NDArray[np.intp]:
+def _some(places: NDArray[np.intp], most: int, rng: np.random.Generator) -> NDArray[np.intp]:
     """Return so many places at most, drawn by chance."""
     return places if len(places) <= most else np.sort(rng.choice(places, most, replace=False))

@@ -12,8 +12,8 @@ from shoal.analyses.estimate import Estimate
 from shoal.analyses.importance import giving_away
 from shoal.analyses.learner import LEARNERS, Fitted, Learner, fitted_to, one_thread
 from shoal.attacks.attack import ATTACKS, Attack, Need
-from shoal.attacks.attribute_inference import FEWEST, Learned
 from shoal.attacks.features import MISSING, Features, classes, learner_for
+from shoal.attacks.learned import FEWEST, Learned
 from shoal.attacks.people import People
 from shoal.attacks.result import Adversary, Criterion, Point, Result
 from shoal.attacks.scene import Scene
