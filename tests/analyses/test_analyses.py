@@ -117,6 +117,16 @@ def test_the_interval_of_an_area_is_that_of_delong():
     assert (found.value, found.high - found.value) == pytest.approx((wins.mean(), 1.959964 * error), rel=1e-6)
 
 
+def test_only_records_of_one_stratum_are_compared():
+    """Perfect in each of two folds, though the scores of one are all above those of the other."""
+    scores, positive = np.array([1.0, 2.0, 3.0, 4.0, 11.0, 12.0]), np.array([False, False, True, True, False, True])
+    fold = np.array([0, 0, 0, 0, 1, 1])
+    assert area_under_curve(scores, positive, strata=fold).value == 1.0
+    assert area_under_curve(scores, positive).value == pytest.approx(7 / 9)
+    one_sided = area_under_curve(scores, positive, strata=np.arange(6))
+    assert one_sided == Estimate(0.5, 0.0, 1.0)
+
+
 def test_copies_of_records_make_an_area_no_surer():
     rng = np.random.default_rng(6)
     positive = np.arange(200) % 2 == 0

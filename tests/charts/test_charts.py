@@ -193,3 +193,56 @@ def test_the_trade_off_of_a_dimension_is_drawn(tmp_path):
     assert sum(one["best"] for one in values) == 1
     assert [one["place"] for one in values if one["prefix"]] == [0, 1, 2, 3]
     assert chart.save(tmp_path / "t.png").stat().st_size > 1000
+
+
+def test_classes_below_k_stand_out():
+    found = shoal.assess({"age": [31, 31, 34, 71, 71, 71]}, quasi=["age"])
+    chart = charts.class_sizes(found, least=3)
+    values = chart.spec["data"]["values"]
+    assert [(value["size"], value["persons"], value["small"]) for value in values[:3]] == [
+        ("1", 1, True),
+        ("2", 2, True),
+        ("3–4", 3, False),
+    ]
+    assert chart.spec["title"]["text"] == "3 of 6 persons are in classes of fewer than 3"
+    assert "smallest class has 1" in charts.class_sizes(found).spec["title"]["text"]
+    assert "surely" in charts.class_sizes(found, least=4).spec["title"]["text"]  # of 3 to 4 it is not known
+    assert chart.to_svg().startswith("<svg")
+
+
+def test_the_frontier_has_a_line_for_each_limit():
+    policy = shoal.Policy.parse('version = 1\ncolumns.age = { role = "quasi" }')
+    data = {"age": [31, 31, 34, 34, 71, 71, 72]}
+    chart = charts.frontier(shoal.frontier(data, policy, sizes=[2, 7], limits=[0.0, 0.2]))
+    values = chart.spec["data"]["values"]
+    assert {(value["k"], value["limit"]) for value in values} == {
+        (k, limit) for k in (2, 7) for limit in ("0 %", "20 %")
+    }
+    costs = {(value["k"], value["limit"]): value["cost"] for value in values}
+    assert costs[2, "20 %"] < costs[2, "0 %"] <= costs[7, "0 %"]
+    assert chart.to_svg().startswith("<svg")
+    with pytest.raises(ModelError, match="nothing to draw"):
+        charts.frontier(shoal.frontier(data, policy, sizes=[8], limits=[0.0]))
+
+
+def test_what_is_learned_from_releases():
+    data = {"x": [*range(80)], "z": [0, 1] * 40, "y": ["a"] * 40 + ["b"] * 40}
+    blank = {**data, "x": ["*"] * 80}
+    found = {
+        name: shoal.compare(data, release).learning("y", ["x", "z"], model="linear")
+        for name, release in (("as it is", data), ("without x", blank))
+    }
+    chart = charts.learning(found)
+    values = {value["name"][3:]: value for value in chart.spec["data"]["values"]}
+    assert values["as it is"]["after"] == values["as it is"]["before"] == 1.0
+    assert values["without x"]["after_low"] <= 0.6
+    assert "(without x)" in chart.spec["title"]["text"]
+    assert chart.to_svg().startswith("<svg")
+
+
+def test_the_card_answers_three_questions():
+    data = {"age": [*range(40)], "dx": ["flu", "ms"] * 20}
+    found = shoal.attack(data, data, quasi=["age"], sensitive=["dx"], in_order=True, attacks=["linkage", "homogeneity"])
+    chart = charts.wp216(found)
+    assert [value["kind"] for value in chart.spec["data"]["values"]] == ["open", "yes", "yes"]
+    assert chart.to_svg().startswith("<svg")

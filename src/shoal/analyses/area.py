@@ -7,42 +7,42 @@ from shoal.analyses.estimate import NORMAL, Estimate
 from shoal.recoding.nodes import Floats, Ints
 
 
-def area_under_curve(scores: Floats, positive: NDArray[np.bool_], persons: Ints | None = None) -> Estimate:
+def area_under_curve(
+    scores: Floats, positive: NDArray[np.bool_], persons: Ints | None = None, strata: Ints | None = None
+) -> Estimate:
     """Return the area, with an interval in which the records of a person count together.
 
     ``A = P(x > y) + P(x = y) / 2`` for scores x of positive records and y of others. The interval is that of DeLong et
-    al. 1988, for several records of a person that of Obuchowski 1997. From 0 to 1; 0.5 is guessing.
+    al. 1988, for several records of a person that of Obuchowski 1997. From 0 to 1; 0.5 is guessing. ``strata``: only
+    records of the same one are compared, as those that the same model scores: one that has learned nothing says the
+    share of those that it was trained on, which is low where many of those that are tested have the value.
 
     >>> area_under_curve(np.array([0.9, 0.4, 0.4, 0.1]), np.array([True, True, False, False])).value
     0.875
     """
-    inside, outside = scores[positive], scores[~positive]
-    if not len(inside) or not len(outside):
-        return Estimate(0.5, 0.0, 1.0)
-    above, below = _above(inside, outside), 1 - _above(outside, inside)
-    area = float(above.mean())
     person = np.arange(len(scores)) if persons is None else np.unique(persons, return_inverse=True)[1]
-    error = _error(above - area, below - area, person[positive], person[~positive])
+    stratum = np.zeros(len(scores), np.intp) if strata is None else strata
+    wins, pairs = np.zeros(len(scores)), np.zeros(len(scores))  # of each record against all of the other kind
+    for one in np.unique(stratum):
+        here = np.flatnonzero(stratum == one)
+        inside, outside = here[positive[here]], here[~positive[here]]
+        wins[inside], pairs[inside] = _above(scores[inside], scores[outside]), len(outside)
+        wins[outside], pairs[outside] = len(inside) - _above(scores[outside], scores[inside]), len(inside)
+    number = float(pairs[positive].sum())
+    if not number:
+        return Estimate(0.5, 0.0, 1.0)
+    area = float(wins[positive].sum()) / number
+    apart = (wins - area * pairs) / number
+    error = _error(apart, positive, pairs > 0, person)
     return Estimate(area, max(area - NORMAL * error, 0.0), min(area + NORMAL * error, 1.0))
 
 
-def ranks(scores: Floats) -> Floats:
-    """Return the places of scores in their order, from 0 to 1; those that are equal share one.
-
-    Scores of models that were trained on different folds cannot be compared as they are: one that has learned nothing
-    says the share of its fold, which is low where many of those that are tested have the value.
-
-    >>> ranks(np.array([0.2, 0.9, 0.2, 0.5])).tolist()
-    [0.25, 0.875, 0.25, 0.625]
-    """
-    return _above(scores, scores)
-
-
-def _error(above: Floats, below: Floats, first: Ints, second: Ints) -> float:
-    """Return the standard error; ``first``, ``second``: whose the records of each kind are."""
-    number = int(max(first.max(), second.max())) + 1
-    sums = [np.bincount(who, part, number) / len(part) for who, part in ((first, above), (second, below))]
-    having = [len(np.unique(who)) for who in (first, second)]
+def _error(apart: Floats, positive: NDArray[np.bool_], compared: NDArray[np.bool_], person: Ints) -> float:
+    """Return the standard error; ``apart``: by how much each record moves the area."""
+    number = int(person.max()) + 1
+    kinds = [positive & compared, ~positive & compared]
+    sums = [np.bincount(person[kind], apart[kind], number) for kind in kinds]
+    having = [len(np.unique(person[kind])) for kind in kinds]
     if min(having) < 2:
         return float("inf")
     own = sum(float(part @ part) * count / (count - 1) for part, count in zip(sums, having, strict=True))
@@ -50,7 +50,7 @@ def _error(above: Floats, below: Floats, first: Ints, second: Ints) -> float:
 
 
 def _above(these: Floats, those: Floats) -> Floats:
-    """Return for each of these the share of those that it is above; ties count half."""
+    """Return how many of those each of these is above; ties count half."""
     ordered = np.sort(those)
     below, up_to = (np.searchsorted(ordered, these, side) for side in ("left", "right"))
-    return np.asarray((below + up_to) / 2 / len(those))
+    return np.asarray((below + up_to) / 2)

@@ -9,13 +9,13 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from shoal.analyses.area import area_under_curve, ranks
+from shoal.analyses.area import area_under_curve
 from shoal.analyses.estimate import Estimate, over_persons
 from shoal.analyses.learner import Learner, one_thread
 from shoal.analyses.study import Study
 from shoal.analyses.task import Task, folds_of
 from shoal.progress import Hook, Progress, silent
-from shoal.recoding.nodes import Floats
+from shoal.recoding.nodes import Floats, Ints
 
 Tested: TypeAlias = Literal["original", "release"]
 
@@ -71,7 +71,7 @@ def learn(  # noqa: PLR0913 - keyword-only options
     task = Task.of(study, target, columns, seed)
     task.check(folds)
     wrong = np.full((3, len(task.truth)), np.nan)  # before, after, guessing
-    scores = np.full((2, len(task.truth)), np.nan)
+    scores, fold = np.full((2, len(task.truth)), np.nan), np.zeros(len(task.truth), np.int64)
     hook = progress or silent
     for number, (train, test) in enumerate(folds_of(task.persons, folds, seed)):
         hook(Progress("learning", number, folds))
@@ -81,16 +81,23 @@ def learn(  # noqa: PLR0913 - keyword-only options
             models = zip((*fitted, task.guessing(train)), (*shown, task.before[test]), strict=True)
             wrong[:, test] = [task.errors(one(rows), test) for one, rows in models]
             if task.binary:
-                scores[:, test] = [ranks(one.score(rows)) for one, rows in zip(fitted, shown, strict=True)]
-    return _result(task, wrong, scores, model, seed)
+                scores[:, test] = [one.score(rows) for one, rows in zip(fitted, shown, strict=True)]
+                fold[test] = number
+    areas = _areas(task, scores, fold) if task.binary else None
+    return _result(task, wrong, areas, model, seed)
 
 
-def _result(task: Task, wrong: Floats, scores: Floats, model: Learner, seed: int) -> Learned:
+def _areas(task: Task, scores: Floats, fold: Ints) -> tuple[Estimate, Estimate]:
+    """Return the areas under the curve before and after."""
+    second = task.truth == task.truth.max()
+    before, after = (area_under_curve(part, second, task.persons, fold) for part in scores)
+    return before, after
+
+
+def _result(task: Task, wrong: Floats, areas: tuple[Estimate, Estimate] | None, model: Learner, seed: int) -> Learned:
     """Put the result together: accuracy of categories, error of numbers as a share of that of guessing."""
     shown = wrong / (wrong[2].mean() or 1.0) if task.numeric else 1 - wrong
     before, after, guess = (over_persons(part, task.persons) for part in shown)
-    second = task.truth == task.truth.max()
-    areas = [area_under_curve(part, second, task.persons) for part in scores] if task.binary else []
     return Learned(
         task.target,
         model,
@@ -101,6 +108,6 @@ def _result(task: Task, wrong: Floats, scores: Floats, model: Learner, seed: int
         after,
         guess.value,
         over_persons(shown[1] - shown[0], task.persons),
-        (areas[0], areas[1]) if areas else None,
+        areas,
         seed,
     )

@@ -3,10 +3,12 @@
 from shoal.charts.attacks import attacks
 from shoal.charts.before_after import before_after
 from shoal.charts.chart import Chart
+from shoal.charts.class_sizes import class_sizes
 from shoal.charts.contributions import contributions
 from shoal.charts.costs import costs
 from shoal.charts.entropy_curve import curve, entropy_curve
 from shoal.charts.facts import facts
+from shoal.charts.frontier import frontier
 from shoal.charts.heatmap import heatmap
 from shoal.charts.knowledge import knowledge
 from shoal.charts.known_columns import known_columns
@@ -22,11 +24,13 @@ __all__ = [
     "achieved",
     "attacks",
     "before_after",
+    "class_sizes",
     "contributions",
     "costs",
     "curve",
     "entropy_curve",
     "facts",
+    "frontier",
     "heatmap",
     "knowledge",
     "known_columns",

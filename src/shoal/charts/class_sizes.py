@@ -1,0 +1,71 @@
+"""How many persons look alike: the sizes of classes."""
+
+from typing import Any
+
+from shoal.assessment import Assessment, Band
+from shoal.charts.chart import Chart
+from shoal.charts.colours import BREACH, INK, PROTECTED
+
+
+def class_sizes(found: Assessment, *, least: int | None = None) -> Chart:
+    """Draw how many persons are in classes of which size; those in classes below ``least`` stand out.
+
+    Without ``least``: the k that is required, if one is.
+
+    >>> import shoal
+    >>> made = shoal.assess({"age": [31, 31, 34, 71]}, quasi=["age"])
+    >>> class_sizes(made, least=2).spec["title"]["text"]
+    '2 of 4 persons are in classes of fewer than 2'
+    """
+    asked = _required(found) if least is None else least
+    values = [
+        {
+            "size": _name(band),
+            "persons": band.persons,
+            "classes": band.classes,
+            "small": asked is not None and (band.largest or band.smallest) < asked,
+            "told": f"{band.persons:,}",
+        }
+        for band in found.bands
+    ]
+    what = "persons" if found.counts_persons else "records"
+    title = f"The smallest class has {found.k:,} {what}"
+    if asked is not None:
+        small = sum(band.persons for band, value in zip(found.bands, values, strict=True) if value["small"])
+        about = "" if all(_clear(band, asked) for band in found.bands) else " surely"
+        title = f"{small:,} of {found.persons:,} persons are{about} in classes of fewer than {asked:,}"
+    told = f"{what.capitalize()} by how many look alike to whoever knows all quasi-identifiers"
+    return Chart.of(title, told, _body(values, what))
+
+
+def _required(found: Assessment) -> int | None:
+    asked = [
+        one.verdict.parameters["k"]
+        for one in found.requirements
+        if one.verdict.model == "k-anonymity" and one.verdict.parameters.get("k") is not None
+    ]
+    return int(max(asked)) if asked else None
+
+
+def _clear(band: Band, least: int) -> bool:
+    """Tell whether all classes of a band are below, or all are not."""
+    return band.smallest >= least or (band.largest is not None and band.largest < least)
+
+
+def _name(band: Band) -> str:
+    if band.largest is None:
+        return f"{band.smallest}+"
+    return str(band.smallest) if band.smallest == band.largest else f"{band.smallest}–{band.largest}"
+
+
+def _body(values: list[dict[str, Any]], what: str) -> dict[str, Any]:
+    names = [value["size"] for value in values]
+    x = {"field": "size", "type": "nominal", "sort": names, "title": "size of the class", "axis": {"labelAngle": 0}}
+    y = {"field": "persons", "type": "quantitative", "title": what, "axis": {"format": ",d", "tickMinStep": 1}}
+    fill = {"condition": {"test": "datum.small", "value": BREACH}, "value": PROTECTED[3]}
+    bar = {"mark": {"type": "bar"}, "encoding": {"x": x, "y": y, "color": fill}}
+    text = {
+        "mark": {"type": "text", "dy": -7, "color": INK},
+        "encoding": {"x": x, "y": y, "text": {"field": "told"}},
+    }
+    return {"width": 420, "height": 240, "data": {"values": values}, "layer": [bar, text]}

@@ -1,0 +1,50 @@
+"""What every k costs: the frontier between risk and quality."""
+
+from typing import Any
+
+from shoal.charts.chart import Chart
+from shoal.charts.colours import LINES
+from shoal.errors import ModelError
+from shoal.search.frontier import Frontier
+
+
+def frontier(found: Frontier) -> Chart:
+    r"""Draw the lowest cost for every k, a line for each share of persons that may be left out.
+
+    >>> import shoal
+    >>> policy = shoal.Policy.parse('version = 1\ncolumns.age = { role = "quasi" }')
+    >>> made = shoal.frontier({"age": [31, 31, 34, 34, 71, 71]}, policy, sizes=[2, 6], limits=[0.0])
+    >>> frontier(made).spec["title"]["text"]
+    'From k = 2 to k = 6 the cost rises from 0.000 to 1.000, with nobody left out'
+    """
+    values = [
+        {"k": point.k, "cost": point.price, "limit": _share(point.limit), "left_out": point.suppressed}
+        for point in found.points
+        if point.price is not None
+    ]
+    if not values:
+        raise ModelError("No scheme will do, so there is nothing to draw.")
+    limits = [_share(limit) for limit in sorted({point.limit for point in found.points})]
+    line = [value for value in values if value["limit"] == values[0]["limit"]]
+    first, last = line[0], line[-1]
+    told = "with nobody left out" if first["limit"] == _share(0) else f"with {first['limit']} left out at most"
+    rise = f"the cost rises from {first['cost']:.3f} to {last['cost']:.3f}"
+    title = f"From k = {first['k']:,} to k = {last['k']:,} {rise}, {told}"
+    subtitle = f"Each point: the best of all {found.schemes:,} schemes, by {found.quality}; lower is better"
+    return Chart.of(title, subtitle, _body(values, limits, found.quality))
+
+
+def _share(limit: float) -> str:
+    return f"{100 * limit:g} %"
+
+
+def _body(values: list[dict[str, Any]], limits: list[str], quality: str) -> dict[str, Any]:
+    sizes = sorted({value["k"] for value in values})
+    axis = {"values": sizes, "format": ",d", "grid": False}
+    x = {"field": "k", "type": "quantitative", "title": "k", "scale": {"type": "log", "nice": False}, "axis": axis}
+    y = {"field": "cost", "type": "quantitative", "title": f"cost ({quality})", "scale": {"zero": True}}
+    colours = {"domain": limits, "range": list(LINES[: len(limits)])}
+    legend = {"title": "persons that may be left out", "orient": "top", "direction": "horizontal"}
+    colour = {"field": "limit", "type": "nominal", "scale": colours, "legend": legend}
+    line = {"mark": {"type": "line", "point": True}, "encoding": {"x": x, "y": y, "color": colour}}
+    return {"width": 480, "height": 280, "data": {"values": values}, "layer": [line]}
