@@ -36,11 +36,11 @@ class Attacked:
     seed: int
 
     def card(self) -> dict[Criterion, Result | None]:
-        """Return for each question of WP216 the attack that gained most over its baseline, surely if one did."""
+        """Return for each question of WP216 the attack that gained most over baseline and control, and surely."""
         found: dict[Criterion, Result | None] = {}
         for criterion in Criterion:
             held = [one for one in self.results if one.criterion is criterion and ATTACKS[one.attack].on_card]
-            found[criterion] = max(held, key=lambda one: (not one.covers_baseline, one.lift), default=None)
+            found[criterion] = max(held, key=lambda one: (one.is_sure, one.gain), default=None)
         return found
 
     def of(self, attack: str, column: str | None = None, *, variant: str | None = None) -> Result:
@@ -215,7 +215,13 @@ def _with_truth(scene: Scene, made: Release | None, key: Sequence[str], *, in_or
     if made is not None:
         return replace(scene, truth=made.became(scene.original.records)), "as they were released"
     if key and all(name in scene.release for name in key):
-        return replace(scene, truth=by_key(scene.original, scene.release, key)), f"by {listed(key)}"
+        truth = by_key(scene.original, scene.release, key)
+        if truth is None or not (truth >= 0).any():
+            raise AttackError(
+                f"No released record has a key ({listed(key)}) of the original.",
+                hint="Give a key that both have, say that they are in order, or give none.",
+            )
+        return replace(scene, truth=truth), f"by {listed(key)}"
     if in_order:
         if scene.release.records != scene.original.records:
             raise AttackError("The release has not as many records as the original, so it cannot be in its order.")

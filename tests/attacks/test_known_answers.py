@@ -205,7 +205,27 @@ def test_a_made_up_release_belongs_to_nobody():
     before = shoal.read(data).assign(**KNOWN)
     assert by_content(Scene.of(before, shoal.read(made_up))) is None
     found = shoal.attack(made_up, data, **KNOWN)
-    assert "distance-linkage" in found.left_out
+    assert {"linkage", "distance-linkage", "probabilistic-linkage"} <= set(found.left_out)
+
+
+def test_who_is_not_released_is_not_found_by_chance_either():
+    data = {**people(1000, 31), "id": np.arange(1000)}
+    few = {name: cells[:10] for name, cells in data.items()}
+    names = ["linkage", "distance-linkage", "probabilistic-linkage"]
+    found = shoal.attack(few, data, key="id", attacks=names, **KNOWN)
+    assert found.of("linkage").success.value <= 0.01
+    for name in names:
+        assert found.of(name).baseline == pytest.approx(0.01 / 10)
+    with pytest.raises(AttackError, match="has a key"):
+        shoal.attack({**data, "id": data["id"] + 5000}, data, key="id", attacks="linkage", **KNOWN)
+
+
+def test_an_interval_in_which_nobody_is_holds_nobody():
+    data = people(40, 32)
+    release = {**data, "age": ["0-1"] * 20 + ["20-79"] * 20}
+    found = shoal.attack(release, data, in_order=True, attacks="linkage", **KNOWN)
+    assert found.of("linkage").persons[:20].tolist() == [0.0] * 20
+    assert not any("could not be understood" in note for note in found.notes)
 
 
 def test_the_core_and_its_twin_attack_alike():
@@ -245,6 +265,19 @@ def test_people_who_stand_twice_in_a_register():
     given = {"quasi": ["age"], "in_order": True, "attacks": "linkage"}
     found = shoal.attack({"age": data["age"]}, data, external=twice, key="id", **given)
     assert found.of("linkage", variant="register").persons.tolist() == [0.5, 0.5, 1.0, 1.0]
+
+
+def test_people_who_stand_twice_by_name():
+    data = {**people(100, 33), "name": [f"n{number}" for number in range(100)]}
+    table = shoal.read(data).assign(direct="name", **KNOWN)
+    once = {name: data[name] for name in ("name", "age", "sex", "town")}
+    twice = {name: np.concatenate([cells, cells]) for name, cells in once.items()}
+    results = [
+        shoal.attack(data, table, external=register, in_order=True, attacks="linkage").of("linkage", variant="register")
+        for register in (once, twice)
+    ]
+    assert results[0].success == results[1].success
+    assert results[0].baseline == results[1].baseline == 0.01
 
 
 def test_what_a_register_does_not_say_may_be_anything():
@@ -289,6 +322,16 @@ def test_the_original_lets_people_be_singled_out():
     assert found.success.value == 1.0
     assert found.baseline < 0.5
     assert found.lift > 0.5
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_release_that_was_made_up_singles_nobody_out(seed):
+    """Descriptions that fit one record of it fit one person as often as those of shuffled columns do."""
+    data, made_up = people(400, 40 + seed), people(400, 50 + seed)
+    scene = Scene.of(shoal.read(data).assign(**KNOWN), shoal.read(made_up))
+    found = next(SinglingOut().run(scene))
+    assert found.baseline > 0.1
+    assert found.success.low - 0.03 < found.baseline < found.success.high + 0.03
 
 
 def test_the_control_of_singling_out_does_not_hang_on_how_many_strangers_there_are():
@@ -487,6 +530,13 @@ def test_columns_that_are_gone_are_reconstructed():
     assert found.of("reconstruction", "sex").details["by"].keys() == {"height"}
     assert found.of("reconstruction", "coin").covers_baseline
     assert "linkage" in found.left_out
+
+
+def test_fifths_are_guessed_in_one_of_five():
+    seeded = np.random.default_rng(34)
+    data = {"age": seeded.permutation(500), "x": seeded.normal(size=500)}
+    found = shoal.attack(data, data, quasi="age", in_order=True, attacks="reconstruction").of("reconstruction")
+    assert found.baseline == pytest.approx(0.2)
 
 
 def test_the_two_linkages_are_told_apart(tmp_path):

@@ -185,7 +185,7 @@ class _Reader:
         )
 
     def widest(self, text: str | None, code: int) -> Reading | None:
-        """Return the reading of a text that holds most values: what it surely says; None if it says nothing.
+        """Return the reading of a text that holds most values: what it surely says; None if there is none.
 
         Where every text of a column is a value of the original, all are just that.
         """
@@ -199,8 +199,7 @@ class _Reader:
             return itself
         beginning = self.meanings.beginning(text) if exact < 0 else None
         readings = [*self.meanings.of(text, exact), *([] if beginning is None else [beginning])]
-        held = [one for one in readings if len(one.codes)]
-        return max(held, key=lambda one: len(one.codes), default=None)
+        return max(readings, key=lambda one: len(one.codes), default=None)
 
     def values(self, text: str | None, reading: Reading) -> NDArray[np.uint32]:
         """Return the values of everybody that a text may stand for, be they in the original or not."""

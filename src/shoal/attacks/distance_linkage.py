@@ -52,16 +52,16 @@ class DistanceLinkage(Attack):
         nearer, tied, own = ranked
         within = [_within(rank, nearer, tied, own) for rank in _RANKS]
         there = own > 0
-        everybody = max(scene.release.records, 1)
+        chance = scene.by_chance(people)
         yield self.result(
             scene,
             "the nearest record is the right one",
             within[0],
-            1 / everybody,
+            chance,
             persons=scene.over_original(people, within[0]),
             axis="nearest records looked at",
             curve=tuple(
-                self.point(rank, held, min(rank / everybody, 1.0)) for rank, held in zip(_RANKS, within, strict=True)
+                self.point(rank, held, min(rank * chance, 1.0)) for rank, held in zip(_RANKS, within, strict=True)
             ),
             details={"median_rank": float(np.median((nearer + (tied + 1) / 2)[there])) if there.any() else None},
         )

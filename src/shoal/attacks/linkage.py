@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from shoal.attacks.attack import ATTACKS, Attack
+from shoal.attacks.attack import ATTACKS, Attack, Need
 from shoal.attacks.people import People
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
@@ -21,10 +21,10 @@ class Linkage(Attack):
 
     The released records that may be the person's are those whose cells hold the person's values. Of these the adversary
     takes the ones that say most, that is, may be expected to cover fewest people, and one of them by chance: with m of
-    them, of which r are the person's, the link is right with probability r/m. Where records of the release cannot be
-    matched with the original, whoever is covered counts as released. Sweeney 2002. Baseline: any record of the release.
-    The curve goes over how many of the quasi-identifiers are known, the first ones first. With a register, the
-    adversary goes the other way, and takes one of the people whom a record covers.
+    them, of which r are the person's, the link is right with probability r/m. Who is not released is not found. Sweeney
+    2002. Baseline: any record of the release. The curve goes over how many of the quasi-identifiers are known, the
+    first ones first. With a register, the adversary goes the other way, and takes one of the people whom a record
+    covers.
 
     ``typos``: the share of the adversary's facts that are wrong. ``known``: the share of facts that the adversary has
     at all; where one is lacking, any value will do.
@@ -32,7 +32,8 @@ class Linkage(Attack):
     >>> import shoal
     >>> data = {"age": [31, 34, 71], "sex": ["f", "m", "m"]}
     >>> before = shoal.read(data).assign(quasi=["age", "sex"])
-    >>> scene = Scene.of(before, shoal.read({**data, "age": ["30-39", "30-39", "70-79"], "sex": ["*", "*", "m"]}))
+    >>> scene = Scene.of(before, shoal.read({**data, "age": ["30-39", "30-39", "70-79"], "sex": ["*", "*", "m"]}),
+    ...                  truth=np.arange(3))
     >>> result = next(Linkage().run(scene))
     >>> result.success.value, result.persons.tolist()
     (0.6666666666666666, [0.5, 0.5, 1.0])
@@ -41,6 +42,7 @@ class Linkage(Attack):
     name: ClassVar[str] = "linkage"
     adversary: ClassVar[Adversary] = Adversary.CLASSICAL
     criterion: ClassVar[Criterion] = Criterion.LINKABILITY
+    needs: ClassVar[frozenset[Need]] = frozenset({Need.KNOWN, Need.TRUTH})
 
     typos: Share = Field(default=0.0, description="the share of the adversary's facts that are wrong")
     known: Share = Field(default=1.0, description="the share of facts that the adversary has")
@@ -50,7 +52,7 @@ class Linkage(Attack):
         facts = self._facts(scene, scene.targets, "targets")
         steps = [_linked(scene, facts, scene.known[:number]) for number in range(1, len(scene.known) + 1)]
         right, number = steps[-1]
-        baseline = 1 / max(scene.release.records, 1)
+        baseline = scene.by_chance(scene.targets)
         yield self.result(
             scene,
             f"the right record is taken{self._dirt}",
@@ -66,9 +68,8 @@ class Linkage(Attack):
                 "median_candidates": float(np.median(number)) if len(number) else 0.0,
                 **self._of_strangers(scene),
             },
-            notes=_UNMATCHED if scene.truth is None else (),
         )
-        if scene.register is not None and scene.whose is not None and scene.truth is not None:
+        if scene.register is not None and scene.whose is not None:
             columns = [name for name in scene.known if name in scene.register.codes]
             if columns:
                 yield self._identified(scene, scene.register, scene.whose, columns)
@@ -124,13 +125,10 @@ class Linkage(Attack):
             scene,
             f"the right person of the register is taken{self._dirt}",
             right,
-            1 / max(len(register), 1),
+            len(target) / max(len(register) * len(scene.targets), 1),
             variant=", ".join(part for part in ("register", self._kind) if part),
             details={"in_register": float(listed.mean()), "unique_and_right": float((right == 1).mean())},
         )
-
-
-_UNMATCHED = ("records could not be matched: whoever is covered counts as released",)
 
 
 def _candidates(scene: Scene, facts: People, columns: Sequence[str]) -> tuple[Ints, Ints]:
@@ -142,8 +140,6 @@ def _candidates(scene: Scene, facts: People, columns: Sequence[str]) -> tuple[In
 def _linked(scene: Scene, facts: People, columns: Sequence[str]) -> tuple[Floats, Ints]:
     """Return how likely each person is linked rightly, and the number of candidates."""
     best, number = _candidates(scene, facts, columns)
-    if scene.truth is None:
-        return np.where(number > 0, 1 / np.maximum(number, 1), 0.0), number
     rows = scene.rows(columns)
     which, record = scene.own(facts)
     mine = _covers(scene, facts.some(which), record, columns)

@@ -69,7 +69,7 @@ class ProbabilisticLinkage(Attack):
             scene,
             "the record with the highest weight is the right one",
             right,
-            1 / max(scene.release.records, 1),
+            scene.by_chance(people),
             persons=scene.over_original(people, right),
             details={
                 "precision": float(right[claimed].mean()) if claimed.any() else None,

@@ -36,7 +36,7 @@ class Reconstruction(Attack):
     these how features and demographics hang together, and says the demographics of all others from their released
     features (Olatunji 2021, section 5). Each quasi-identifier in turn; of numbers, the fifth they are in. The model is
     the one of ``models`` that does best in folds of the known part, or none if the most frequent value does better.
-    Baseline: always the most frequent value of the known part; the lift is the skill over it. Control: people who are
+    Baseline: always the most frequent value; the lift is the skill over it. Control: people who are
     not in the data. The curve goes over fractions.
 
     >>> import shoal
@@ -166,6 +166,11 @@ class _Case:
         rows = features.records(scene, released)
         return cls(features, known, rows, of_value[known.codes[column]], of_value, everybody, attack, scene.seed)
 
+    def _most_frequent(self) -> float:
+        """Return the share of the most frequent class among all people."""
+        named = self.truth[self.truth >= 0]
+        return float(np.bincount(named).max() / len(self.truth)) if len(named) else 0.0
+
     def number(self, fraction: float) -> int:
         """Return from how many people is learned where a fraction of all is known."""
         return min(max(round(fraction * self.everybody), 2), len(self.people) - 1, self.attack.rows)
@@ -182,13 +187,12 @@ class _Case:
             said, sure = model(self.rows[test]), model.surest(self.rows[test])
             truth, rng = self.truth[test], np.random.default_rng(self.seed)
             by = giving_away(model, self.rows[test], truth.astype(float), self.features.columns, rng) if judged else {}
-        values, counts = np.unique(self.truth[train], return_counts=True)
         right = (said == truth).astype(np.float64)
         return _Tried(
             model,
             self.people.some(test),
             right,
-            float((truth == values[counts.argmax()]).mean()) if len(train) else 0.0,
+            self._most_frequent(),
             chosen,
             scores,
             number,

@@ -92,6 +92,20 @@ class Result:
         return None if self.control is None else _gain(self.success.value, self.control.value)
 
     @property
+    def gain(self) -> float:
+        """The share that is gained over baseline and control, whichever is higher."""
+        return _gain(self.success.value, self._reference)
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether something is gained over baseline and control, and not by chance."""
+        return self.success.low > self._reference
+
+    @property
+    def _reference(self) -> float:
+        return self.baseline if self.control is None else max(self.baseline, self.control.value)
+
+    @property
     def covers_baseline(self) -> bool:
         """Whether the adversary may have achieved nothing at all."""
         return self.success.low <= self.baseline

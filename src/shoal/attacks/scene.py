@@ -212,6 +212,11 @@ class Scene:
         among = np.arange(len(which)) - np.repeat(np.cumsum(number) - number, number)
         return which, released[starts[which] + among]
 
+    def by_chance(self, people: People) -> float:
+        """Return how often a released record that is taken by chance is of the person in question."""
+        own = len(self.own(people)[0]) / max(len(people), 1)
+        return own / max(self.release.records, 1)
+
     @cached_property
     def owners(self) -> Ints:
         """The person of each released record; −1 if it is nobody's, or not known."""

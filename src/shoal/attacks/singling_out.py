@@ -32,10 +32,10 @@ class SinglingOut(Attack):
     A description takes a released record and says of some of its columns that a person's value is in the set that the
     record shows; of plain numbers that it is as large at least (above the median) or as small at most. Those are tried
     that fit one released record only, or one person of the release, if it tells persons apart; of a release in which
-    few do, few can be tried. WP216; Giomi et al. 2023. Baseline: descriptions whose parts are drawn from all that is
-    released, each by itself, without a look at whether they fit a record. Control: the same descriptions as in the
-    attack, and people who are not in the data; if these are fewer, as many would be singled out among as many people,
-    if how many a description fits varies as a negative binomial.
+    few do, few can be tried. WP216; Giomi et al. 2023. Baseline: the same with a release whose columns are shuffled,
+    each by itself: what an adversary achieves who knows how frequent values are. Control: the same descriptions as in
+    the attack, and people who are not in the data; if these are fewer, as many would be singled out among as many
+    people, if how many a description fits varies as a negative binomial.
 
     >>> import shoal
     >>> before = shoal.read({"age": [30, 40, 50], "sex": ["f", "m", "m"]}).assign(quasi=["age", "sex"])
@@ -57,9 +57,9 @@ class SinglingOut(Attack):
         number = min(self.columns, len(described))
         released = Crowd.of(described, [column.cells.codes for column in described], _told_apart(scene), released=True)
         everybody = Crowd.of(described, [scene.values(name) for name in names], scene.person)
-        drawn = self._tried(released, number, scene.rng(self.name))
+        mixed = released.shuffled(scene.rng(f"{self.name} shuffled"))
+        drawn, blind = (self._tried(crowd, number, scene.rng(self.name)) for crowd in (released, mixed))
         singled = [everybody.singled(said) for said in drawn]
-        blind = self._blind(released, number, scene.rng(f"{self.name} blind"))
         reached = np.array([record >= 0 for record in singled], np.float64) if drawn else np.zeros(self.attempts)
         yield self.result(
             scene,
@@ -75,17 +75,12 @@ class SinglingOut(Attack):
         """Draw descriptions until there are enough that fit one released record, or there seem to be no more."""
         found: dict[tuple[tuple[int, int], ...], None] = {}
         for _ in range(_ROUNDS):
-            for said in released.described(number, self.attempts, rng, mixed=False):
+            for said in released.described(number, self.attempts, rng):
                 if tuple(said) not in found and released.singled(said) >= 0:
                     found[tuple(said)] = None
             if len(found) >= self.attempts:
                 break
         return [list(said) for said in found][: self.attempts]
-
-    def _blind(self, released: "Crowd", number: int, rng: np.random.Generator) -> list[Said]:
-        """Draw descriptions whose parts come from different records; what comes twice counts once."""
-        drawn = released.described(number, self.attempts, rng, mixed=True)
-        return [list(said) for said in dict.fromkeys(map(tuple, drawn))]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -149,12 +144,17 @@ class Crowd:
         several = len(np.unique(persons)) < len(persons)
         return cls(columns, values, persons, several, released, [{} for _ in columns])
 
-    def described(self, number: int, attempts: int, rng: np.random.Generator, *, mixed: bool) -> Iterator[Said]:
-        """Draw descriptions in the words of the records; ``mixed``: each part in those of another one."""
+    def shuffled(self, rng: np.random.Generator) -> "Crowd":
+        """Return records whose columns have nothing to do with each other, but are as they were by themselves."""
+        values = [rng.permutation(held) for held in self.values]
+        return Crowd.of(self.columns, values, np.arange(len(self.persons)), released=self.released)
+
+    def described(self, number: int, attempts: int, rng: np.random.Generator) -> Iterator[Said]:
+        """Draw descriptions in the words of the records."""
         chosen = np.sort(rng.permuted(np.tile(np.arange(len(self.columns)), (attempts, 1)), axis=1)[:, :number], axis=1)
-        records = rng.integers(max(len(self.persons), 1), size=(attempts, number if mixed else 1))
-        for columns, which in zip(chosen.tolist(), np.broadcast_to(records, chosen.shape).tolist(), strict=True):
-            yield [(at, int(self.values[at][record])) for at, record in zip(columns, which, strict=True)]
+        records = rng.integers(max(len(self.persons), 1), size=attempts)
+        for columns, record in zip(chosen.tolist(), records.tolist(), strict=True):
+            yield [(at, int(self.values[at][record])) for at in columns]
 
     def count(self, said: Said) -> int:
         """Return how many records a description fits."""

@@ -88,19 +88,23 @@ def in_register(original: Table, register: Table, key: Sequence[str]) -> NDArray
     >>> import shoal
     >>> ours = shoal.read({"name": ["Ann", "Bob"], "age": [30, 40]}).assign(direct="name", quasi="age")
     >>> in_register(ours, shoal.read({"name": ["Bob", "Cid", "Ann", "Ann"]}), []).tolist()
-    [1, -1, 0, -1]
-    >>> in_register(ours, shoal.read({"name": ["Bob", "Cid", "Ann", "Ann"]}), ["name"]).tolist()
     [1, -1, 0, 0]
     >>> in_register(ours, shoal.read({"age": [40, 40, 35]}), []).tolist()
     [1, -1, -1]
     """
     named = [name for name in key or _naming_both(original, register) if name in register]
     known = [name for name in original.quasi if name in register]
-    if named and (key or _are_apart(register, named)):
+    if named and (key or _are_names(original, register, named, known)):
         return _alike(original, register, named, one_each=False)
     return (
         _alike(original, register, _enough(original, register, named, known), one_each=True) if named or known else None
     )
+
+
+def _are_names(original: Table, register: Table, named: list[str], known: list[str]) -> bool:
+    """Tell whether columns name persons: the original's differ there, and the register's do who differ elsewhere."""
+    different = len(register.distinct([*named, *known]))
+    return _are_apart(original, named) and len(register.distinct(named)) >= _APART * different
 
 
 def _enough(original: Table, register: Table, named: list[str], known: list[str]) -> list[str]:
@@ -124,8 +128,8 @@ def _naming_both(original: Table, register: Table) -> list[str]:
 
 
 def _are_apart(table: Table, names: Sequence[str]) -> bool:
-    """Tell whether nearly all records differ in some columns."""
-    return len(table.distinct(names)) >= _APART * table.records
+    """Tell whether nearly all persons differ in some columns."""
+    return len(table.distinct(names)) >= _APART * len(_first_records(table))
 
 
 def _alike(original: Table, register: Table, names: Sequence[str], *, one_each: bool) -> NDArray[np.intp]:

@@ -37,9 +37,7 @@ def attacks(found: Attacked) -> Chart:
         }
         for place, one in enumerate(shown, 1)
     ]
-    best = max(
-        filter(None, found.card().values()), key=lambda one: (not one.covers_baseline, one.lift), default=shown[0]
-    )
+    best = max(filter(None, found.card().values()), key=lambda one: (one.is_sure, one.gain), default=shown[0])
     without = ATTACKS[best.attack].without
     title = f"{best.title} gains most: {best.success.value:.1%}, {without} {best.baseline:.1%}"
     told = "Point and line: success and its 95 % interval. Stroke: without the release. Ring: people not in the data"

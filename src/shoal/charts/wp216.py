@@ -16,7 +16,7 @@ QUESTIONS = {
 
 
 def wp216(found: Attacked) -> Chart:
-    """Draw for each of the three questions how much the best attack gains over its baseline.
+    """Draw for each of the three questions how much the best attack gains over its baseline and its control.
 
     >>> import shoal
     >>> data = {"age": [31, 34, 71, 78], "dx": ["flu", "ms", "flu", "flu"]}
@@ -28,7 +28,7 @@ def wp216(found: Attacked) -> Chart:
     number = {kind: sum(value["kind"] == kind for value in values) for kind in ("yes", "no", "open")}
     verb = "is" if number["yes"] == 1 else "are"
     title = f"WP216: {number['yes']} of 3 questions {verb} answered yes, {number['no']} no, {number['open']} not at all"
-    told = "Bar: what the best attack gains of all that its baseline leaves open. No: the interval holds the baseline"
+    told = "Bar: the share that the best attack gains over baseline and control. No: its interval holds one of them"
     return Chart.of(title, told, _body(values))
 
 
@@ -40,17 +40,21 @@ def _answer(question: Criterion, best: Result | None) -> dict[str, Any]:
     interval = f"({success.low:.1%} – {success.high:.1%})"
     return {
         "question": asked,
-        "lift": max(best.lift, 0.0),
-        "kind": "no" if best.covers_baseline else "yes",
-        "says": f"{best.title}: {success.value:.1%} {interval}, {without} {best.baseline:.1%}",
+        "lift": max(best.gain, 0.0),
+        "kind": "yes" if best.is_sure else "no",
+        "says": f"{best.title}: {success.value:.1%} {interval}, {without} {best.baseline:.1%}{_strangers(best)}",
     }
+
+
+def _strangers(best: Result) -> str:
+    return "" if best.control is None else f", of people not in the data {best.control.value:.1%}"
 
 
 def _body(values: list[dict[str, Any]]) -> dict[str, Any]:
     rows = [value["question"] for value in values]
     y = {"field": "question", "type": "nominal", "sort": rows, "title": None, "axis": None}
     axis = {"format": "%", "tickCount": 6}
-    x = {"field": "lift", "type": "quantitative", "title": "gain over the baseline", "axis": axis}
+    x = {"field": "lift", "type": "quantitative", "title": "gain over baseline and control", "axis": axis}
     x["scale"] = {"domain": [0, 1]}
     colours = {"domain": ["yes", "no", "open"], "range": [BREACH, PROTECTED[3], FAINT]}
     legend = {"title": None, "orient": "top", "direction": "horizontal"}

@@ -235,7 +235,7 @@ def _show_attack(release: Release, table: Table, register: Table, console: "Cons
     console.print(
         f"  Of {sure.success.value:.1%}, {column} is known for sure all the same: k-anonymity does not stop that."
     )
-    console.print("  [dim]shoal attack tries fourteen more, each with its baseline and interval.[/dim]")
+    console.print("  [dim]shoal attack tries up to fifteen more, each with its baseline and interval.[/dim]")
 
 
 def _show_end(folder: Path, console: "Console") -> None:
