@@ -38,6 +38,7 @@ from shoal.demo import hospital
 DEMOGRAPHICS = "age sex ethnicity marital_status insurance admission_type religion language".split()
 OUTCOMES = {"readmission": "readmission", "stay": "length of stay"}
 WHO, DIAGNOSIS = "patient", "diagnosis"
+FEWEST = 100  # patients that something can be learned from
 _COPIED = ("sex", "ethnicity", "marital_status", "insurance")
 _NOT_MEASURED = ("patient_id", "ward", "admission_type", "icd10", "los_days", "los_bin", "readmit_30d", "died")
 
@@ -176,7 +177,10 @@ class Experiments:
         every = self.data.table.to_frame("pyarrow").select(self.data.measures)
         tables = {"as they are": every}
         for name, require in self.of_k().items():
-            tables[f"{name}, means"] = in_order(means(self.data, self.data.measures, require), self.data)
+            try:
+                tables[f"{name}, means"] = in_order(means(self.data, self.data.measures, require), self.data)
+            except shoal.ShoalError as error:
+                print(f"  {name}: {error}")
         return [
             {"measurements": name, "target": one.column, "baseline": one.baseline, "skill": one.lift}
             | asdict(one.success)
@@ -248,6 +252,10 @@ class Experiments:
         return list(found)
 
 
+def numbers_of(text: str) -> list[int]:
+    return [int(part) for part in text.split(",") if part]
+
+
 def diverse(number: int) -> Requirements:
     return [{"model": "l-diversity", "l": number, "column": DIAGNOSIS}]
 
@@ -268,15 +276,21 @@ def main() -> None:
     parser.add_argument("out", type=Path, help="the folder for what comes out")
     parser.add_argument("--mimic", type=Path, help="a folder with the tables of MIMIC-III")
     parser.add_argument("--patients", type=int, default=10_000, help="of the demo hospital")
-    parser.add_argument("--k", default="5,100,1000")
-    parser.add_argument("--l", default="5,20", help="diagnoses in every class")
+    parser.add_argument("--k", default=[5, 100, 1000], type=numbers_of, help="5,100,1000 unless said")
+    parser.add_argument("--l", default=[5, 20], type=numbers_of, help="diagnoses in every class; 5,20 unless said")
     parser.add_argument("--model", choices=LEARNERS, default="linear")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--force", action="store_true", help="replace what is there")
     given = parser.parse_args()
+    if not given.force and given.out.exists() and any(given.out.iterdir()):
+        parser.error(f"'{given.out}' is not empty: name another folder, or add --force.")
+    if given.mimic is not None and not given.mimic.is_dir():
+        parser.error(f"There is no folder '{given.mimic}'.")
+    if given.patients < FEWEST:
+        parser.error(f"At least {FEWEST} patients are needed to learn from.")
     data = Data.of(demo(given.patients, given.seed) if given.mimic is None else of_mimic(given.mimic))
-    required = {f"k = {k}": [{"model": "k-anonymity", "k": int(k)}] for k in given.k.split(",")}
-    required |= {f"l = {number}": diverse(int(number)) for number in given.l.split(",") if number}
+    required = {f"k = {k}": [{"model": "k-anonymity", "k": k}] for k in given.k}
+    required |= {f"l = {number}": diverse(number) for number in given.l}
     tried = Experiments(data, required, given.model, given.seed)
     print(f"{data.table.records:,} patients, {len(data.demographics)} demographics, {len(data.measures)} measurements")
     print("Table 4: demographics from measurements")

@@ -6,9 +6,9 @@ Records that show nothing of what is known count where no other may be the perso
 a record shows a set of sensitive values, each of them is as likely as another.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,22 +25,6 @@ _ROOM = 1 << 23  # numbers that are held at a time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Beliefs:
-    """What is believed about people, one number for each of them.
-
-    ``candidates``: records that may be theirs. ``right``: how likely their true value is, 0 if there are no candidates.
-    """
-
-    candidates: Floats
-    right: Floats
-
-    @property
-    def certain(self) -> Mask:
-        """Of whom the value is known for sure, and rightly so."""
-        return np.asarray((self.candidates > 0) & (self.right == 1))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Weighed:
     """What speaks for the values of some people: ``weights[i, j]`` for ``values[j]`` of the i-th of them.
 
@@ -53,10 +37,20 @@ class Weighed:
 
     def own(self, truth: NDArray[np.intp]) -> Floats:
         """Return the weight of one value of each person."""
+        return self.at(truth, self.weights)
+
+    def at(self, truth: NDArray[np.intp], told: NDArray[Any]) -> Floats:
+        """Return what is told of one value of each person; 0 of those that have no weight."""
         if not len(self.values):
             return np.zeros(len(truth))
-        at = np.minimum(np.searchsorted(self.values, truth), len(self.values) - 1)
-        return np.where(self.values[at] == truth, self.weights[np.arange(len(truth)), at], 0.0)
+        place = np.minimum(np.searchsorted(self.values, truth), len(self.values) - 1)
+        return np.where(self.values[place] == truth, told[np.arange(len(truth)), place], 0.0)
+
+    @property
+    def alone(self) -> Mask:
+        """Which values are the only ones of a person."""
+        there = self.weights > 0
+        return np.asarray(there & (there.sum(axis=1, keepdims=True) == 1))
 
 
 def counted(scene: Scene, people: People, column: str) -> Iterator[Weighed]:
@@ -135,15 +129,41 @@ def _spread(counts: Floats, starts: NDArray[np.int64], codes: NDArray[np.uint32]
     return found
 
 
-def believed(scene: Scene, people: People, column: str) -> Beliefs:
-    """Return what is believed about people."""
-    parts = np.zeros((2, len(people)))
+def believed(scene: Scene, people: People, column: str) -> Floats:
+    """Return how likely the true value of each person is; 1 only if no other is left, 0 without candidates."""
+    found = np.zeros(len(people))
     for held in counted(scene, people, column):
-        total, own = held.weights.sum(axis=1), held.own(people.codes[column][held.part].astype(np.intp))
-        alone = (held.weights > 0).sum(axis=1) == 1  # then it is certain, whatever sums come to
-        share = own / np.where(total > 0, total, 1)
-        parts[:, held.part] = total, np.where(alone & (own > 0), 1.0, np.minimum(share, 1 - 1e-9))
-    return Beliefs(*parts)
+        truth, total = people.codes[column][held.part].astype(np.intp), held.weights.sum(axis=1)
+        share = held.own(truth) / np.where(total > 0, total, 1)
+        found[held.part] = np.where(held.at(truth, held.alone), 1.0, np.minimum(share, 1 - 1e-9))
+    return found
+
+
+def judged(
+    scene: Scene, people: People, column: str, claims: Sequence[Callable[[Weighed], Mask]]
+) -> tuple[Floats, Floats]:
+    """Return for each claim whether it is right about each person, and how likely it would be by chance.
+
+    A claim tells of which values it would be right. By chance: if what people have were drawn from how frequent values
+    are, and had nothing to do with what is known of them.
+    """
+    right, chance = np.zeros((2, len(claims), len(people)))
+    often = chances(scene, column)
+    for held in counted(scene, people, column):
+        truth = people.codes[column][held.part].astype(np.intp)
+        for place, claim in enumerate(claims):
+            would = claim(held)
+            right[place, held.part] = held.at(truth, would)
+            chance[place, held.part] = would @ often[held.values]
+    return right, chance
+
+
+def chances(scene: Scene, column: str) -> Floats:
+    """Return how frequent each value is among the records of the release that have one."""
+    often, missing = prior(scene, column), scene.columns[column].missing_code
+    if missing is not None:
+        often[missing] = 0
+    return np.asarray(often / (often.sum() or 1.0))
 
 
 def prior(scene: Scene, column: str) -> Floats:

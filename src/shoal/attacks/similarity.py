@@ -5,11 +5,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.analyses.estimate import Estimate
 from shoal.attacks.attack import ATTACKS, Attack, Need
-from shoal.attacks.beliefs import counted, prior
+from shoal.attacks.beliefs import chances, counted
 from shoal.attacks.people import People
-from shoal.attacks.result import Adversary, Criterion, Point, Result
+from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.recoding.nodes import Floats, Ints
@@ -20,8 +19,8 @@ class Similarity(Attack):
     """The share of people of whom it is known for sure in which category their sensitive value is.
 
     Ten different cancers are ten values, and one diagnosis. Categories are the nodes of the column's hierarchy; success
-    counts on the coarsest level that says something, the curve goes over all levels. Li et al. 2007. Baseline: 0,
-    unless the release has one category only.
+    counts on the coarsest level that says something, the curve goes over all levels. Li et al. 2007. Baseline: how many
+    would be right by chance, if people's values had nothing to do with their quasi-identifiers.
 
     >>> import shoal
     >>> data = {"age": [31, 34, 71], "dx": ["C50", "C61", "J10"]}
@@ -38,6 +37,7 @@ class Similarity(Attack):
     adversary: ClassVar[Adversary] = Adversary.CLASSICAL
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
     needs: ClassVar[frozenset[Need]] = frozenset({Need.KNOWN, Need.SENSITIVE})
+    without: ClassVar[str] = "by chance"
     on_card: ClassVar[bool] = False
 
     def run(self, scene: Scene) -> Iterator[Result]:
@@ -50,22 +50,21 @@ class Similarity(Attack):
             people = scene.having(column)
             if not len(people):
                 continue
-            found = _certain(scene, people, column, levels)
+            found, chance = _certain(scene, people, column, levels)
             strangers = scene.strangers(column)
-            others = None if strangers is None else _certain(scene, strangers, column, levels)[-1]
-            everything = [float(len(np.unique(held[prior(scene, column) > 0])) == 1) for held in levels]
+            others = None if strangers is None else _certain(scene, strangers, column, levels)[0][-1]
             yield self.result(
                 scene,
                 "the category of the value is known for sure",
                 found[-1],
-                everything[-1],
+                float(chance[-1].mean()),
                 others,
                 column=column,
                 persons=scene.over_original(people, found[-1]),
                 axis="level of the hierarchy",
                 curve=tuple(
-                    Point(level, Estimate.share(float(part.mean()), max(len(part), 1)), everything[level])
-                    for level, part in enumerate(found)
+                    self.point(level, part, float(by_chance.mean()))
+                    for level, (part, by_chance) in enumerate(zip(found, chance, strict=True))
                 ),
             )
 
@@ -78,12 +77,16 @@ def _categories(scene: Scene, column: str, ladder: Hierarchy, level: int) -> Int
     return np.array([place.get(label, strange + at) for at, label in enumerate(everybody)])
 
 
-def _certain(scene: Scene, people: People, column: str, levels: list[Ints]) -> Floats:
-    """Tell on each level of whom the category is known for sure, and rightly so."""
-    found = np.zeros((len(levels), len(people)))
+def _certain(scene: Scene, people: People, column: str, levels: list[Ints]) -> tuple[Floats, Floats]:
+    """Tell on each level of whom the category is known for sure, and rightly so; and how likely that is by chance."""
+    found, chance = np.zeros((2, len(levels), len(people)))
+    often = chances(scene, column)
+    shares = [np.bincount(categories, often, categories.max() + 1) for categories in levels]
     for held in counted(scene, people, column):
-        truth = people.codes[column][held.part].astype(np.intp)
+        truth, there = people.codes[column][held.part].astype(np.intp), held.weights > 0
         for level, categories in enumerate(levels):
-            wrong = categories[truth][:, None] != categories[held.values][None, :]
-            found[level, held.part] = (held.weights > 0).any(axis=1) & ~(wrong & (held.weights > 0)).any(axis=1)
-    return found
+            mine = categories[held.values][there.argmax(axis=1)] if len(held.values) else categories[truth]
+            sure = there.any(axis=1) & ~(there & (categories[held.values] != mine[:, None])).any(axis=1)
+            found[level, held.part] = sure & (mine == categories[truth])
+            chance[level, held.part] = sure * shares[level][mine]
+    return found, chance

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from shoal.attacks.attack import ATTACKS, Attack, Need
-from shoal.attacks.beliefs import believed, prior
+from shoal.attacks.beliefs import Weighed, believed, judged, prior
 from shoal.attacks.people import People
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
@@ -19,7 +20,8 @@ class Skewness(Attack):
     """The share of people whose true value has become much likelier than it is in the whole release.
 
     Likelier by ``factor``: q / p ≥ factor, where q is the share of the value among the records that may be the person's
-    and p that in the release. Li et al. 2007. Baseline: 0, for without a release nothing becomes likelier.
+    and p that in the release. Li et al. 2007. Baseline: how many it would be by chance, if people's values had nothing
+    to do with their quasi-identifiers.
 
     >>> import shoal
     >>> data = {"age": [31, 34, 71, 78], "hiv": ["no", "yes", "no", "no"]}
@@ -34,6 +36,7 @@ class Skewness(Attack):
     adversary: ClassVar[Adversary] = Adversary.STATISTICAL
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
     needs: ClassVar[frozenset[Need]] = frozenset({Need.KNOWN, Need.SENSITIVE})
+    without: ClassVar[str] = "by chance"
     on_card: ClassVar[bool] = False
 
     factor: float = Field(default=2.0, gt=1, description="how many times likelier a value must have become")
@@ -44,26 +47,36 @@ class Skewness(Attack):
             people = scene.having(column)
             if not len(people):
                 continue
-            ratios = _ratios(scene, people, column)
+            right, chance = self._risen(scene, people, column)
             strangers = scene.strangers(column)
-            others = None if strangers is None else self._reached(_ratios(scene, strangers, column))
+            others = None if strangers is None else self._risen(scene, strangers, column)[0]
+            ratios = _ratios(scene, people, column)
             yield self.result(
                 scene,
                 f"the value has become {self.factor:g} times as likely",
-                self._reached(ratios),
-                0,
+                right,
+                float(chance.mean()),
                 others,
                 column=column,
-                persons=scene.over_original(people, self._reached(ratios)),
+                persons=scene.over_original(people, right),
                 details={"largest": float(ratios.max(initial=0)), "mean": float(ratios.mean()) if len(ratios) else 0.0},
             )
 
-    def _reached(self, ratios: Floats) -> Floats:
-        return (ratios >= self.factor * (1 - 1e-12)).astype(np.float64)
+    def _risen(self, scene: Scene, people: People, column: str) -> tuple[Floats, Floats]:
+        """Return whose value has become so much likelier, and how likely that would be by chance."""
+        often = prior(scene, column)
+
+        def risen(held: Weighed) -> NDArray[np.bool_]:
+            total = held.weights.sum(axis=1, keepdims=True)
+            least = self.factor * (1 - 1e-12) * often[held.values] * total
+            return np.asarray((held.weights > 0) & (held.weights >= least))
+
+        right, chance = judged(scene, people, column, [risen])
+        return right[0], chance[0]
 
 
 def _ratios(scene: Scene, people: People, column: str) -> Floats:
     """Return how many times likelier the true value has become."""
     before = prior(scene, column)[people.codes[column].astype(np.intp)]
-    ratios: Floats = believed(scene, people, column).right / np.where(before > 0, before, 1)
+    ratios: Floats = believed(scene, people, column) / np.where(before > 0, before, 1)
     return ratios

@@ -21,7 +21,7 @@ def attacks(found: Attacked) -> Chart:
     >>> coarse = {"age": ["30-39", "30-39", "70-79", "70-79"], "dx": ["flu", "ms", "flu", "flu"]}
     >>> made = shoal.attack(coarse, data, quasi=["age"], sensitive=["dx"], attacks=["homogeneity"])
     >>> attacks(made).spec["title"]["text"]
-    'homogeneity of dx gains most: 50.0%, without the release 0.0%'
+    'homogeneity of dx gains most: 50.0%, by chance 37.5%'
     """
     if not found.results:
         raise AttackError("No attack could be tried, so there is nothing to draw.")
