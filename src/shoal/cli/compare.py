@@ -43,7 +43,7 @@ def compare(  # noqa: PLR0913, PLR0917 - options of a command
     by: Annotated[str | None, typer.Option(help="One survival curve for each value of this column.")] = None,
     on: Annotated[str | None, typer.Option(help="The columns that explain, comma-separated.")] = None,
     subgroups: Annotated[str | None, typer.Option(help="Columns to tell who was suppressed by.")] = None,
-    model: Annotated[str, typer.Option(help="What learns: boosting or linear.")] = "boosting",
+    model: Annotated[str, typer.Option(help="What learns: boosting, forest, linear or network.")] = "boosting",
     seed: Annotated[int, typer.Option(help="Deal persons out to the folds in another way.")] = 0,
     pictures: Annotated[Path | None, typer.Option(help="Draw every column before and after into this folder.")] = None,
     force: given.Force = False,
