@@ -43,8 +43,12 @@ class Asked:
             raise RecodingError(
                 "--on names what explains.", hint="Say what: --learn, --outcome, or --time and --event."
             )
-        if self.model not in {"boosting", "linear"}:
-            raise RecodingError(f"There is no model '{self.model}' to learn with.", hint="Use boosting or linear.")
+        from shoal.analyses.learner import LEARNERS
+
+        if self.model not in LEARNERS:
+            raise RecodingError(
+                f"There is no model '{self.model}' to learn with.", hint=f"Use one of {', '.join(LEARNERS)}."
+            )
 
 
 @dataclass(frozen=True, slots=True)
