@@ -230,10 +230,11 @@ def _show_attack(release: Release, table: Table, register: Table, console: "Cons
         )
         link = found.of("linkage", variant="register")
         console.print(f"  Of {text}, {link.success.value:.1%} get their right name, {link.baseline:.3%} by guessing.")
-    column = "depression"
-    sure = attack(release, table, attacks=["homogeneity"]).of("homogeneity", column)
+    column = "hypertension"
+    told = attack(release, table, sensitive=[column], attacks=["inference"]).of("inference", column)
     console.print(
-        f"  Of {sure.success.value:.1%}, {column} is known for sure all the same: k-anonymity does not stop that."
+        f"  The nearest record tells the {column} of {told.success.value:.0%} rightly, always saying the same "
+        f"{told.baseline:.0%}:\n  k-anonymity does not stop that."
     )
     console.print("  [dim]shoal attack tries up to fifteen more, each with its baseline and interval.[/dim]")
 
