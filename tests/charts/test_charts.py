@@ -16,7 +16,7 @@ from shoal import charts
 from shoal.charts.colours import BREACH, PROTECTED, rgb
 from shoal.charts.heatmap import GAP, HEIGHT, WIDTH
 from shoal.charts.raster import png
-from shoal.errors import ModelError, WriteError
+from shoal.errors import ModelError, RecodingError, WriteError
 
 SMALL = {"dx": ["flu", "flu", "ms", "ms"], "sex": ["f", "f", "m", "m"], "age": [30, 40, 40, 30]}
 
@@ -246,3 +246,17 @@ def test_the_card_answers_three_questions():
     chart = charts.wp216(found)
     assert [value["kind"] for value in chart.spec["data"]["values"]] == ["open", "yes", "yes"]
     assert chart.to_svg().startswith("<svg")
+
+
+def test_survival_before_and_after():
+    data = {"days": [1, 2, 3, 4, 5, 6], "died": [1, 0, 1, 1, 0, 1], "sex": list("ffffmm")}
+    release = {**data, "days": ["1-2", "1-2", "3", "4", "*", "*"]}
+    found = shoal.compare(data, release).survival("days", "died", "sex")
+    chart = charts.survival(found)
+    values = chart.spec["data"]["values"]
+    assert {(value["group"], value["when"]) for value in values} == {("f", "before"), ("f", "after"), ("m", "before")}
+    assert values[0] == {"group": "f", "when": "before", "time": 0.0, "share": 1.0, "low": 1.0, "high": 1.0}
+    assert "Of 1 group the release shows nobody" in chart.spec["title"]["subtitle"]
+    assert chart.to_svg().startswith("<svg")
+    with pytest.raises(RecodingError, match="nothing to draw"):
+        charts.survival([])

@@ -15,6 +15,7 @@ from shoal.charts.known_columns import known_columns
 from shoal.charts.learning import achieved, learning
 from shoal.charts.left_out import left_out
 from shoal.charts.linked_columns import linked_columns
+from shoal.charts.survival import survival
 from shoal.charts.sweep import sweep
 from shoal.charts.trade_off import trade_off
 from shoal.charts.wp216 import wp216
@@ -37,6 +38,7 @@ __all__ = [
     "learning",
     "left_out",
     "linked_columns",
+    "survival",
     "sweep",
     "trade_off",
     "wp216",

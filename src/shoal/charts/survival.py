@@ -1,0 +1,75 @@
+"""Survival before and after."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from shoal.analyses.survival import Curve, Curves
+from shoal.charts.chart import Chart
+from shoal.charts.colours import LINES
+from shoal.errors import RecodingError
+
+MOST = 6  # groups that can be told apart
+
+
+def survival(found: Sequence[Curves], *, title: str | None = None) -> Chart:
+    """Draw Kaplan–Meier curves, a colour for each group: before with its 95 % interval, and after, dashed.
+
+    >>> import shoal
+    >>> data = {"days": [1, 2, 3, 4], "died": [1, 0, 1, 1]}
+    >>> made = shoal.compare(data, {**data, "days": ["1-2", "1-2", "3", "4"]}).survival("days", "died")
+    >>> survival(made).spec["title"]["text"]
+    'Survival before and after differs by 25.0 % at most'
+    """
+    if not found:
+        raise RecodingError("There is no curve, so there is nothing to draw.")
+    shown = list(found)[:MOST]
+    gaps = [one.largest_gap for one in shown if one.largest_gap is not None]
+    said = (
+        f"Survival before and after differs by {100 * max(gaps):.1f} % at most" if gaps else "Nobody is left to follow"
+    )
+    lost = [one.group for one in shown if one.after is None]
+    told = "Line and band: the original with its 95 % interval. Dashed: the release"
+    if len(found) > len(shown):
+        told += f". {len(found) - len(shown)} more groups are not drawn"
+    if lost:
+        told += f". Of {len(lost)} group{'s' if len(lost) > 1 else ''} the release shows nobody"
+    values = [value for one in shown for value in _points(one)]
+    return Chart.of(title or said, told, _body(values, [one.group for one in shown]))
+
+
+def _points(one: Curves) -> list[dict[str, Any]]:
+    before = _steps(one.before, one.group, "before")
+    return before if one.after is None else [*before, *_steps(one.after, one.group, "after")]
+
+
+def _steps(curve: Curve, group: str, when: str) -> list[dict[str, Any]]:
+    """Return the points of a curve, which begins with everybody."""
+    parts = ((0.0, curve.times), (1.0, curve.shares), (1.0, curve.low), (1.0, curve.high))
+    times, shares, low, high = (np.concatenate([[first], part]).tolist() for first, part in parts)
+    return [
+        {"group": group, "when": when, "time": at, "share": share, "low": below, "high": above}
+        for at, share, below, above in zip(times, shares, low, high, strict=True)
+    ]
+
+
+def _body(values: list[dict[str, Any]], groups: list[str]) -> dict[str, Any]:
+    x = {"field": "time", "type": "quantitative", "title": "time", "axis": {"grid": False}}
+    scale = {"domain": [0, 1]}
+    y = {"field": "share", "type": "quantitative", "title": "surviving", "axis": {"format": "%"}, "scale": scale}
+    colours = {"domain": groups, "range": list(LINES[: len(groups)])}
+    legend = {"title": None, "orient": "top"} if len(groups) > 1 else None
+    colour = {"field": "group", "type": "nominal", "scale": colours, "legend": legend}
+    dashes = {"domain": ["before", "after"], "range": [[1, 0], [6, 4]]}
+    dash = {"field": "when", "type": "nominal", "legend": None, "scale": dashes}
+    band = {
+        "transform": [{"filter": "datum.when == 'before'"}],
+        "mark": {"type": "area", "opacity": 0.15, "interpolate": "step-after"},
+        "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "color": colour},
+    }
+    line = {
+        "mark": {"type": "line", "interpolate": "step-after"},
+        "encoding": {"x": x, "y": y, "color": colour, "strokeDash": dash},
+    }
+    return {"width": 480, "height": 280, "data": {"values": values}, "layer": [band, line]}
