@@ -46,7 +46,7 @@ DAYS = (1, 2, 3, 5, 8, 14, 21, 30)  # lower ends of the bins of length of stay
 _STAYS = """
     CREATE TABLE stays AS
     SELECT a.subject_id AS patient, a.hadm_id AS hadm_id, a.admittime AS admittime, {told},
-           date_diff('year', dob, a.admittime) AS age,
+           date_sub('year', dob, a.admittime) AS age,
            date_diff('hour', a.admittime, a.dischtime) / 24 AS days,
            coalesce(lead(a.admittime) OVER person <= a.dischtime + INTERVAL 30 DAY, false) AS readmission,
            row_number() OVER person AS number

@@ -103,9 +103,19 @@ def attack(  # noqa: PLR0913 - keyword-only options
     table = _table(original, chosen).taking(quasi=quasi, sensitive=sensitive, subject=subject)
     ladders = {**_ladders(table, chosen), **bind_all(dict(hierarchies or {}), table)}
     strangers, register = (None if one is None else _plain(one) for one in (outsiders, external))
+    if strangers is not None and table.subject is not None and table.subject in strangers:
+        strangers = strangers.assign(subject=table.subject)
     released = made.table if made is not None else _plain(release)
     other = None if second is None else second.table if isinstance(second, Release) else _plain(second)
-    _check_records({"original": table, "release": released, "second release": other, "register": register})
+    _check_records(
+        {
+            "original": table,
+            "release": released,
+            "second release": other,
+            "register": register,
+            "table of outsiders": strangers,
+        }
+    )
     scene = Scene.of(
         table, released, outsiders=strangers, register=register, second=other, hierarchies=ladders, seed=seed
     )
@@ -190,7 +200,7 @@ def _has(scene: Scene, need: Need) -> bool:
         Need.SENSITIVE: bool(scene.secret),
         Need.TRUTH: scene.truth is not None,
         Need.OUTSIDERS: scene.strangers() is not None,
-        Need.SECOND: scene.second is not None,
+        Need.SECOND: scene.second is not None and bool(scene.second.known),
         Need.EVENTS: whose is not None and whose in scene.release and len(scene.insiders) < scene.original.records,
         Need.LEARNING: find_spec("sklearn") is not None,
     }[need]

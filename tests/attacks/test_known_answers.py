@@ -8,11 +8,13 @@ import pytest
 import shoal
 from shoal.analyses.estimate import Estimate
 from shoal.attacks.attack import ATTACKS
+from shoal.attacks.background_knowledge import BackgroundKnowledge
 from shoal.attacks.linkage import Linkage
 from shoal.attacks.membership import Membership
+from shoal.attacks.reconstruction import Reconstruction
 from shoal.attacks.scene import Scene
 from shoal.attacks.singling_out import SinglingOut
-from shoal.attacks.truth import by_content
+from shoal.attacks.truth import by_content, in_register
 from shoal.errors import AttackError, ColumnError
 from shoal.kernels import library
 from tests.cli.test_cli import run
@@ -496,7 +498,7 @@ def test_what_a_reader_should_know():
     assert any("100% of the people who are not in the data are like somebody" in note for note in notes)
     few = {"age": data["age"]}
     notes = shoal.attack(data, table, outsiders=few, in_order=True, attacks="linkage").notes
-    assert any("is not known" in note and "town" in note for note in notes)
+    assert any("some attacks have no control" in note and "town" in note for note in notes)
 
 
 def test_why_an_attack_is_left_out_is_always_told_alike():
@@ -552,3 +554,116 @@ def test_the_two_linkages_are_told_apart(tmp_path):
     assert {"attacks.svg", "wp216.svg", "linkage.svg", "linkage-dirty.svg"} <= drawn
     plain = json.loads(run(*asked, "--json", "--only", "linkage", cwd=tmp_path).stdout)
     assert [one["variant"] for one in plain["result"]["attacks"]] == [""]
+
+
+# ---- what a review found
+
+
+@pytest.mark.parametrize("size", [254, 255, 256])
+def test_what_a_register_does_not_say_is_not_the_first_value(size):
+    """Where a column has just as many codes as a byte has numbers."""
+    names = [f"p{number}" for number in range(size)]
+    data = {"id": names, "age": [*range(size)], "sex": ["f"] * size}
+    register = {**data, "age": [None if number > size // 2 else number for number in range(size)]}
+    table = shoal.read(data).assign(direct="id", quasi=["age", "sex"])
+    release = {"age": data["age"], "sex": data["sex"]}
+    found = shoal.attack(release, table, external=register, in_order=True, attacks="linkage")
+    unsaid = size - size // 2 - 1  # each of these may be anybody's, so every record has so many candidates, or one more
+    expected = (size // 2 + 1) / (unsaid + 1) / size + unsaid / unsaid / size
+    assert found.of("linkage", variant="register").success.value == pytest.approx(expected)
+
+
+def test_a_second_release_that_nothing_is_known_by():
+    data = {"age": [31, 34, 71, 78] * 10, "dx": ["flu", "ms", "flu", "gout"] * 10}
+    found = shoal.attack(data, data, quasi="age", sensitive="dx", second={"dx": data["dx"]}, attacks="composition")
+    assert "second release" in found.left_out["composition"]
+
+
+def test_values_stay_as_they_are_written_whatever_strangers_have():
+    """Strangers with half days make a column one of fractions; its hierarchy and its words go on."""
+    data = {"age": [31, 34, 71, 75], "los": [1, 2, 30, 40]}
+    release = {"age": ["30-39"] * 2 + ["70-79"] * 2, "los": data["los"]}
+    ladder = {"los": {"kind": "interval", "widths": [10, 100]}}
+    for strangers in ({"age": [30, 31], "los": [1, 2]}, {"age": [30, 31], "los": [1.5, 2]}):
+        given = {"quasi": "age", "sensitive": "los", "outsiders": strangers, "hierarchies": ladder}
+        found = shoal.attack(release, data, attacks=["similarity"], **given).of("similarity")
+        assert [point.success.value for point in found.curve] == [0.0, 0.5, 1.0]
+        ruled = shoal.attack(release, data, attacks=[BackgroundKnowledge(rule_out=["1"], excluded=0)], **given)
+        assert ruled.of("background-knowledge").persons.tolist() == [0.0, 1.0, 0.5, 0.5]
+
+
+def test_dates_are_inferred_by_days_and_not_by_years_since_1970():
+    seeded = np.random.default_rng(60)
+    for year in ("1970", "2019"):
+        days = np.datetime64(f"{year}-01-01") + seeded.integers(0, 700, 400)
+        data = {"age": seeded.integers(20, 80, 400), "seen": days}
+        release = {"age": ["*"] * 400, "seen": seeded.permutation(days)}
+        found = shoal.attack(release, data, quasi="age", sensitive="seen", attacks="inference").of("inference")
+        assert 0.05 < found.success.value < 0.15
+        assert 0.08 < found.baseline < 0.2
+
+
+def test_the_rank_of_the_nearest_of_several_own_records():
+    """Ten records are equally near, two of them the person's: five of ten miss both with C(8, 5) / C(10, 5)."""
+    data = {"who": ["a", "a", *"bcdefghi"], "age": [30] * 10}
+    found = shoal.attack(data, data, quasi="age", subject="who", in_order=True, attacks="distance-linkage")
+    result = found.of("distance-linkage")
+    both, one = 1 - 56 / 252, 0.5
+    at_five = next(point for point in result.curve if point.at == 5)
+    assert at_five.success.value == pytest.approx((both + 8 * one) / 9)
+    assert result.success.value == pytest.approx((0.2 + 8 * 0.1) / 9)
+
+
+def test_who_has_learned_nothing_is_not_sure():
+    seeded = np.random.default_rng(61)
+    data = {"sex": seeded.choice(["f", "m"], 1000, p=[0.6, 0.4]), "lab": seeded.normal(size=1000)}
+    attack = Reconstruction(models=["linear"])
+    found = shoal.attack(data, data, quasi="sex", in_order=True, attacks=attack).of("reconstruction")
+    assert found.details["model"] == "majority"
+    assert found.details["sure_and_right"] == 0.0
+
+
+def test_who_has_no_name_is_nobody():
+    data = shoal.read({"name": ["Ann", "Bob", None], "age": [30, 40, 50]}).assign(direct="name", quasi="age")
+    register = shoal.read({"name": [None, None, "Ann", "Bob"], "age": [1, 2, 30, 40]})
+    assert in_register(data, register, ["name"]).tolist() == [-1, -1, 0, 1]
+
+
+def test_numbers_of_persons_that_were_dealt_out_anew():
+    data = {
+        "who": np.repeat(np.arange(100), 2),
+        **{name: np.repeat(cells, 2) for name, cells in people(100, 62).items()},
+    }
+    renumbered = {**data, "who": np.random.default_rng(62).permutation(100)[data["who"]]}
+    found = shoal.attack(renumbered, data, subject="who", attacks=["linkage", "events"], **KNOWN)
+    assert "200 of 200" in found.notes[0]
+    assert found.of("linkage").success.value > 0.5
+
+
+def test_intervals_with_one_person_each_are_intervals_still():
+    ages = [31, 45, 58, 62, 71]
+    release = {"age": [f"{age // 10 * 10}-{age // 10 * 10 + 9}" for age in ages]}
+    scene = Scene.of(shoal.read({"age": ages}).assign(quasi="age"), shoal.read(release))
+    assert next(SinglingOut().run(scene)).success.value == 1.0
+
+
+def test_strangers_with_several_records_are_one_person_each():
+    data, others = visits(100, 2), visits(50, 2, seed=1)
+    found = shoal.attack(data, data, quasi=["age", "sex"], subject="who", outsiders=others, attacks="membership")
+    assert found.of("membership").targets == 150
+    nobody = {"age": [None] * 20, "sex": ["f"] * 20, "height": [170.0] * 20}
+    tall = {"age": [30, 40] * 50, "sex": ["f", "m"] * 50, "height": [160.0, 180.0] * 50}
+    found = shoal.attack(tall, tall, quasi=["age", "sex"], outsiders=nobody, in_order=True, attacks="reconstruction")
+    assert found.of("reconstruction", "age").control is None
+
+
+def test_many_people_who_cannot_be_matched_take_no_time():
+    """A few values were changed, so many search in vain; what one has found to lead nowhere the next leaves out."""
+    seeded = np.random.default_rng(63)
+    data = {f"c{place}": seeded.choice(list("abcde"), 5000) for place in range(7)}
+    changed = {}
+    for name, cells in data.items():
+        swapped = np.where(seeded.random(5000) < 0.03, seeded.permutation(cells), cells)
+        changed[name] = np.where(seeded.random(5000) < 0.25, "*", swapped)
+    scene = Scene.of(shoal.read(data).assign(quasi=list(data)), shoal.read(changed))
+    assert by_content(scene) is None

@@ -16,10 +16,14 @@ LEARNERS: tuple[Learner, ...] = ("boosting", "forest", "linear", "network")
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """A trained model; one that has seen a single value only always says that, and one that has seen none says NaN."""
+    """A trained model; one that has seen a single value only always says that, and one that has seen none says NaN.
+
+    ``sure``: how probable what is always said is.
+    """
 
     model: Any
     constant: float | None = None
+    sure: float = 1.0
 
     def __call__(self, features: Floats) -> Floats:
         """Predict."""
@@ -38,7 +42,7 @@ class Fitted:
     def surest(self, features: Floats) -> Floats:
         """Return how probable what is predicted is, as the model has it."""
         if self.constant is not None:
-            return np.ones(len(features))
+            return np.full(len(features), self.sure)
         shares: Floats = self.model.predict_proba(features).max(axis=1)
         return shares
 

@@ -20,7 +20,7 @@ class Need(StrEnum):
     SENSITIVE = "a sensitive column in the release"
     TRUTH = "which released record is whose"
     OUTSIDERS = "people who are not in the data, and of whom all quasi-identifiers are known"
-    SECOND = "a second release"
+    SECOND = "a second release that has a quasi-identifier"
     EVENTS = "several records of a person"
     LEARNING = "scikit-learn"
 
@@ -46,7 +46,7 @@ class Attack(Checked):
         """Put a result together: what was reached with each target, and with each stranger, from 0 to 1."""
         if "persons" not in more:
             more["persons"] = scene.over_original(scene.targets, reached)
-        if others is not None:
+        if others is not None and len(others):
             more["control"] = _share(others)
         return Result(
             self.name,

@@ -90,7 +90,9 @@ class BackgroundKnowledge(Attack):
 
     def _weights(self, scene: Scene, column: str) -> Floats:
         """Return the weight of each value."""
-        labels = scene.cells[column].column.labels().to_pylist()
+        labels = scene.columns[column].labels().to_pylist()
+        for code, text in zip(scene.places[column].tolist(), scene.original[column].labels().to_pylist(), strict=True):
+            labels[code] = text  # as it is written in the data
         strange = [text for text in (*self.rule_out, *self.prior) if text not in labels]
         if strange and len(scene.secret) == 1:
             raise AttackError(

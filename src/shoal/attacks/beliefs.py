@@ -67,7 +67,7 @@ def counted(scene: Scene, people: People, column: str) -> Iterator[Weighed]:
     rows = scene.rows((*scene.known, column))
     covering = scene.covering(scene.known, rows)
     weighing = _Weighing.of(scene, rows, column)
-    number = Covering(covering.columns, np.ones(len(rows), np.int64)).counts(people.known(scene.known))
+    number = Covering(covering.columns, weighing.cells.sizes[weighing.nodes]).counts(people.known(scene.known))
     for part in _parts(number, weighing.cells.column.size):
         ends, found = covering.rows([codes[part] for codes in people.known(scene.known)])
         who = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))

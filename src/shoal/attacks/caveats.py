@@ -56,7 +56,7 @@ def _of_outsiders(scene: Scene) -> Iterator[str]:
         return
     lacking = [name for name in (*scene.known, *scene.secret) if name not in scene.outsiders.codes]
     if lacking:
-        yield f"Of the people who are not in the data, {listed(lacking)} is not known: attacks by that have no control."
+        yield f"The table of people who are not in the data lacks {listed(lacking)}: some attacks have no control."
     shared = [name for name in scene.cells if name in scene.outsiders.codes]
     if shared and len(scene.outsiders):
         codes = [np.concatenate([scene.insiders.codes[name], scene.outsiders.codes[name]]) for name in shared]

@@ -61,7 +61,8 @@ class DistanceLinkage(Attack):
             persons=scene.over_original(people, within[0]),
             axis="nearest records looked at",
             curve=tuple(
-                self.point(rank, held, min(rank * chance, 1.0)) for rank, held in zip(_RANKS, within, strict=True)
+                self.point(rank, held, 1 - (1 - min(chance, 1.0)) ** rank)
+                for rank, held in zip(_RANKS, within, strict=True)
             ),
             details={"median_rank": float(np.median((nearer + (tied + 1) / 2)[there])) if there.any() else None},
         )
@@ -83,5 +84,8 @@ def _ranked(apart: Near, which: NDArray[np.intp], row: NDArray[np.intp], counts:
 
 def _within(rank: int, nearer: Floats, tied: Floats, own: Floats) -> Floats:
     """Return how likely a right record is among so many nearest ones; those equally near come in any order."""
-    likely: Floats = np.clip((rank - nearer) * own / np.maximum(tied, 1), 0, 1)
-    return likely
+    missed = np.ones(len(tied))
+    for drawn in range(rank):  # none of those that are drawn is a right one
+        left = np.maximum(tied - drawn, 1)
+        missed *= np.where(drawn < rank - nearer, np.clip((tied - own - drawn) / left, 0, 1), 1.0)
+    return np.where(own > 0, 1 - missed, 0.0)

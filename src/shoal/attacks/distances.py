@@ -21,7 +21,7 @@ from shoal.kernels.lookups import Near, nearest, summed
 from shoal.recoding.nodes import Floats
 from shoal.table.scale import scale
 
-_ROOM = 1 << 22  # distances that are held at a time
+_ROOM, _PAIRS = 1 << 22, 1 << 24  # distances that are held at a time, and pairs that may be nearest
 _UNKNOWN = 0.5  # to a number that is not shown where numbers may have been changed
 _AMONG_ALL = 0.1  # to a label that may be anything: much less than to one that is wrong
 CLOSE = np.float32(1e-6)  # distances that differ by less are the same
@@ -57,14 +57,18 @@ class Distances:
             total /= np.float32(len(self.columns))
             yield part, total
 
-    def nearest(self, people: People, among: NDArray[np.intp] | None = None) -> "Nearest":
-        """Return the nearest rows of each person, of some rows or of all."""
+    def nearest(self, people: People, among: NDArray[np.intp] | None = None) -> "Iterator[Nearest]":
+        """Yield for some people at a time the nearest rows, of some rows or of all."""
         parts = self._parts()
         rows = np.arange(len(self.rows)) if among is None else among
         nodes = [held.nodes[rows] for held in parts]
-        least, ends, found = nearest(*self._looked_up(parts, people), nodes, float(CLOSE) * len(self.columns))
-        who = np.repeat(np.arange(len(people)), np.diff(ends, prepend=0))
-        return Nearest(who, rows[found], least / np.float32(len(self.columns)))
+        together = max(_PAIRS // max(len(rows), 1), 1)
+        for begin in range(0, len(people), together):
+            part = slice(begin, min(begin + together, len(people)))
+            looked_up = self._looked_up(parts, people.some(part))
+            least, ends, found = nearest(*looked_up, nodes, float(CLOSE) * len(self.columns))
+            who = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
+            yield Nearest(part, who, rows[found], least / np.float32(len(self.columns)))
 
     def _parts(self) -> "list[_Part]":
         return [_Part.of(self.scene.cells[name], self._codes(name)) for name in self.columns]
@@ -81,8 +85,9 @@ class Distances:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Nearest:
-    """Pairs of a person and a row that is nearest to them; ``least``: how far that is, of each person."""
+    """Pairs of one of some people and a row that is nearest to them; ``least``: how far that is, of each of them."""
 
+    part: slice
     who: NDArray[np.intp]
     row: NDArray[np.intp]
     least: Near

@@ -16,8 +16,8 @@ from shoal.attacks.people import People
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
 from shoal.recoding.nodes import Floats
+from shoal.table.column import Column
 from shoal.table.scale import scale
-from shoal.validation import Share
 
 
 @ATTACKS.register("inference")
@@ -25,7 +25,8 @@ class Inference(Attack):
     """The share of people whose sensitive value is that of the nearest released record.
 
     Nearest by Gower's distance in all that may be known; of several that are equally near one is taken by chance.
-    Numbers are right if they are off by at most ``tolerance`` of the true value. WP216; Giomi et al. 2023. Baseline:
+    Numbers are right if they are off by at most ``tolerance`` of the true value, dates if by at most that share of the
+    range that the original has. WP216; Giomi et al. 2023. Baseline:
     the best that can be said without looking at anybody, always the same. Control: people who are not in the data.
 
     >>> import shoal
@@ -41,7 +42,7 @@ class Inference(Attack):
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
     needs: ClassVar[frozenset[Need]] = frozenset({Need.KNOWN, Need.SENSITIVE})
 
-    tolerance: Share = Field(default=0.05, description="by how much of itself a number may be off")
+    tolerance: float = Field(default=0.05, ge=0, lt=1, description="by how much of itself a number may be off")
     targets: int = Field(default=1000, ge=1, description="how many people are attacked at most")
 
     def run(self, scene: Scene) -> Iterator[Result]:
@@ -67,10 +68,11 @@ class Inference(Attack):
         """Return how likely the value of a record that is taken is right."""
         rows = scene.rows((*scene.known, column))
         right = Right.of(scene.cells[column], rows.codes[-1], self.tolerance)
-        near = Distances.of(scene, scene.known, rows).nearest(people)
-        hits = right.pairs(people.codes[column][near.who], near.row)
-        weights = rows.counts[near.row].astype(np.float64)
-        found: Floats = np.bincount(near.who, weights * hits, len(people)) / np.bincount(near.who, weights, len(people))
+        found = np.zeros(len(people))
+        for near in Distances.of(scene, scene.known, rows).nearest(people):
+            hits = right.pairs(people.codes[column][near.part][near.who], near.row)
+            weights, size = rows.counts[near.row].astype(np.float64), len(near.least)
+            found[near.part] = np.bincount(near.who, weights * hits, size) / np.bincount(near.who, weights, size)
         return found
 
     def _always_the_same(self, scene: Scene, people: People, column: str) -> float:
@@ -79,18 +81,26 @@ class Inference(Attack):
         mine = scale(cells.column)
         if mine is not None:
             said = cells.numbers[cells.codes]
-            return _in_window(mine[people.codes[column]], _widest_window(said[~np.isnan(said)], self.tolerance))
+            allowed = _allowed(cells.column, mine, self.tolerance)
+            window = _widest_window(said[~np.isnan(said)], self.tolerance, allowed)
+            return _in_window(mine[people.codes[column]], window)
         likely = prior(scene, column)
         if cells.column.missing_code is not None:
             likely[cells.column.missing_code] = 0  # who has no value is not attacked
         return float((people.codes[column] == likely.argmax()).mean())
 
 
-def _widest_window(numbers: Floats, tolerance: float) -> tuple[float, float]:
+def _allowed(column: Column, numbers: Floats, tolerance: float) -> float | None:
+    """Return by how much dates may be off; None for what may be off by a share of itself."""
+    known = numbers[~np.isnan(numbers)]
+    return None if column.kind.numeric or not len(known) else tolerance * float(np.ptp(known))
+
+
+def _widest_window(numbers: Floats, tolerance: float, allowed: float | None = None) -> tuple[float, float]:
     """Return the range of true values for which one number is right, that has most of some numbers in it.
 
     A number g is right for v if |g − v| ≤ tolerance · |v|: for positive v, between g / (1 + tolerance) and
-    g / (1 − tolerance). The best g has a number at the lower end of its range.
+    g / (1 − tolerance). The best g has a number at the lower end of its range. ``allowed``: the same for all, of dates.
     """
     if not len(numbers):
         return np.nan, np.nan
@@ -98,6 +108,8 @@ def _widest_window(numbers: Floats, tolerance: float) -> tuple[float, float]:
     ratio = (1 + tolerance) / (1 - tolerance) if tolerance < 1 else np.inf
     with np.errstate(invalid="ignore"):
         ends = np.where(ordered > 0, ordered * ratio, np.where(ordered < 0, ordered / ratio, 0.0))
+    if allowed is not None:
+        ends = ordered + 2 * allowed
     ends = np.nan_to_num(ends, nan=0.0) + 1e-9 * np.abs(ends)
     best = int((np.searchsorted(ordered, ends, side="right") - np.arange(len(ordered))).argmax())
     return float(ordered[best]), float(ends[best])
@@ -127,5 +139,6 @@ class Right:
         if self.mine is None:
             inside = self.cells.holds(codes, values)
             return np.asarray(inside / np.maximum(self.cells.sizes[self.cells.nodes[codes]], 1))
-        off = np.abs(self.cells.numbers[codes] - self.mine[values])
-        return np.asarray(off <= self.tolerance * np.abs(self.mine[values]) + 1e-12, np.float64)
+        off, mine = np.abs(self.cells.numbers[codes] - self.mine[values]), self.mine[values]
+        allowed = _allowed(self.cells.column, self.mine, self.tolerance)
+        return np.asarray(off <= (self.tolerance * np.abs(mine) if allowed is None else allowed) + 1e-12, np.float64)

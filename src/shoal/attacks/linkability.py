@@ -69,13 +69,13 @@ def _joined(scene: Scene, people: People, first: Sequence[str], second: Sequence
     """Return how likely both parties take the same record."""
     rows = scene.rows((*first, *second))
     counts = _one_each(scene, rows)
-    there = np.flatnonzero(counts)
-    first_, second_ = (Distances.of(scene, columns, rows).nearest(people, there) for columns in (first, second))
-    chance = [np.bincount(near.who, counts[near.row], len(people)) for near in (first_, second_)]
-    keys = [near.who * len(rows) + near.row for near in (first_, second_)]
-    both = np.isin(keys[0], keys[1])
-    same = np.bincount(first_.who[both], counts[first_.row[both]], len(people))
-    found: Floats = same / (chance[0] * chance[1])
+    there, found = np.flatnonzero(counts), np.zeros(len(people))
+    both = [Distances.of(scene, columns, rows).nearest(people, there) for columns in (first, second)]
+    for here, elsewhere in zip(*both, strict=True):
+        size = len(here.least)
+        chance = [np.bincount(near.who, counts[near.row], size) for near in (here, elsewhere)]
+        same = np.isin(*(near.who * len(rows) + near.row for near in (here, elsewhere)))
+        found[here.part] = np.bincount(here.who[same], counts[here.row[same]], size) / (chance[0] * chance[1])
     return found
 
 

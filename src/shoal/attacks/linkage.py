@@ -163,7 +163,7 @@ def _unknown_if_missing(scene: Scene, people: People) -> People:
     for name, held in codes.items():
         missing = scene.columns[name].missing_code
         if missing is not None:
-            codes[name] = np.where(held == missing, scene.columns[name].size, held)
+            codes[name] = np.where(held == missing, scene.columns[name].size, held.astype(np.uint32))
     return People(codes, people.records)
 
 

@@ -74,10 +74,12 @@ class Membership(Attack):
 def _scores(scene: Scene, people: People) -> Floats:
     """Return what speaks for people being in the data: a record that may be theirs, near ones, and many of them."""
     distances = Distances.of(scene, scene.known)
-    near = distances.nearest(people)
-    number = np.bincount(near.who, distances.rows.counts[near.row], len(people)) / max(scene.release.records, 1)
-    covered = scene.candidates(people) > 0
-    return covered + 0.5 * (1 - near.least.astype(np.float64).round(6)) + 1e-7 * number
+    found = (scene.candidates(people) > 0).astype(np.float64)
+    for near in distances.nearest(people):
+        number = np.bincount(near.who, distances.rows.counts[near.row], len(near.least))
+        found[near.part] += 0.5 * (1 - near.least.astype(np.float64).round(6))
+        found[near.part] += 1e-7 * number / max(scene.release.records, 1)
+    return found
 
 
 def _ranks(scores: Floats) -> Floats:

@@ -181,7 +181,7 @@ class _Case:
         test = np.arange(number, len(self.people))[-self.attack.targets :]
         train = np.flatnonzero(self.truth[:number] >= 0)
         with one_thread():
-            scores = {model: self._score(model, train) for model in (*models, _MAJORITY)} if judged else {}
+            scores = {model: self._score(model, train) for model in (_MAJORITY, *models)} if judged else {}
             chosen = max(scores, key=lambda model: scores[model]) if scores else models[0]
             model = self._fitted(chosen, train)
             said, sure = model(self.rows[test]), model.surest(self.rows[test])
@@ -207,7 +207,9 @@ class _Case:
         if model != _MAJORITY:
             return fitted_to(cast("Learner", model), False, self.rows[train], truth, self.seed)
         values, counts = np.unique(truth, return_counts=True)
-        return Fitted(None, float(values[counts.argmax()]) if len(values) else np.nan)
+        if not len(values):
+            return Fitted(None, np.nan)
+        return Fitted(None, float(values[counts.argmax()]), float(counts.max() / counts.sum()))
 
     def _score(self, model: str, known: NDArray[np.intp]) -> float:
         """Return how well a model does in folds of the known part."""

@@ -71,10 +71,9 @@ class Similarity(Attack):
 
 def _categories(scene: Scene, column: str, ladder: Hierarchy, level: int) -> Ints:
     """Return the category of each value; one that the hierarchy does not know is one of its own."""
-    labels = scene.original[column].labels().to_pylist()
-    place = {label: int(node) for label, node in zip(labels, ladder.nodes(level), strict=True)}
-    everybody, strange = scene.cells[column].column.labels().to_pylist(), len(ladder.levels[level])
-    return np.array([place.get(label, strange + at) for at, label in enumerate(everybody)])
+    found = len(ladder.levels[level]) + np.arange(scene.columns[column].size)
+    found[scene.places[column]] = ladder.nodes(level)
+    return found
 
 
 def _certain(scene: Scene, people: People, column: str, levels: list[Ints]) -> tuple[Floats, Floats]:

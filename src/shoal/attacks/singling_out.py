@@ -93,12 +93,12 @@ class Described:
 
     @classmethod
     def of(cls, cells: Cells) -> "Described":
-        """Take a column; numbers are plain if every cell shows one value."""
+        """Take a column; numbers are plain if every cell shows one."""
         places, numbers = scale(cells.column), cells.numbers
-        sizes = cells.sizes[cells.nodes]
         known = numbers[cells.codes]
         known = known[~np.isnan(known)]
-        plain = places is not None and (sizes[~np.isnan(numbers)] <= 1).all() and len(known) > 0
+        exact = (cells.low == cells.high) | np.isnan(numbers)
+        plain = places is not None and exact.all() and len(known) > 0
         return cls(cells, places if plain else None, float(np.median(known)) if len(known) else np.nan)
 
     def values(self, code: int) -> Mask:

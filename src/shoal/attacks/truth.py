@@ -38,8 +38,14 @@ def by_content(scene: Scene) -> NDArray[np.intp] | None:
     >>> by_content(Scene.of(before, release)).tolist()
     [1, 2, 0]
     """
-    columns = tuple(scene.cells)
     named = [name for name in _naming(scene.original) if _goes_on(name, scene)]
+    found = _by_content(scene, named)
+    return found if found is not None or not named else _by_content(scene, [])  # names may have been dealt out anew
+
+
+def _by_content(scene: Scene, named: Sequence[str]) -> NDArray[np.intp] | None:
+    """Match records by all columns, and by some that name persons."""
+    columns = tuple(scene.cells)
     rows = scene.rows((*columns, *named))
     covering = scene.covering(columns, rows)
     said = dict(zip(rows.columns, rows.codes, strict=True))
@@ -148,7 +154,14 @@ def _alike(original: Table, register: Table, names: Sequence[str], *, one_each: 
     among = _places(theirs)
     if not one_each:
         among = np.where(persons[theirs] == 1, 0, among)
-    there = among < persons[theirs]
+    unnamed = [register[name].missing_code for name in names]
+    nameless = np.logical_or.reduce(
+        [
+            np.zeros(register.records, bool) if code is None or one_each else register.codes(name) == code
+            for name, code in zip(names, unnamed, strict=True)
+        ]
+    )
+    there = (among < persons[theirs]) & ~nameless
     return np.where(there, records[order[np.minimum(starts[theirs] + among, len(order) - 1)]], -1)
 
 

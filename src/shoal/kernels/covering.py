@@ -131,8 +131,8 @@ class Covering:
         if not number or not len(self.weights):
             return ends, found
         if native is None:
-            covers = np.concatenate([one for _, one in self._looked_at(people)])
-            return np.cumsum(covers.sum(axis=1)), np.nonzero(covers)[1].astype(np.uint32)
+            parts = [(one.sum(axis=1), np.nonzero(one)[1].astype(np.uint32)) for _, one in self._looked_at(people)]
+            return np.cumsum(np.concatenate([one for one, _ in parts])), np.concatenate([one for _, one in parts])
         given, held = self._given(people)
         found, done = np.empty(2 * number + len(self.weights), np.uint32), 0
         while done < number:
@@ -259,6 +259,7 @@ class _Assignment:
     most: int
     holders: dict[int, list[int]] = field(default_factory=dict)
     taken: dict[int, int] = field(default_factory=dict)
+    dead: set[int] = field(default_factory=set)
 
     def of(self, order: Ints, ranks: Ints) -> Ints:
         """Give out rows, and then make room."""
@@ -297,7 +298,7 @@ class _Assignment:
         while True:
             for who in waiting:
                 for row in self._rows(who):
-                    if row in by:
+                    if row in by or row in self.dead:
                         continue
                     by[row] = who
                     if self.left[row]:
@@ -306,7 +307,8 @@ class _Assignment:
                     if len(queue) == self.most:
                         return
                     queue.append(row)
-            if at == len(queue):
+            if at == len(queue):  # all that can be reached is taken, and will be
+                self.dead.update(queue)
                 return
             waiting, at = list(self.holders.get(queue[at], [])), at + 1
 

@@ -153,6 +153,8 @@ typedef struct {
     int64_t *left, *taken, *holders, *others, *seen, *by, *queue;
 } Hands;
 
+enum { DEAD = -2 }; /* seen: from here no row that can be taken is reached any more */
+
 static void take(Hands *hands, int64_t person, int64_t row)
 {
     const int64_t before = hands->taken[person];
@@ -186,7 +188,7 @@ static int free_one(Walk *walk, Hands *hands, int64_t person, int64_t search, in
     for (int64_t at = 0;;) {
         begin(walk, who);
         for (int64_t row; (row = next(walk)) >= 0;) {
-            if (hands->seen[row] == search) continue;
+            if (hands->seen[row] == search || hands->seen[row] == DEAD) continue;
             hands->seen[row] = search;
             hands->by[row] = who;
             if (hands->left[row]) {
@@ -198,7 +200,10 @@ static int free_one(Walk *walk, Hands *hands, int64_t person, int64_t search, in
         }
         who = who == person ? -1 : hands->others[who];
         while (who < 0) {
-            if (at == queued) return 0;
+            if (at == queued) { /* all that can be reached is taken, and will be */
+                while (queued) hands->seen[hands->queue[--queued]] = DEAD;
+                return 0;
+            }
             who = hands->holders[hands->queue[at++]];
         }
     }
