@@ -106,7 +106,7 @@ def test_analyses(tmp_path):
         (["--qualities", "los"], "Did you mean 'loss'?"),
         (["--outcome", "sex"], "--on age,sex"),
         (["--time", "age"], "--event died"),
-        (["--learn", "dx", "--model", "magic"], "boosting or linear"),
+        (["--learn", "dx", "--model", "magic"], "boosting, forest, linear"),
         (["--key", "nobody"], "no column 'nobody'"),
         (["--by", "sex"], "--time and --event"),
         (["--on", "age"], "--learn, --outcome"),
