@@ -1,14 +1,15 @@
 """Background knowledge: the adversary can rule out values, or holds some for likelier than others."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Annotated, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from shoal.attacks.attack import ATTACKS, Attack, Need
-from shoal.attacks.beliefs import Weighed, counted, judged
-from shoal.attacks.people import People
+from shoal.attacks.beliefs import Weighed, judged
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
 from shoal.errors import AttackError
@@ -59,11 +60,11 @@ class BackgroundKnowledge(Attack):
             weights, people, strangers = self._weights(scene, column), scene.having(column), scene.strangers(column)
             if not len(people):
                 continue
-            right, chance = self._judged(scene, people, column, weights, steps)
-            others = (
-                None if strangers is None else self._judged(scene, strangers, column, weights, [self.excluded])[0][0]
-            )
-            likely = _likely(scene, people, column, weights, self.excluded)
+            likelihood = [partial(_likelihood, weights, excluded) for excluded in steps]
+            claims = [partial(self._reached, one) for one in likelihood]
+            right, chance = judged(scene, people, column, [*claims, likelihood[self.excluded]])
+            others = None if strangers is None else judged(scene, strangers, column, [claims[self.excluded]])[0][0]
+            likely = right[-1]
             baselines = chance.mean(axis=1)
             yield self.result(
                 scene,
@@ -78,15 +79,9 @@ class BackgroundKnowledge(Attack):
                 details={"mean_likelihood": float(likely.mean())},
             )
 
-    def _judged(
-        self, scene: Scene, people: People, column: str, weights: Floats, steps: Sequence[int]
-    ) -> tuple[Floats, Floats]:
-        """Return whose value becomes likely enough, if so many wrong ones are ruled out, and by chance."""
-        claims = [
-            lambda held, excluded=excluded: _likelihood(held, weights, excluded) >= self.threshold - 1e-12
-            for excluded in steps
-        ]
-        return judged(scene, people, column, claims)
+    def _reached(self, likelihood: Callable[[Weighed], Floats], held: Weighed) -> NDArray[np.bool_]:
+        """Tell which values would have become likely enough."""
+        return np.asarray(likelihood(held) >= self.threshold - 1e-12)
 
     def _weights(self, scene: Scene, column: str) -> Floats:
         """Return the weight of each value."""
@@ -104,16 +99,7 @@ class BackgroundKnowledge(Attack):
         return weights
 
 
-def _likely(scene: Scene, people: People, column: str, weights: Floats, excluded: int) -> Floats:
-    """Return how likely the true value of each person is, if so many wrong values are ruled out."""
-    found = np.zeros(len(people))
-    for held in counted(scene, people, column):
-        truth = people.codes[column][held.part].astype(np.intp)
-        found[held.part] = held.at(truth, _likelihood(held, weights, excluded))
-    return found
-
-
-def _likelihood(held: Weighed, weights: Floats, excluded: int) -> Floats:
+def _likelihood(weights: Floats, excluded: int, held: Weighed) -> Floats:
     """Return how likely each value would be, were it the true one, if the most frequent others are ruled out."""
     own = held.weights * weights[held.values]
     most = min(excluded + 1, own.shape[1])

@@ -2,8 +2,8 @@
 
 A record that may be few people's is likelier to be the person's than one that may be anybody's: it weighs 1/n, if n
 people may be expected to fit. Within a class all weigh the same, so a value is as likely as it is frequent there.
-Records that show nothing of what is known count where no other may be the person's. Where
-a record shows a set of sensitive values, each of them is as likely as another.
+Records that show nothing of what is known count where no other may be the person's. Where a record shows a set of
+sensitive values, each of them is as likely as another.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -18,6 +18,7 @@ from shoal.attacks.people import People
 from shoal.attacks.scene import Scene
 from shoal.engines.protocol import DistinctRows
 from shoal.kernels.covering import Covering
+from shoal.kernels.ranges import expanded
 from shoal.recoding.nodes import Floats, Ints
 
 Mask: TypeAlias = NDArray[np.bool_]
@@ -34,10 +35,6 @@ class Weighed:
     part: slice
     values: NDArray[np.intp]
     weights: Floats
-
-    def own(self, truth: NDArray[np.intp]) -> Floats:
-        """Return the weight of one value of each person."""
-        return self.at(truth, self.weights)
 
     def at(self, truth: NDArray[np.intp], told: NDArray[Any]) -> Floats:
         """Return what is told of one value of each person; 0 of those that have no weight."""
@@ -107,45 +104,27 @@ class _Weighing:
         there = ~(self.silent[row] & speaks[who])  # what shows nothing counts where nothing else is there
         who, row = who[there], row[there]
         sizes = self.cells.sizes[self.nodes[row]]
-        pair = np.repeat(np.arange(len(row)), sizes)
-        among = np.arange(len(pair)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        value = self.cells.members[self.cells.starts[self.nodes[row]][pair] + among]
-        values, place = np.unique(value, return_inverse=True)
+        pair, member = expanded(self.cells.starts[self.nodes[row]], sizes)
+        values, place = np.unique(self.cells.members[member], return_inverse=True)
         weights = (self.weights[row] / np.maximum(sizes, 1))[pair]
         shape = (part.stop - part.start, len(values))
         found = np.bincount(who[pair] * shape[1] + place, weights, shape[0] * shape[1]).reshape(shape)
         return Weighed(part, values.astype(np.intp), found)
 
 
-def _spread(counts: Floats, starts: NDArray[np.int64], codes: NDArray[np.uint32], values: int) -> Floats:
-    """Give each value its share of the records that show a set."""
-    used = np.flatnonzero(counts.any(axis=0))
-    sizes = np.diff(starts)
-    found = np.zeros((len(counts), values))
-    single = used[sizes[used] == 1]
-    np.add.at(found.T, codes[starts[single]], counts[:, single].T)
-    for node in used[sizes[used] > 1]:
-        found[:, codes[starts[node] : starts[node + 1]]] += counts[:, [node]] / sizes[node]
-    return found
-
-
-def believed(scene: Scene, people: People, column: str) -> Floats:
-    """Return how likely the true value of each person is; 1 only if no other is left, 0 without candidates."""
-    found = np.zeros(len(people))
-    for held in counted(scene, people, column):
-        truth, total = people.codes[column][held.part].astype(np.intp), held.weights.sum(axis=1)
-        share = held.own(truth) / np.where(total > 0, total, 1)
-        found[held.part] = np.where(held.at(truth, held.alone), 1.0, np.minimum(share, 1 - 1e-9))
-    return found
+def shares(held: Weighed) -> Floats:
+    """Return how likely each value of some people is; 1 only if no other is left."""
+    total = held.weights.sum(axis=1, keepdims=True)
+    return np.where(held.alone, 1.0, np.minimum(held.weights / np.where(total > 0, total, 1), 1 - 1e-9))
 
 
 def judged(
-    scene: Scene, people: People, column: str, claims: Sequence[Callable[[Weighed], Mask]]
+    scene: Scene, people: People, column: str, claims: Sequence[Callable[[Weighed], NDArray[Any]]]
 ) -> tuple[Floats, Floats]:
     """Return for each claim whether it is right about each person, and how likely it would be by chance.
 
-    A claim tells of which values it would be right. By chance: if what people have were drawn from how frequent values
-    are, and had nothing to do with what is known of them.
+    A claim tells of which values it would be right, or how much so. By chance: if what people have were drawn from how
+    frequent values are, and had nothing to do with what is known of them.
     """
     right, chance = np.zeros((2, len(claims), len(people)))
     often = chances(scene, column)
@@ -168,7 +147,6 @@ def chances(scene: Scene, column: str) -> Floats:
 
 def prior(scene: Scene, column: str) -> Floats:
     """Return how frequent each value of a sensitive column is in the release: what anybody can read there."""
-    said = scene.cells[column].sets(scene.cells[column].codes)
-    counts = np.bincount(said.of_row, minlength=said.number)[None, :].astype(np.float64)
-    spread = _spread(counts, said.starts, said.codes, said.values)[0]
+    cells = scene.cells[column]
+    spread = cells.spread(np.bincount(cells.nodes[cells.codes], minlength=len(cells.sizes)).astype(np.float64))
     return np.asarray(spread / max(spread.sum(), 1))

@@ -140,6 +140,12 @@ class Cells:
         """Return the sets that rows with some codes show."""
         return Sets(self.nodes[codes], self.starts, self.members, self.column.size)
 
+    def spread(self, weights: Floats) -> Floats:
+        """Give the values of each set an equal share of its weight."""
+        owner = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        shares = weights / np.maximum(self.sizes, 1)
+        return np.bincount(self.members, shares[owner], self.column.size).astype(np.float64)
+
     def shares(self, values: Codes) -> Floats:
         """Return how frequent what each set holds is among some values."""
         counts = np.bincount(values, minlength=self.column.size)[: self.column.size]

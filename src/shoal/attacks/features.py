@@ -86,8 +86,7 @@ def _indicators(cells: Cells) -> tuple[Floats, Floats]:
     """Return an indicator of each frequent value, and one of all others."""
     sizes = cells.sizes
     records = np.bincount(cells.nodes[cells.codes], minlength=len(sizes)).astype(np.float64)
-    owner = np.repeat(np.arange(len(sizes)), sizes)
-    often = np.bincount(cells.members, (records / np.maximum(sizes, 1))[owner], cells.column.size)
+    owner, often = np.repeat(np.arange(len(sizes)), sizes), cells.spread(records)
     group = np.full(cells.column.size, VALUES)
     group[np.argsort(-often, kind="stable")[:VALUES]] = np.arange(min(VALUES, cells.column.size))
     of_set = np.zeros((len(sizes), min(VALUES, cells.column.size) + (cells.column.size > VALUES)))

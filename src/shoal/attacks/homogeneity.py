@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from typing import ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from shoal.attacks.attack import ATTACKS, Attack, Need
-from shoal.attacks.beliefs import believed, judged
-from shoal.attacks.people import People
+from shoal.attacks.beliefs import Weighed, judged, shares
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
-from shoal.recoding.nodes import Floats
 
 
 @ATTACKS.register("homogeneity")
@@ -39,10 +40,9 @@ class Homogeneity(Attack):
             people = scene.having(column)
             if not len(people):
                 continue
-            likely = believed(scene, people, column)
-            right, chance = _known(scene, people, column)
+            (right, likely), (chance, _) = judged(scene, people, column, [_alone, shares])
             strangers = scene.strangers(column)
-            others = None if strangers is None else _known(scene, strangers, column)[0]
+            others = None if strangers is None else judged(scene, strangers, column, [_alone])[0][0]
             yield self.result(
                 scene,
                 "the value is known for sure",
@@ -55,7 +55,6 @@ class Homogeneity(Attack):
             )
 
 
-def _known(scene: Scene, people: People, column: str) -> tuple[Floats, Floats]:
-    """Return of whom the value is known for sure, and how likely that would be right by chance."""
-    right, chance = judged(scene, people, column, [lambda held: held.alone])
-    return right[0], chance[0]
+def _alone(held: Weighed) -> NDArray[np.bool_]:
+    """Tell which values are known for sure."""
+    return held.alone

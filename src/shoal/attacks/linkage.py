@@ -11,6 +11,7 @@ from shoal.attacks.attack import ATTACKS, Attack, Need
 from shoal.attacks.people import People
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
+from shoal.kernels.ranges import expanded
 from shoal.recoding.nodes import Floats, Ints
 from shoal.validation import Share
 
@@ -180,6 +181,4 @@ def _entries(scene: Scene, whose: NDArray[np.intp]) -> tuple[NDArray[np.intp], N
 def _joined(left: NDArray[np.intp], right: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return all pairs of places at which two lists have the same; the second one is in order."""
     starts, ends = (np.searchsorted(right, left, side) for side in ("left", "right"))
-    first = np.repeat(np.arange(len(left)), ends - starts)
-    among = np.arange(len(first)) - np.repeat(np.cumsum(ends - starts) - (ends - starts), ends - starts)
-    return first, starts[first] + among
+    return expanded(starts, ends - starts)

@@ -14,6 +14,7 @@ from shoal.engines.protocol import DistinctRows
 from shoal.errors import AttackError
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.covering import Covering
+from shoal.kernels.ranges import expanded
 from shoal.progress import Hook, silent
 from shoal.recoding.nodes import Floats, Ints
 from shoal.table.column import Column
@@ -207,10 +208,8 @@ class Scene:
         persons, released = self._released
         whose = self.person[people.records]
         starts, ends = (np.searchsorted(persons, whose, side) for side in ("left", "right"))
-        number = ends - starts
-        which = np.repeat(np.arange(len(people)), number)
-        among = np.arange(len(which)) - np.repeat(np.cumsum(number) - number, number)
-        return which, released[starts[which] + among]
+        which, place = expanded(starts, ends - starts)
+        return which, released[place]
 
     def by_chance(self, people: People) -> float:
         """Return how often a released record that is taken by chance is of the person in question."""

@@ -1,6 +1,7 @@
 """Skewness: a sensitive value is much more frequent among the records that may be somebody's than in all."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -8,8 +9,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from shoal.attacks.attack import ATTACKS, Attack, Need
-from shoal.attacks.beliefs import Weighed, believed, judged, prior
-from shoal.attacks.people import People
+from shoal.attacks.beliefs import Weighed, judged, prior, shares
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
 from shoal.recoding.nodes import Floats
@@ -47,10 +47,10 @@ class Skewness(Attack):
             people = scene.having(column)
             if not len(people):
                 continue
-            right, chance = self._risen(scene, people, column)
-            strangers = scene.strangers(column)
-            others = None if strangers is None else self._risen(scene, strangers, column)[0]
-            ratios = _ratios(scene, people, column)
+            often, strangers = prior(scene, column), scene.strangers(column)
+            risen = partial(self._risen, often)
+            (right, ratios), (chance, _) = judged(scene, people, column, [risen, partial(_ratios, often)])
+            others = None if strangers is None else judged(scene, strangers, column, [risen])[0][0]
             yield self.result(
                 scene,
                 f"the value has become {self.factor:g} times as likely",
@@ -62,21 +62,11 @@ class Skewness(Attack):
                 details={"largest": float(ratios.max(initial=0)), "mean": float(ratios.mean()) if len(ratios) else 0.0},
             )
 
-    def _risen(self, scene: Scene, people: People, column: str) -> tuple[Floats, Floats]:
-        """Return whose value has become so much likelier, and how likely that would be by chance."""
-        often = prior(scene, column)
-
-        def risen(held: Weighed) -> NDArray[np.bool_]:
-            total = held.weights.sum(axis=1, keepdims=True)
-            least = self.factor * (1 - 1e-12) * often[held.values] * total
-            return np.asarray((held.weights > 0) & (held.weights >= least))
-
-        right, chance = judged(scene, people, column, [risen])
-        return right[0], chance[0]
+    def _risen(self, often: Floats, held: Weighed) -> NDArray[np.bool_]:
+        """Tell which values have become so much likelier."""
+        return np.asarray(_ratios(often, held) >= self.factor * (1 - 1e-9))
 
 
-def _ratios(scene: Scene, people: People, column: str) -> Floats:
-    """Return how many times likelier the true value has become."""
-    before = prior(scene, column)[people.codes[column].astype(np.intp)]
-    ratios: Floats = believed(scene, people, column) / np.where(before > 0, before, 1)
-    return ratios
+def _ratios(often: Floats, held: Weighed) -> Floats:
+    """Return how many times likelier each value has become."""
+    return np.asarray(shares(held) / np.where(often[held.values] > 0, often[held.values], 1))

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.kernels.grouping import group_rows
+from shoal.kernels.ranges import expanded
 from shoal.kernels.translation import Codes
 
 CHUNK = 1 << 12  # rows whose compatible persons are listed at a time
@@ -89,6 +90,5 @@ def _matches(
     order = np.argsort(ids[len(targets) :], kind="stable")
     theirs = ids[len(targets) :][order]
     begin, end = (np.searchsorted(theirs, ids[: len(targets)], side) for side in ("left", "right"))
-    lengths = end - begin
-    places = np.repeat(begin - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
-    return np.repeat(np.arange(len(targets), dtype=np.uint32), lengths), order[places]
+    target, place = expanded(begin, end - begin)
+    return target.astype(np.uint32), order[place]
