@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -20,8 +21,9 @@ from shoal.table.scale import scale
 Codes: TypeAlias = NDArray[np.unsignedinteger[Any]]
 Mask: TypeAlias = NDArray[np.bool_]
 Bits: TypeAlias = NDArray[np.uint64]
-Said: TypeAlias = list[tuple[int, int]]  # of which columns a description speaks, and in the words of which codes
-_ROOM = 1 << 26  # bytes that each column may remember
+Said: TypeAlias = NDArray[np.int64]  # a row a description, of so many words; a word is a released code of a column
+_ROOM = 1 << 28  # bytes of words that a crowd may remember
+_PART = 1 << 22  # bytes of people looked at together
 _ROUNDS = 20  # in each of which as many descriptions are drawn as are to be tried
 
 
@@ -59,28 +61,26 @@ class SinglingOut(Attack):
         everybody = Crowd.of(described, [scene.values(name) for name in names], scene.person)
         mixed = released.shuffled(scene.rng(f"{self.name} shuffled"))
         drawn, blind = (self._tried(crowd, number, scene.rng(self.name)) for crowd in (released, mixed))
-        singled = [everybody.singled(said) for said in drawn]
-        reached = np.array([record >= 0 for record in singled], np.float64) if drawn else np.zeros(self.attempts)
+        singled = everybody.singled(drawn)
         yield self.result(
             scene,
             "a description fits exactly one person",
-            reached,
-            float(np.mean([everybody.singled(said) >= 0 for said in blind])) if blind else 0.0,
+            (singled >= 0).astype(np.float64) if len(drawn) else np.zeros(self.attempts),
+            float(np.mean(everybody.singled(blind) >= 0)) if len(blind) else 0.0,
             control=_control(scene, described, names, drawn),
             persons=_whom(scene, singled),
             details={"fit_one_record": len(drawn), "columns": number},
         )
 
-    def _tried(self, released: "Crowd", number: int, rng: np.random.Generator) -> list[Said]:
+    def _tried(self, released: "Crowd", number: int, rng: np.random.Generator) -> Said:
         """Draw descriptions until there are enough that fit one released record, or there seem to be no more."""
-        found: dict[tuple[tuple[int, int], ...], None] = {}
+        found = np.empty((0, number), np.int64)
         for _ in range(_ROUNDS):
-            for said in released.described(number, self.attempts, rng):
-                if tuple(said) not in found and released.singled(said) >= 0:
-                    found[tuple(said)] = None
+            drawn = released.described(number, self.attempts, rng)
+            found = _different(np.concatenate([found, drawn[released.singled(drawn) >= 0]]))
             if len(found) >= self.attempts:
                 break
-        return [list(said) for said in found][: self.attempts]
+        return found[: self.attempts]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,69 +125,90 @@ class Described:
 class Crowd:
     """Records that descriptions may fit. ``values``: theirs in each column; ``persons``: whose they are.
 
-    ``several``: whether somebody has several. ``released``: whether values are released codes. For each column and code
-    the bits of all records are kept.
+    ``most``: how many somebody has at most. ``released``: whether values are released codes. The words of a column
+    begin at ``first``. For each word the bits of all records are kept.
     """
 
     columns: Sequence[Described]
     values: Sequence[Codes]
     persons: Ints
-    several: bool
+    most: int
     released: bool
-    _bits: list[dict[int, Bits]] = field(default_factory=list)
+    first: Ints
+    _bits: dict[int, Bits] = field(default_factory=dict)
 
     @classmethod
     def of(
         cls, columns: Sequence[Described], values: Sequence[Codes], persons: Ints, *, released: bool = False
     ) -> "Crowd":
         """Take records."""
-        several = len(np.unique(persons)) < len(persons)
-        return cls(columns, values, persons, several, released, [{} for _ in columns])
+        most = int(np.unique(persons, return_counts=True)[1].max(initial=1))
+        first = np.cumsum([0, *(len(column.cells.nodes) for column in columns)])
+        return cls(columns, values, persons, most, released, first)
 
     def shuffled(self, rng: np.random.Generator) -> "Crowd":
         """Return records whose columns have nothing to do with each other, but are as they were by themselves."""
         values = [rng.permutation(held) for held in self.values]
         return Crowd.of(self.columns, values, np.arange(len(self.persons)), released=self.released)
 
-    def described(self, number: int, attempts: int, rng: np.random.Generator) -> Iterator[Said]:
+    def described(self, number: int, attempts: int, rng: np.random.Generator) -> Said:
         """Draw descriptions in the words of the records."""
         chosen = np.sort(rng.permuted(np.tile(np.arange(len(self.columns)), (attempts, 1)), axis=1)[:, :number], axis=1)
         records = rng.integers(max(len(self.persons), 1), size=attempts)
-        for columns, record in zip(chosen.tolist(), records.tolist(), strict=True):
-            yield [(at, int(self.values[at][record])) for at in columns]
+        words = np.stack([begin + held[records] for begin, held in zip(self.first, self.values, strict=False)], axis=1)
+        return np.asarray(np.take_along_axis(words.astype(np.int64), chosen, axis=1))
 
-    def count(self, said: Said) -> int:
-        """Return how many records a description fits."""
-        return int(np.bitwise_count(self._fitting(said)).sum())
+    def counts(self, said: Said) -> Ints:
+        """Return how many records each description fits."""
+        numbers = [np.bitwise_count(bits).sum(axis=1, dtype=np.int64) for bits in self._fitting(said)]
+        return np.concatenate([np.zeros(0, np.int64), *numbers])
 
-    def singled(self, said: Said) -> int:
-        """Return a record of the one person whom a description fits; −1 if it fits nobody, or several."""
-        bits = self._fitting(said)
-        number = int(np.bitwise_count(bits).sum())
-        if not number or (number > 1 and not self.several):
-            return -1
-        fitting = np.flatnonzero(np.unpackbits(bits.view(np.uint8), count=len(self.persons), bitorder="little"))
-        return int(fitting[0]) if len(np.unique(self.persons[fitting])) == 1 else -1
+    def singled(self, said: Said) -> Ints:
+        """Return of each description a record of the one person whom it fits; −1 if it fits nobody, or several."""
+        return np.concatenate([np.zeros(0, np.int64), *(self._only(bits) for bits in self._fitting(said))])
 
-    def _fitting(self, said: Said) -> Bits:
-        first, *others = (self._of(at, code) for at, code in said)
-        found = first
-        for other in others:
-            found = found & other
+    def _only(self, bits: Bits) -> Ints:
+        """Return of each row of bits a record of the person whose all its records are; −1 if there is none."""
+        numbers = np.bitwise_count(bits).sum(axis=1, dtype=np.int64)
+        few = np.flatnonzero((numbers > 0) & (numbers <= self.most))
+        found = np.full(len(bits), -1)
+        if len(few):
+            fitting = np.unpackbits(bits[few].view(np.uint8), axis=1, count=len(self.persons), bitorder="little")
+            records, starts = np.nonzero(fitting)[1], np.cumsum(numbers[few]) - numbers[few]
+            persons = self.persons[records]
+            alone = np.minimum.reduceat(persons, starts) == np.maximum.reduceat(persons, starts)
+            found[few[alone]] = records[starts[alone]]
         return found
 
-    def _of(self, at: int, code: int) -> Bits:
-        """Return which records a code of a column describes, as bits; it is asked again and again."""
-        kept = self._bits[at]
-        if code not in kept:
-            if (len(kept) + 1) * len(self.persons) > 8 * _ROOM:
-                kept.clear()
-            column = self.columns[at]
-            inside = (column.codes(code) if self.released else column.values(code))[self.values[at]]
-            packed = np.zeros(-(-len(inside) // 64) * 8, np.uint8)
-            packed[: -(-len(inside) // 8)] = np.packbits(inside, bitorder="little")
-            kept[code] = packed.view(np.uint64)
-        return kept[code]
+    def _fitting(self, said: Said) -> Iterator[Bits]:
+        """Give the bits of the records that some descriptions fit, a part of the descriptions at a time."""
+        together = max(8 * _PART // max(len(self.persons), 1), 1)
+        for begin in range(0, len(said), together):
+            words, places = np.unique(said[begin : begin + together], return_inverse=True)
+            held = np.stack([self._of(word) for word in words.tolist()])
+            places = places.reshape(-1, said.shape[1])
+            yield reduce(np.bitwise_and, (held[column] for column in places.T))
+
+    def _of(self, word: int) -> Bits:
+        """Return which records a word describes, as bits; it is asked again and again."""
+        if word not in self._bits:
+            if (len(self._bits) + 1) * len(self.persons) > 8 * _ROOM:
+                self._bits.clear()
+            self._bits[word] = self._looked_up(word)
+        return self._bits[word]
+
+    def _looked_up(self, word: int) -> Bits:
+        at = int(np.searchsorted(self.first, word, side="right")) - 1
+        column, code = self.columns[at], word - int(self.first[at])
+        inside = (column.codes(code) if self.released else column.values(code))[self.values[at]]
+        packed = np.zeros(-(-len(inside) // 64) * 8, np.uint8)
+        packed[: -(-len(inside) // 8)] = np.packbits(inside, bitorder="little")
+        return packed.view(np.uint64)
+
+
+def _different(said: Said) -> Said:
+    """Return each description once, in the order in which they were found."""
+    return said[np.sort(np.unique(said, axis=0, return_index=True)[1])]
 
 
 def _told_apart(scene: Scene) -> Ints:
@@ -198,21 +219,18 @@ def _told_apart(scene: Scene) -> Ints:
     return scene.release.codes(whose).astype(np.int64)
 
 
-def _whom(scene: Scene, singled: Sequence[int]) -> Floats:
+def _whom(scene: Scene, singled: Ints) -> Floats:
     """Return of each record of the original whether its person was singled out."""
-    persons = np.unique(scene.person[[record for record in singled if record >= 0]])
-    return np.isin(scene.person, persons).astype(np.float64)
+    return np.isin(scene.person, scene.person[singled[singled >= 0]]).astype(np.float64)
 
 
-def _control(
-    scene: Scene, columns: Sequence[Described], names: Sequence[str], drawn: Sequence[Said]
-) -> Estimate | None:
+def _control(scene: Scene, columns: Sequence[Described], names: Sequence[str], drawn: Said) -> Estimate | None:
     """Return how many descriptions would single out a stranger, among as many as there are people in the data."""
     strangers = scene.strangers(*names, most=len(scene.insiders))
-    if strangers is None or not drawn:
+    if strangers is None or not len(drawn):
         return None
     crowd = Crowd.of(columns, strangers.known(names), np.arange(len(strangers)))
-    fits = np.array([crowd.count(said) for said in drawn])
+    fits = crowd.counts(drawn)
     share = _scaled(float((fits == 0).mean()), float((fits == 1).mean()), len(scene.insiders) / len(strangers))
     return Estimate.share(min(share, 1.0), len(drawn))
 
