@@ -85,9 +85,13 @@ class SinglingOut(Attack):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Described:
-    """One column: how a released cell describes people. ``mine``: the numbers of their values, if it has plain ones."""
+    """One column: how a released cell describes people. ``numbers``: what its codes say as numbers.
+
+    ``mine``: the numbers of people's values, if it has plain ones.
+    """
 
     cells: Cells
+    numbers: Floats
     mine: Floats | None
     median: float
 
@@ -99,11 +103,11 @@ class Described:
         known = known[~np.isnan(known)]
         exact = (cells.low == cells.high) | np.isnan(numbers)
         plain = places is not None and exact.all() and len(known) > 0
-        return cls(cells, places if plain else None, float(np.median(known)) if len(known) else np.nan)
+        return cls(cells, numbers, places if plain else None, float(np.median(known)) if len(known) else np.nan)
 
     def values(self, code: int) -> Mask:
         """Tell which values a released code describes."""
-        number = self.cells.numbers[code]
+        number = self.numbers[code]
         if self.mine is None or np.isnan(number):
             inside = np.zeros(self.cells.column.size, bool)
             inside[self.cells.held(code)] = True
@@ -112,10 +116,10 @@ class Described:
 
     def codes(self, code: int) -> Mask:
         """Tell which released codes are described as well."""
-        number = self.cells.numbers[code]
+        number = self.numbers[code]
         if self.mine is None or np.isnan(number):
             return np.asarray(self.cells.nodes == self.cells.nodes[code])
-        return self._beyond(number, self.cells.numbers)
+        return self._beyond(number, self.numbers)
 
     def _beyond(self, number: float, numbers: Floats) -> Mask:
         return np.asarray(numbers >= number if number > self.median else numbers <= number)
@@ -130,7 +134,7 @@ class Crowd:
     """
 
     columns: Sequence[Described]
-    values: Sequence[Codes]
+    values: Sequence[Ints]
     persons: Ints
     most: int
     released: bool
@@ -139,12 +143,12 @@ class Crowd:
 
     @classmethod
     def of(
-        cls, columns: Sequence[Described], values: Sequence[Codes], persons: Ints, *, released: bool = False
+        cls, columns: Sequence[Described], values: Sequence[Codes | Ints], persons: Ints, *, released: bool = False
     ) -> "Crowd":
         """Take records."""
         most = int(np.unique(persons, return_counts=True)[1].max(initial=1))
         first = np.cumsum([0, *(len(column.cells.nodes) for column in columns)])
-        return cls(columns, values, persons, most, released, first)
+        return cls(columns, [held.astype(np.intp) for held in values], persons, most, released, first)
 
     def shuffled(self, rng: np.random.Generator) -> "Crowd":
         """Return records whose columns have nothing to do with each other, but are as they were by themselves."""
@@ -156,7 +160,7 @@ class Crowd:
         chosen = np.sort(rng.permuted(np.tile(np.arange(len(self.columns)), (attempts, 1)), axis=1)[:, :number], axis=1)
         records = rng.integers(max(len(self.persons), 1), size=attempts)
         words = np.stack([begin + held[records] for begin, held in zip(self.first, self.values, strict=False)], axis=1)
-        return np.asarray(np.take_along_axis(words.astype(np.int64), chosen, axis=1))
+        return np.asarray(np.take_along_axis(words, chosen, axis=1))
 
     def counts(self, said: Said) -> Ints:
         """Return how many records each description fits."""
@@ -173,8 +177,7 @@ class Crowd:
         few = np.flatnonzero((numbers > 0) & (numbers <= self.most))
         found = np.full(len(bits), -1)
         if len(few):
-            fitting = np.unpackbits(bits[few].view(np.uint8), axis=1, count=len(self.persons), bitorder="little")
-            records, starts = np.nonzero(fitting)[1], np.cumsum(numbers[few]) - numbers[few]
+            records, starts = _positions(bits[few]), np.cumsum(numbers[few]) - numbers[few]
             persons = self.persons[records]
             alone = np.minimum.reduceat(persons, starts) == np.maximum.reduceat(persons, starts)
             found[few[alone]] = records[starts[alone]]
@@ -200,10 +203,22 @@ class Crowd:
     def _looked_up(self, word: int) -> Bits:
         at = int(np.searchsorted(self.first, word, side="right")) - 1
         column, code = self.columns[at], word - int(self.first[at])
-        inside = (column.codes(code) if self.released else column.values(code))[self.values[at]]
+        inside = (column.codes(code) if self.released else column.values(code)).take(self.values[at])
         packed = np.zeros(-(-len(inside) // 64) * 8, np.uint8)
         packed[: -(-len(inside) // 8)] = np.packbits(inside, bitorder="little")
         return packed.view(np.uint64)
+
+
+def _positions(bits: Bits) -> Ints:
+    """Return where bits are set, row by row.
+
+    >>> _positions(np.array([[5, 0], [0, 1]], np.uint64)).tolist()
+    [0, 2, 64]
+    """
+    rows, blocks = np.nonzero(bits)
+    within = np.unpackbits(bits[rows, blocks].view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")
+    which, bit = np.nonzero(within)
+    return np.asarray(blocks[which] * 64 + bit)
 
 
 def _different(said: Said) -> Said:
