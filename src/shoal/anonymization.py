@@ -164,5 +164,6 @@ def _made(case: Case, treatment: Treatment, progress: Hook) -> Release:
         original=before,
         asked=case.asked,
         policy=case.policy,
+        given=case.given,
         records=np.where(made.records < 0, -1, case.drawn[made.records]),
     )

@@ -28,14 +28,17 @@ from shoal.risk.distinction import distinction, separation
 from shoal.risk.events import EventRisk, event_risks
 from shoal.risk.history import HistoryRisk, history_risk
 from shoal.risk.household import HouseholdRisk, household_risk
+from shoal.risk.identity import Identity
 from shoal.risk.special_uniques import SpecialUniques, special_uniques
 from shoal.risk.survey import SurveyRisk, survey_risk
 from shoal.risk.uniqueness import PopulationUniqueness, population_uniqueness
+from shoal.sheet import Sheet, Shown
 from shoal.table.column import SUPPRESSED
 from shoal.table.missing import Missing
 from shoal.table.reading import read
 from shoal.table.role import Role
 from shoal.table.table import Table
+from shoal.words import odds, values
 
 _BANDS = ((1, 1), (2, 2), (3, 4), (5, 10), (11, 19), (20, None))
 
@@ -87,9 +90,9 @@ class Judged:
     measured: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Assessment:
-    """What :func:`assess` found."""
+@dataclass(frozen=True, slots=True, repr=False)
+class Assessment(Shown):
+    """What :func:`assess` found. ``sizes``: how many persons could each be one of so many."""
 
     records: int
     persons: int
@@ -102,6 +105,7 @@ class Assessment:
     k: int
     distinction: Fraction
     separation: Fraction
+    sizes: Mapping[int, int]
     bands: tuple[Band, ...]
     requirements: tuple[Judged, ...]
     checklist: tuple[tuple[str, str], ...]
@@ -132,6 +136,34 @@ class Assessment:
             alone = self.bands[0].persons
             return f"{counted(alone, who)} of {self.persons:,} can be told from all others by these values."
         return f"Every {who} shares these values with at least {counted(self.k - 1, 'other')}."
+
+    def sheet(self) -> Sheet:
+        """Return how large the risks are, and what is required."""
+        who = f", {counted(self.persons, 'person')}" if self.counts_persons else ""
+        risks = [
+            (f"risk ({one.adversary})", f"{odds(one.maximum)} at most, {odds(one.average)} on average", "")
+            for one in (self.prosecutor, self.journalist, self.marketer)
+        ]
+        learned = [
+            (
+                f"{one.column} guessed right",
+                f"{float(one.average):.1%}, {float(one.baseline):.1%} without the table",
+                "",
+            )
+            for one in self.attributes
+        ]
+        return Sheet(
+            f"{counted(self.records, 'record')}{who}: k = {self.k:,}. {self.meaning}",
+            ("", "value", "asked"),
+            (*risks, *learned, *(_row(one.verdict) for one in self.requirements)),
+            words=3,
+        )
+
+
+def _row(verdict: Verdict) -> tuple[str, str, str]:
+    about = f" of {verdict.column}" if verdict.column else ""
+    met = "met" if verdict.satisfied else "not met"
+    return f"{verdict.model}{about}", values(dict(verdict.value)) or "not measured", f"{verdict.asked}: {met}"
 
 
 def assess(  # noqa: PLR0913 - keyword-only options
@@ -243,6 +275,7 @@ class _Assessor:
             k=int(classes.crowd.min()),
             distinction=distinction(classes),
             separation=separation(classes),
+            sizes=_sizes(classes),
             bands=_bands(classes),
             requirements=tuple(self._judged()),
             checklist=tuple(self._checklist()),
@@ -340,6 +373,14 @@ _RULES = {
     Missing.NEVER: "A missing value matches nothing: such records stand alone (never).",
     Missing.WILDCARD: "A missing value matches anything (wildcard); only k and identity risk can be measured so.",
 }
+
+
+def _sizes(classes: Classes) -> dict[int, int]:
+    """Count persons by how many they could be."""
+    identity = Identity.of(classes)
+    sizes, place = np.unique(identity.crowd, return_inverse=True)
+    persons = np.bincount(place, identity.persons, len(sizes)).astype(np.int64)
+    return dict(zip(sizes.tolist(), persons.tolist(), strict=True))
 
 
 def _bands(classes: Classes) -> tuple[Band, ...]:

@@ -14,20 +14,21 @@ from shoal.attacks.caveats import notes
 from shoal.attacks.result import Criterion, Result
 from shoal.attacks.scene import TARGETS, Scene
 from shoal.attacks.truth import by_content, by_key, in_register
-from shoal.errors import AttackError, listed
+from shoal.errors import AttackError, counted, listed
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.hierarchy.spec import bind_all
 from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress, silent
 from shoal.release.release import Release
+from shoal.sheet import Sheet, Shown
 from shoal.table.reading import read
 from shoal.table.table import Table
 
 DIRTY = {"typos": 0.05, "known": 0.9}  # what the dirty adversary of the battery has wrong, and knows
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Attacked:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Attacked(Shown):
     """What came of all attacks. ``left_out``: attacks that could not be tried, and why. ``notes``: what to know."""
 
     results: tuple[Result, ...]
@@ -51,12 +52,23 @@ class Attacked:
         about = "".join(f" ({part})" for part in (column, variant) if part)
         raise AttackError(f"There is no result of {attack}{about}.")
 
-    def __repr__(self) -> str:
-        lines = [f"Attacked: {len(self.results)} results"]
-        for one in self.results:
-            found = f"{one.success.value:.1%} [{one.success.low:.1%}, {one.success.high:.1%}]"
-            lines.append(f"  {one.title}: {found}, baseline {one.baseline:.1%}")
-        return "\n".join(lines)
+    def sheet(self) -> Sheet:
+        """Return what each attack achieves."""
+        rows = [
+            (
+                one.title,
+                f"{one.success.value:.1%}",
+                f"{100 * one.success.low:.1f}–{100 * one.success.high:.1f}",
+                f"{one.baseline:.1%}",
+                "" if one.control is None else f"{one.control.value:.1%}",
+                f"{one.targets:,}",
+            )
+            for one in self.results
+        ]
+        yes = [question.value for question, best in self.card().items() if best is not None and best.is_sure]
+        told = f"surely something is gained: {', '.join(yes)}" if yes else "nothing is surely gained"
+        headings = ("attack", "success", "95 %", "baseline", "control", "targets")
+        return Sheet(f"{counted(len(rows), 'result')}; {told}.", headings, tuple(rows))
 
 
 def attack(  # noqa: PLR0913 - keyword-only options

@@ -28,6 +28,7 @@ from shoal.recoding.of_tables import relate
 from shoal.recoding.placing import Remark
 from shoal.recoding.recoding import Recoding
 from shoal.release.release import Release
+from shoal.sheet import Sheet, Shown
 from shoal.table.column import SUPPRESSED
 from shoal.table.missing import Missing
 from shoal.table.reading import read
@@ -45,8 +46,8 @@ class Fates:
     changed: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Comparison:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Comparison(Shown):
     """What a transformation cost, and what it has brought.
 
     ``quality``: by the name of the measure; ``left_out``: measures that could not be taken, and why. ``before``,
@@ -112,12 +113,16 @@ class Comparison:
         """Estimate survival curves before and after."""
         return survive(self.study(), time, event, by)
 
-    def __repr__(self) -> str:
-        lines = [f"Comparison: {self.records:,} records, {self.released:,} released"]
-        for name, held in self.quality.items():
-            if held.total is not None:
-                lines.append(f"  {name}: {held.total.value:.6g} {held.unit} (cost {held.total.cost:.3f})")
-        return "\n".join(lines)
+    def sheet(self) -> Sheet:
+        """Return what it cost by every measure."""
+        rows = [
+            (name, f"{held.total.value:.6g}", held.unit, f"{held.total.cost:.3f}")
+            for name, held in self.quality.items()
+            if held.total is not None
+        ]
+        title = f"{counted(self.records, 'record')}, {self.released:,} released"
+        told = "Cost: 0 if nothing is lost, 1 if everything is."
+        return Sheet(title, ("quality", "value", "unit", "cost"), tuple(rows), (told,) if rows else ())
 
 
 def compare(  # noqa: PLR0913 - keyword-only options

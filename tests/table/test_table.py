@@ -150,4 +150,8 @@ def test_missing_equals_missing():
 
 def test_repr_tells_roles():
     text = repr(shoal.read({"x": ["a", None]}).assign(quasi="x"))
-    assert text == "Table: 2 records × 1 columns\n  x: text, 1 values, some missing (quasi)"
+    assert text.splitlines() == [
+        "Table: 2 records × 1 column",
+        "column  kind  role                 values",
+        "x       text  quasi  some missing       1",
+    ]

@@ -10,6 +10,7 @@ import typer
 from shoal.cli import source as given
 from shoal.cli.output import console, document, grid, plain, remark
 from shoal.errors import counted
+from shoal.words import odds
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -220,8 +221,8 @@ def _show_identity(found: "Assessment", out: "Console") -> None:
     for risk in (found.prosecutor, found.journalist, found.marketer):
         row = (
             f"  {risk.adversary}",
-            _odds(risk.maximum),
-            _odds(risk.average),
+            odds(risk.maximum),
+            odds(risk.average),
             f"{risk.above:,}",
             f"[dim]{risk.basis}[/dim]",
         )
@@ -235,12 +236,12 @@ def _show_identity(found: "Assessment", out: "Console") -> None:
     if found.history is not None and found.history.persons < found.records:
         out.print(f"  Whoever knows all records of a person finds {float(found.history.unique):.1%} of them.")
     if found.events:
-        curve = ", ".join(f"{one.known} → {_odds(one.average)}" for one in found.events)
+        curve = ", ".join(f"{one.known} → {odds(one.average)}" for one in found.events)
         out.print(f"  Whoever knows so many records of a person, on average: {curve}.")
     if found.special_uniques is not None:
         _show_special_uniques(found.special_uniques, out)
     if found.household is not None:
-        out.print(f"  One member of a household is found: on average {_odds(found.household.average)}.")
+        out.print(f"  One member of a household is found: on average {odds(found.household.average)}.")
     if found.survey is not None:
         out.print(f"  With survey weights: at most {found.survey.maximum:.3f}, on average {found.survey.average:.3f}.")
 
@@ -309,13 +310,6 @@ def _show_requirement(judged: "Judged", out: "Console", who: str) -> None:
     if not verdict.satisfied and judged.measured:
         fails = f"{counted(verdict.persons, who)} in {counted(verdict.classes, 'class')}"
         out.print(f"          [dim]It fails for {fails}.[/dim]", soft_wrap=True)
-
-
-def _odds(risk: float) -> str:
-    """Write a small risk as 1 in so many, a large one in per cent."""
-    if not 0 < risk < 0.5:
-        return f"{risk:.2%}"
-    return f"1 in {1 / risk:,.1f}" if 1 / risk < 100 else f"1 in {1 / risk:,.0f}"
 
 
 def _written(number: Any) -> str:

@@ -32,6 +32,7 @@ from shoal.qualities.nue_conventional import ConventionalNonUniformEntropy
 from shoal.recoding.matching import match
 from shoal.recoding.of_tables import relate
 from shoal.recoding.recoding import Recoding
+from shoal.sheet import Sheet, Shown
 from shoal.table.missing import Missing
 from shoal.table.reading import read
 from shoal.table.table import Table
@@ -98,8 +99,8 @@ class Choice:
     because: str
 
 
-@dataclass(frozen=True, slots=True)
-class Dimension:
+@dataclass(frozen=True, slots=True, repr=False)
+class Dimension(Shown):
     """``before``: with nothing made coarser. ``steps``: with ever more of ``order``, or with every subset of it."""
 
     order: tuple[str, ...]
@@ -108,6 +109,24 @@ class Dimension:
     published: Choice
     repaired: Choice
     principled: Choice
+
+    def sheet(self) -> Sheet:
+        """Return what each step brings and costs."""
+        rows = [
+            (
+                ", ".join(step.columns) or "nothing",
+                f"{step.k:,}",
+                f"{step.unique:,}",
+                f"{float(step.risk):.4f}",
+                f"{step.generic:.4g}",
+                "yes" if step.satisfied else "no",
+            )
+            for step in (self.before, *self.steps)
+        ]
+        columns = self.principled.columns
+        best = "nothing will do" if columns is None else ", ".join(columns) or "nothing"
+        headings = ("coarser", "k", "alone", "mean risk", "loss (nats)", "all required")
+        return Sheet(f"Best to make coarser: {best} ({self.principled.because})", headings, tuple(rows))
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.classes.classes import Classes
-from shoal.errors import ModelError, did_you_mean
+from shoal.errors import ModelError, counted, did_you_mean
 from shoal.identification.concepts import Concept
 from shoal.identification.contribution import Contribution, Key, contribution, rows_of
 from shoal.identification.g_distinct import ALPHA, BETA, MOST_MISSING, GDistinct, g_distinct, risk_rate
@@ -22,6 +22,7 @@ from shoal.identification.starter import starter
 from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress, silent
 from shoal.risk.distinction import distinction, separated, separation
+from shoal.sheet import Sheet, Shown
 from shoal.table.reading import read
 from shoal.table.role import Role
 from shoal.table.table import Table
@@ -58,8 +59,8 @@ class Finding:
     follows: str | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Found:
+@dataclass(frozen=True, eq=False, repr=False)
+class Found(Shown):
     """Columns by name; what makes people unique; the smallest keys; what belongs together; HIPAA's list.
 
     ``keys``: the first ten of ``key_number``. ``rates``: the risk rates, if they decided; columns that they leave out
@@ -92,10 +93,11 @@ class Found:
         """Return a policy to start from."""
         return Policy.parse(self.starter())
 
-    def __repr__(self) -> str:
-        lines = [f"Found: {len(self.columns)} columns, {self.table.records:,} records"]
-        lines += [f"  {one.name}: {one.role} ({'; '.join(one.reasons)})" for one in self.columns.values()]
-        return "\n".join(lines)
+    def sheet(self) -> Sheet:
+        """Return the role that is proposed for each column, and why."""
+        rows = tuple((one.name, one.role.value, "; ".join(one.reasons)) for one in self.columns.values())
+        title = f"{counted(len(rows), 'column')}, {counted(self.table.records, 'record')}"
+        return Sheet(title, ("column", "role", "because"), rows, words=3)
 
 
 def identify(  # noqa: PLR0913 - keyword-only options

@@ -19,6 +19,7 @@ from shoal.individuals.sweep import Sweep, sweep
 from shoal.individuals.variable import Variable
 from shoal.kernels.subsets import NONE, Rows
 from shoal.progress import silent
+from shoal.sheet import Sheet, Shown
 from shoal.subsets import SubsetCounts
 from shoal.table import frames
 
@@ -43,8 +44,8 @@ class Facts:
     minimal: tuple[tuple[str, ...], ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class People:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class People(Shown):
     """What :func:`shoal.peers` found, and what was asked; ``plan`` says how combinations were looked at."""
 
     counts: Mapping[str, SubsetCounts]
@@ -66,6 +67,16 @@ class People:
 
     def __len__(self) -> int:
         return self.counted.table.records
+
+    def sheet(self) -> Sheet:
+        """Return for each variable about how many persons it can be learned, and from how many facts."""
+        rows = []
+        for name, found in self.summary().items():
+            few = sum(persons for facts, persons in found["breached_by_facts"].items() if int(facts) <= FEW)
+            rows.append((name, f"{found['share_breached']:.1%}", f"{few:,}", f"{found['mean']:.3f}"))
+        headings = ("variable", "can be learned about", f"from at most {FEW} facts", "mean protection")
+        title = f"{counted(self.persons(), 'person')}, {counted(self.plan.combinations, 'combination')} of facts"
+        return Sheet(title, headings, tuple(rows), self.assumptions)
 
     @property
     def counted(self) -> SubsetCounts:

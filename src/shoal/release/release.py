@@ -4,7 +4,7 @@ import hashlib
 import tempfile
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,20 +19,22 @@ from shoal.qualities.quality import Measured
 from shoal.release.manifest import written
 from shoal.release.mapping import ValueMap
 from shoal.release.verification import Original, Verified, verify
+from shoal.sheet import Sheet, Shown
 from shoal.table.table import Table
 from shoal.table.writing import replacing, write
+from shoal.words import short, values
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Release:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Release(Shown):
     """A table whose every requirement was verified after it was written.
 
     ``scheme``: the level of each quasi-identifier; empty if records are on levels of their own. ``levels``: how many
     records are on each level of each quasi-identifier. ``suppressed``: persons that are left out. ``quality``: what it
     cost, by measure. ``requirements``: what was asked for, and what the written table attains. ``internal``: what stays
     with the owner. ``public``: what may go out. ``mapping``: what every value became, where all records became coarser
-    alike. ``policy``: what it was made by. ``records``: which record of the original each released one was, −1 if it is
-    invented; that stays with the owner, too.
+    alike. ``policy``: what it was made by. ``given``: the table that it was made from; ``records``: which record of
+    that each released one was, −1 if it is invented. Both stay with the owner, too.
     """
 
     table: Table
@@ -50,12 +52,39 @@ class Release:
     original: Original
     asked: tuple[tuple[str, str, Model], ...]
     policy: Policy
-    records: NDArray[np.intp] = field(repr=False)
+    given: Table
+    records: NDArray[np.intp]
 
     @property
     def verified(self) -> bool:
         """Whether every requirement holds; a release that fails one is never handed out."""
         return all(one.verdict.satisfied for one in self.requirements)
+
+    def sheet(self) -> Sheet:
+        """Return what was released, what it attains and what it cost."""
+        left_out = f", {counted(self.suppressed, 'person')} left out" if self.suppressed else ""
+        title = f"{counted(self.table.records, 'record')} released in {counted(self.classes, 'class')}{left_out}"
+        judged = [
+            (
+                one.verdict.model + (f" of {one.verdict.column}" if one.verdict.column else ""),
+                values(dict(one.verdict.value)),
+                f"{one.verdict.asked}: {'met' if one.verdict.satisfied else 'not met'}",
+            )
+            for one in self.requirements
+        ]
+        levels = [(f"level of {name}", str(level), "") for name, level in self.scheme.items()]
+        costs = [
+            (name, short(held.total.value), f"cost {held.total.cost:.3f}")
+            for name, held in self.quality.items()
+            if held.total is not None
+        ]
+        return Sheet(f"{title}.", ("", "value", ""), (*judged, *levels, *costs), self.notes, words=3)
+
+    def report(self, attacks: Any = None, **options: Any) -> Any:
+        """Return the report about this release: the same as ``shoal.report(release, attacks)``."""
+        import shoal  # by the front door: reports are built upon releases, not the other way round
+
+        return shoal.report(self, attacks, **options)
 
     def became(self, records: int) -> NDArray[np.intp]:
         """Return which released record each of so many of the original has become; −1 if it was left out."""

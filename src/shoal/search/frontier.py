@@ -12,7 +12,7 @@ from threading import Lock
 
 import numpy as np
 
-from shoal.errors import ModelError
+from shoal.errors import ModelError, counted
 from shoal.kernels.threads import in_threads
 from shoal.models.exact import exact
 from shoal.progress import Hook, Progress, silent
@@ -21,6 +21,7 @@ from shoal.search.goal import Goal
 from shoal.search.objective import Ints
 from shoal.search.optimum import Best, Contest
 from shoal.search.space import Scheme
+from shoal.sheet import Sheet, Shown
 
 SIZES = (2, 3, 5, 10, 11, 20, 50, 100)
 LIMITS = (0.0, 0.02, 0.05, 1.0)
@@ -43,8 +44,8 @@ class Point:
     classes: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Frontier:
+@dataclass(frozen=True, slots=True, repr=False)
+class Frontier(Shown):
     """Points by k, then by limit. ``schemes``: how many there are, all of which were looked at."""
 
     quality: str
@@ -57,6 +58,20 @@ class Frontier:
         if not found:
             raise ModelError(f"The frontier has no point for k = {k} and a limit of {limit:g}.")
         return found[0]
+
+    def sheet(self) -> Sheet:
+        """Return the price of every k and limit."""
+        limits = list(dict.fromkeys(point.limit for point in self.points))
+        rows = [
+            (f"{k:,}", *(_price(self.at(k, limit).price) for limit in limits))
+            for k in dict.fromkeys(point.k for point in self.points)
+        ]
+        title = f"The lowest {self.quality} that can be had, of {counted(self.schemes, 'scheme')}"
+        return Sheet(title, ("k", *(f"{limit:.4g} left out" for limit in limits)), tuple(rows), words=0)
+
+
+def _price(price: float | None) -> str:
+    return "–" if price is None else f"{price:.4f}"
 
 
 def frontier(

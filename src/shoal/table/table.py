@@ -13,6 +13,7 @@ from shoal.engines.memory import MemoryEngine
 from shoal.engines.protocol import DistinctRows, Engine, Profiles
 from shoal.errors import ColumnError, counted, did_you_mean, listed
 from shoal.kernels.translation import Codes
+from shoal.sheet import Sheet, Shown
 from shoal.table import frames
 from shoal.table.column import Column
 from shoal.table.raw import Encoded
@@ -33,8 +34,8 @@ class Source:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Table:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Table(Shown):
     """A dataset, dictionary-encoded by column, with roles. Immutable; made by :func:`shoal.read`.
 
     >>> import shoal
@@ -210,17 +211,16 @@ class Table:
         """
         return frames.to_frame(self.to_arrow(), kind or self.source.frame)
 
-    def __repr__(self) -> str:
-        lines = [f"Table: {self.records:,} records × {len(self.columns)} columns"]
+    def sheet(self) -> Sheet:
+        """Return the columns: what they are, and how many values they have."""
+        rows = []
         for column in self.columns:
+            gaps = [name for name, there in (("missing", column.missing), ("suppressed", column.suppressed)) if there]
             role = self.roles.get(column.name)
-            lines.append(
-                f"  {column.name}: {column.kind}, {len(column.values):,} values"
-                + (", some missing" if column.missing else "")
-                + (", some suppressed" if column.suppressed else "")
-                + (f" ({role})" if role else "")
-            )
-        return "\n".join(lines)
+            some = f"some {' and '.join(gaps)}" if gaps else ""
+            rows.append((column.name, str(column.kind), str(role or ""), some, f"{len(column.values):,}"))
+        title = f"Table: {counted(self.records, 'record')} × {counted(len(self.columns), 'column')}"
+        return Sheet(title, ("column", "kind", "role", "", "values"), tuple(rows), words=4)
 
 
 def _as_names(names: str | Iterable[str] | None) -> tuple[str, ...]:

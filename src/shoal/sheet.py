@@ -1,0 +1,81 @@
+"""A sheet: a small table for people, the same in a terminal, in a notebook and in a report."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from html import escape
+
+_STYLE = {
+    "table": "border-collapse:collapse;font-variant-numeric:tabular-nums",
+    "th": "text-align:{side};font-weight:600;padding:3px 14px 3px 0;border-bottom:1px solid #7b8794",
+    "td": "text-align:{side};padding:3px 14px 3px 0;vertical-align:top",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """``title``: what to see. ``rows``: texts, as many in each as there are ``headings``. ``notes``: what to know.
+
+    The first ``words`` columns hold words, the others numbers.
+
+    >>> print(Sheet("Two are left.", ("column", "values"), (("age", "7"), ("sex", "12"))).text())
+    Two are left.
+    column  values
+    age          7
+    sex         12
+    """
+
+    title: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+    words: int = 1
+
+    def text(self) -> str:
+        """Return the sheet as lines."""
+        lines = [self.headings, *self.rows]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)] if self.headings else []
+        body = [self._line(line, widths) for line in lines] if self.rows else []
+        return "\n".join([*([self.title] if self.title else []), *body, *self.notes])
+
+    def _line(self, texts: tuple[str, ...], widths: list[int]) -> str:
+        cells = [
+            text.ljust(width) if place < self.words else text.rjust(width)
+            for place, (text, width) in enumerate(zip(texts, widths, strict=True))
+        ]
+        return "  ".join(cells).rstrip()
+
+    def html(self) -> str:
+        """Return the sheet as a piece of HTML that brings its own style, for notebooks."""
+        head = f"<p><strong>{escape(self.title)}</strong></p>" if self.title else ""
+        foot = "".join(f'<p style="opacity:.75">{escape(note)}</p>' for note in self.notes)
+        return f"<div>{head}{self._grid()}{foot}</div>"
+
+    def _grid(self) -> str:
+        if not self.rows:
+            return ""
+        head = self._cells("th", self.headings)
+        body = "".join(f"<tr>{self._cells('td', row)}</tr>" for row in self.rows)
+        return f'<table style="{_STYLE["table"]}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+
+    def _cells(self, tag: str, texts: tuple[str, ...]) -> str:
+        sides = ["left" if place < self.words else "right" for place in range(len(texts))]
+        return "".join(
+            f'<{tag} style="{_STYLE[tag].format(side=side)}">{escape(text)}</{tag}>'
+            for side, text in zip(sides, texts, strict=True)
+        )
+
+
+class Shown(ABC):
+    """A result that shows itself: as lines in a terminal, as a table in a notebook."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def sheet(self) -> Sheet:
+        """Return what is to be seen at a glance."""
+
+    def __repr__(self) -> str:
+        return self.sheet().text()
+
+    def _repr_html_(self) -> str:
+        return self.sheet().html()

@@ -1,0 +1,39 @@
+"""Numbers in words: how risks, shares and measured values are written for people."""
+
+from typing import Any
+
+_EVEN, _MANY = 0.5, 100  # from which risk on per cent are easier to grasp; from how many on nobody asks for tenths
+
+
+def odds(risk: float) -> str:
+    """Write a small risk as 1 in so many, a large one in per cent.
+
+    >>> odds(1 / 11), odds(0.0004), odds(0.75), odds(0.0)
+    ('1 in 11', '1 in 2,500', '75.0%', '0.0%')
+    """
+    if not 0 < risk < _EVEN:
+        return f"{risk:.1%}"
+    many = 1 / risk
+    return f"1 in {many:,.0f}" if many >= _MANY or abs(many - round(many)) < 0.05 else f"1 in {many:,.1f}"
+
+
+def short(number: Any) -> str:
+    """Write a measured value with as many digits as anybody reads.
+
+    >>> from fractions import Fraction
+    >>> short(Fraction(1, 3)), short(11), short(0.25), short(float("inf"))
+    ('0.3333', '11', '0.25', 'infinity')
+    """
+    if isinstance(number, int):
+        return f"{number:,}"
+    value = float(number)
+    return "infinity" if value == float("inf") else f"{value:.4g}"
+
+
+def values(held: dict[str, Any]) -> str:
+    """Write named values.
+
+    >>> values({"k": 11, "t": 0.125})
+    'k = 11, t = 0.125'
+    """
+    return ", ".join(f"{name} = {short(number)}" for name, number in held.items())
