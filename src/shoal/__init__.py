@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from shoal import demo, errors
-    from shoal.anonymization import anonymize, frontier
+    from shoal.anonymization import anonymize, frontier, schemes
     from shoal.assessment import Assessment, assess
     from shoal.battery import attack
     from shoal.comparison import Comparison, compare
@@ -43,6 +43,7 @@ _HOMES = {
     "measures": "shoal.plain",
     "peers": "shoal.peering",
     "read": "shoal.table.reading",
+    "schemes": "shoal.anonymization",
     "write": "shoal.table.writing",
 }
 _ROOMS = {"charts", "demo", "errors"}
@@ -68,6 +69,7 @@ __all__ = [
     "measures",
     "peers",
     "read",
+    "schemes",
     "write",
 ]
 

@@ -19,6 +19,8 @@ from shoal.release.case import Case
 from shoal.release.release import Release, verified_in_a_file
 from shoal.search.frontier import LIMITS, SIZES, Frontier
 from shoal.search.frontier import frontier as find_frontier
+from shoal.search.schemes import Schemes
+from shoal.search.schemes import schemes as find_schemes
 from shoal.treatments.outliers import OUTLIERS
 from shoal.treatments.refinement import refined
 from shoal.treatments.treatment import TREATMENTS, Treatment
@@ -80,6 +82,26 @@ def frontier(  # noqa: PLR0913 - keyword-only options
     case, workers = Case.of(data, policy), _workers(threads)
     others = tuple(model for model in case.models if model.name != KAnonymity.name)
     return find_frontier(case.goal(others, case.limit, workers), sizes, limits, progress or silent)
+
+
+def schemes(
+    data: Any, policy: Policy | str | Path, *, progress: Hook | None = None, threads: int | None = None
+) -> Schemes:
+    """Look at every scheme: what it costs, and how many persons it leaves out to meet what is required.
+
+    >>> import shoal
+    >>> policy = shoal.Policy.parse('''
+    ... version = 1
+    ... columns.age = { role = "quasi", hierarchy = { kind = "interval", widths = [10] } }
+    ... require = [{ model = "k-anonymity", k = 2 }]
+    ... ''')
+    >>> found = shoal.schemes({"age": [31, 34, 71, 78]}, policy)
+    >>> found.suppressed.tolist(), found.scheme(found.best)
+    ([4, 0, 0], {'age': 1})
+    """
+    case = Case.of(data, policy)
+    goal = case.goal(case.models, case.persons, _workers(threads))
+    return find_schemes(goal, case.limit, progress or silent)
 
 
 def _workers(threads: int | None) -> int:

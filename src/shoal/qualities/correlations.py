@@ -38,22 +38,32 @@ class Correlations(Quality):
 
     def measured(self, recoding: Recoding) -> Measured:
         """Compare all pairs."""
-        varied = [column for column in recoding.of_quasi if np.count_nonzero(column.original) > 1]
+        varied = _varied(recoding)
         left_out = {one.name: "all its values are the same" for one in recoding.of_quasi if one not in varied}
-        if len(varied) < 2:
+        found = pairs(recoding)
+        if not found:
             return self.result(None, {}, left_out)
-        before = {column.name: _Side.before(column) for column in varied}
-        rows, counts = recoding.representatives
-        after = {column.name: _Side.after(column.rows(rows)) for column in varied}
-        pairs = {
-            (one, two): (before[one].beside(before[two], recoding.counts), after[one].beside(after[two], counts))
-            for one, two in combinations(before, 2)
-        }
         gone = {column.name: lost_share(column) for column in varied}
         scores = {
-            name: _score([held for names, held in pairs.items() if name in names], lost) for name, lost in gone.items()
+            name: _score([held for names, held in found.items() if name in names], lost) for name, lost in gone.items()
         }
-        return self.result(_score(list(pairs.values()), float(np.mean(list(gone.values())))), scores, left_out)
+        return self.result(_score(list(found.values()), float(np.mean(list(gone.values())))), scores, left_out)
+
+
+def pairs(recoding: Recoding) -> dict[tuple[str, str], tuple[float, float]]:
+    """Return the correlation of each pair of columns before and after; of columns that have only one value, none."""
+    varied = _varied(recoding)
+    before = {column.name: _Side.before(column) for column in varied}
+    rows, counts = recoding.representatives
+    after = {column.name: _Side.after(column.rows(rows)) for column in varied}
+    return {
+        (one, two): (before[one].beside(before[two], recoding.counts), after[one].beside(after[two], counts))
+        for one, two in combinations(before, 2)
+    }
+
+
+def _varied(recoding: Recoding) -> list[Recoded]:
+    return [column for column in recoding.of_quasi if np.count_nonzero(column.original) > 1]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,0 +1,64 @@
+"""Correlations between columns, before and after."""
+
+from typing import Any
+
+from shoal.charts.chart import Chart
+from shoal.charts.colours import BREACH, INK, PROTECTED
+from shoal.errors import RecodingError
+from shoal.qualities.correlations import pairs
+from shoal.recoding.recoding import Recoding
+
+MOST = 20  # columns that are drawn
+
+
+def correlations(recoding: Recoding) -> Chart:
+    """Draw by how much the correlation of each pair of columns has changed: orange if it is weaker, blue if stronger.
+
+    >>> import shoal
+    >>> before, after = {"x": [1, 2, 3, 4], "y": [2, 4, 6, 8]}, {"x": [1, 2, 3, 4], "y": list("****")}
+    >>> correlations(shoal.compare(before, after).recoding).spec["title"]["text"]
+    'Correlations: x and y changed most, from 1.00 to 0.00'
+    """
+    found = pairs(recoding)
+    if not found:
+        raise RecodingError("There are no two columns whose values vary, so there is nothing to draw.")
+    names = list(dict.fromkeys(name for pair in found for name in pair))
+    values = [
+        {"one": one, "two": two, "before": before, "after": after, "change": abs(after) - abs(before)}
+        for (first, second), (before, after) in found.items()
+        if {first, second} <= set(names[:MOST])
+        for one, two in ((first, second), (second, first))
+    ]
+    (one, two), (before, after) = max(found.items(), key=lambda held: abs(held[1][0] - held[1][1]))
+    title = f"Correlations: {one} and {two} changed most, from {before:.2f} to {after:.2f}"
+    told = "Pearson's r of numbers, the correlation ratio of a number and a category, Cramér's V of categories"
+    if len(names) > MOST:
+        told += f". {len(names) - MOST} more columns are not drawn"
+    return Chart.of(title, [told, "In each cell: before → after"], _body(values, names[:MOST]))
+
+
+def _body(values: list[dict[str, Any]], names: list[str]) -> dict[str, Any]:
+    side = 74 if len(names) <= 8 else 30
+    axis = {"labelLimit": 140, "grid": False, "ticks": False, "domain": False}
+    y = {"field": "one", "type": "nominal", "sort": names, "title": None, "axis": axis}
+    x = {"field": "two", "type": "nominal", "sort": names, "title": None, "axis": {**axis, "labelAngle": -30}}
+    scale = {"domain": [-1, 0, 1], "range": [BREACH, "#ffffff", PROTECTED[3]], "interpolate": "rgb"}
+    fill = {"field": "change", "type": "quantitative", "scale": scale, "legend": {"title": "change", "format": "+.1f"}}
+    told = [
+        {"field": "one"},
+        {"field": "two"},
+        {"field": "before", "format": ".3f"},
+        {"field": "after", "format": ".3f"},
+    ]
+    cell = {"mark": {"type": "rect", "stroke": "#e4e7eb"}, "encoding": {"x": x, "y": y, "color": fill, "tooltip": told}}
+    text = {
+        "transform": [{"calculate": "format(datum.before, '.2f') + ' → ' + format(datum.after, '.2f')", "as": "told"}],
+        "mark": {"type": "text", "fontSize": 10, "color": INK},
+        "encoding": {"x": x, "y": y, "text": {"field": "told"}},
+    }
+    return {
+        "width": {"step": side},
+        "height": {"step": min(side, 34)},
+        "data": {"values": values},
+        "layer": [cell, *([text] if side > 30 else [])],
+    }

@@ -1,0 +1,135 @@
+"""The lattice of schemes: what each costs, and which meet what is required."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.charts.chart import Chart
+from shoal.charts.colours import BREACH, FAINT, PROTECTED
+from shoal.search.schemes import Schemes
+
+MOST, LINES_MOST = 600, 200  # schemes that are all drawn, and up to which also the lines between them are
+_WIDTH, _LETTER = 600, 5  # pixels of the picture, and of a letter in it
+
+
+def lattice(found: Schemes) -> Chart:
+    """Draw schemes by how coarse they are in total: darker if they cost less, ringed if they meet what is required.
+
+    Of a large lattice those are drawn that just meet it (none that is one step finer does), the best one, and those one
+    step away from it.
+
+    >>> import shoal
+    >>> policy = shoal.Policy.parse('''
+    ... version = 1
+    ... columns.age = { role = "quasi", hierarchy = { kind = "interval", widths = [10] } }
+    ... require = [{ model = "k-anonymity", k = 2 }]
+    ... ''')
+    >>> lattice(shoal.schemes({"age": [31, 34, 71, 78]}, policy)).spec["title"]["text"]
+    'The best of 3 schemes costs 0.333; 2 meet what is required'
+    """
+    shown = np.arange(len(found)) if len(found) <= MOST else _near(found)
+    meets, levels = found.meets, found.levels.sum(axis=1)
+    values = [
+        {
+            "id": int(place),
+            "level": int(levels[place]),
+            "x": x,
+            "cost": float(found.prices[place]),
+            "meets": bool(meets[place]),
+            "best": int(place) == found.best,
+            "scheme": " ".join(map(str, found.levels[place])),
+        }
+        for place, x in zip(shown.tolist(), _across(found, shown, levels), strict=True)
+    ]
+    if found.best is None:
+        title = f"None of {len(found):,} schemes meets what is required"
+    else:
+        number = int(np.count_nonzero(meets))
+        verb = "meets" if number == 1 else "meet"
+        cost = found.prices[found.best]
+        title = f"The best of {len(found):,} schemes costs {cost:.3f}; {number:,} {verb} what is required"
+    told = [f"Upwards: coarser. Dark: cheap by {found.quality}. Ringed: meets what is required. Orange: the best"]
+    told.append(f"A scheme is named by the levels of {', '.join(found.names)}")
+    if len(shown) < len(found):
+        told.append(f"Of all schemes {len(shown):,} are drawn: the finest that will do, and those beside the best")
+    return Chart.of(title, told, _body(values, _lines(found, shown, values)))
+
+
+def _near(found: Schemes) -> NDArray[np.intp]:
+    """Return the schemes that just meet what is required, the cheapest first, and those beside the best."""
+    finest = np.flatnonzero(found.finest())
+    finest = finest[np.argsort(found.prices[finest], kind="stable")][: MOST // 2]
+    beside = np.zeros(0, np.intp)
+    if found.best is not None:
+        apart = np.abs(found.levels - found.levels[found.best]).sum(axis=1)
+        beside = np.flatnonzero(apart <= 1)
+    return np.union1d(finest, beside)
+
+
+def _across(found: Schemes, shown: NDArray[np.intp], levels: NDArray[np.integer]) -> list[float]:
+    """Return where in its row each scheme is: in the order of their numbers, around the middle."""
+    rows = levels[shown]
+    places = np.zeros(len(shown))
+    for row in np.unique(rows):
+        here = np.flatnonzero(rows == row)
+        here = here[np.lexsort(found.levels[shown[here]].T[::-1])]
+        places[here] = np.arange(len(here)) - (len(here) - 1) / 2
+    return [float(place) for place in places]
+
+
+def _lines(found: Schemes, shown: NDArray[np.intp], values: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the lines between schemes that are one step apart, if there are not too many."""
+    if len(shown) > LINES_MOST:
+        return []
+    at = {tuple(found.levels[place].tolist()): value for place, value in zip(shown, values, strict=True)}
+    lines = []
+    for levels, value in at.items():
+        for column in range(len(levels)):
+            other = at.get((*levels[:column], levels[column] + 1, *levels[column + 1 :]))
+            if other is not None:
+                lines.append({"x": value["x"], "level": value["level"], "x2": other["x"], "level2": other["level"]})
+    return lines
+
+
+def _body(values: list[dict[str, Any]], lines: list[dict[str, Any]]) -> dict[str, Any]:
+    wide = max(abs(value["x"]) for value in values) + 1
+    named = _LETTER * len(values[0]["scheme"]) < _WIDTH / (2 * wide)  # whether there is room for all names
+    x = {"field": "x", "type": "quantitative", "axis": None, "scale": {"domain": [-wide, wide]}}
+    axis = {"tickMinStep": 1, "format": "d", "grid": False}
+    y = {"field": "level", "type": "quantitative", "title": "levels in total", "axis": axis}
+    y["scale"] = {"zero": False, "nice": False, "padding": 16}
+    cost = {
+        "field": "cost",
+        "type": "quantitative",
+        "scale": {"range": list(PROTECTED[::-1])},
+        "legend": {"title": "cost", "format": ".2f"},
+    }
+    edge = {
+        "data": {"values": lines},
+        "mark": {"type": "rule", "color": "#d3d8de", "strokeWidth": 0.8},
+        "encoding": {"x": x, "x2": {"field": "x2"}, "y": y, "y2": {"field": "level2"}},
+    }
+    ring = {
+        "condition": [{"test": "datum.best", "value": BREACH}, {"test": "datum.meets", "value": "#1f2933"}],
+        "value": "#ffffff",
+    }
+    size = {"condition": {"test": "datum.best", "value": 190}, "value": 90}
+    told = [{"field": "scheme"}, {"field": "cost", "format": ".4f"}, {"field": "meets"}]
+    wider = {"condition": {"test": "datum.best", "value": 3}, "value": 1.4}
+    node = {
+        "mark": {"type": "point", "filled": True, "opacity": 1},
+        "encoding": {"x": x, "y": y, "fill": cost, "stroke": ring, "size": size, "strokeWidth": wider, "tooltip": told},
+    }
+    name = {
+        "transform": [] if named else [{"filter": "datum.best"}],
+        "mark": {"type": "text", "dy": 14, "fontSize": 8.5, "color": FAINT},
+        "encoding": {"x": x, "y": y, "text": {"field": "scheme"}},
+    }
+    rows = len({value["level"] for value in values})
+    return {
+        "width": _WIDTH,
+        "height": max(120, min(46 * rows, 560)),
+        "data": {"values": values},
+        "layer": [*([edge] if lines else []), node, name],
+    }

@@ -1,0 +1,96 @@
+"""How probable it is that somebody is found: persons by risk, before and after."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from math import ceil
+from typing import Any
+
+from shoal.assessment import Assessment
+from shoal.charts.chart import Chart
+from shoal.charts.colours import BREACH, FAINT, INK, PROTECTED
+from shoal.charts.small import blurred
+
+_NAMED = (1, 2, 5, *(number * 10**power for power in range(1, 8) for number in (1, 3)))  # ticks: 1 in so many
+
+
+def risks(found: Mapping[str, Assessment], threshold: Fraction | float, *, least: int = 1) -> Chart:
+    """Draw how many persons have which risk (1 / the number of those they could be), a row for each table.
+
+    Bars double in width from the threshold on to both sides, so that every bar is either above it or not. ``least``:
+    smaller numbers of persons than this are not told.
+
+    >>> import shoal
+    >>> risks({"before": shoal.assess({"age": [31, 31, 34, 71]}, quasi=["age"])}, 0.5).spec["title"]["text"]
+    'before: 2 of 4 persons have a risk above 50.0%'
+    """
+    limit = Fraction(threshold).limit_denominator(10**6)
+    values, told = [], []
+    for name, one in found.items():
+        bars: dict[int, int] = {}
+        for size, persons in one.sizes.items():
+            place = _place(size, limit)
+            bars[place] = bars.get(place, 0) + persons
+        above = sum(persons for place, persons in bars.items() if place >= 0)
+        told.append(f"{blurred(above, least)} of {one.persons:,} persons have a risk above {_risk(limit)}")
+        values += [_bar(name, place, persons, limit, least) for place, persons in sorted(bars.items())]
+    titles = [f"{name}: {said}" for name, said in zip(found, told, strict=True)]
+    subtitle = "Risk: 1 in as many as look alike to whoever knows all quasi-identifiers. Each bar: up to twice the risk"
+    return Chart.of(titles[-1], [*titles[:-1], subtitle], _body(values, list(found), limit))
+
+
+def _place(size: int, limit: Fraction) -> int:
+    """Return the bar of a risk of 1 / size: 0 from just above the limit to twice that, −1 from half of it on.
+
+    >>> [_place(size, Fraction(1, 11)) for size in (1, 5, 6, 10, 11, 21, 22)]
+    [3, 1, 0, 0, -1, -1, -2]
+    """
+    times = size * limit  # how many times smaller the risk is than the limit
+    return -int(times).bit_length() if times >= 1 else (ceil(1 / times) - 1).bit_length() - 1
+
+
+def _risk(share: Fraction) -> str:
+    return f"1 in {1 / share}" if share.numerator == 1 and share < Fraction(1, 2) else f"{float(share):.1%}"
+
+
+def _bar(name: str, place: int, persons: int, limit: Fraction, least: int) -> dict[str, Any]:
+    low, high = float(limit) * 2.0**place, min(float(limit) * 2.0 ** (place + 1), 1.0)
+    hidden = 0 < persons < least
+    return {
+        "table": name,
+        "low": low,
+        "high": high,
+        "persons": least if hidden else persons,
+        "above": place >= 0,
+        "told": blurred(persons, least),
+    }
+
+
+def _body(values: list[dict[str, Any]], names: list[str], limit: Fraction) -> dict[str, Any]:
+    named = [1 / number for number in _NAMED if 1 / number >= min(value["low"] for value in values)]
+    label = "datum.value < 0.9 ? '1 in ' + format(1 / datum.value, ',.0f') : 'certain'"
+    axis = {"grid": False, "values": named, "labelExpr": label}
+    x = {"field": "low", "type": "quantitative", "title": "risk", "scale": {"type": "log", "nice": False}, "axis": axis}
+    count = {"format": ",d", "tickMinStep": 1}
+    y = {"field": "persons", "type": "quantitative", "title": "persons", "axis": count, "stack": None}
+    fill = {"condition": {"test": "datum.above", "value": BREACH}, "value": PROTECTED[3]}
+    bar = {
+        "mark": {"type": "rect", "stroke": "white"},
+        "encoding": {"x": x, "x2": {"field": "high"}, "y": y, "y2": {"datum": 0}, "color": fill},
+    }
+    text = {
+        "transform": [{"calculate": "sqrt(datum.low * datum.high)", "as": "middle"}],
+        "mark": {"type": "text", "dy": -7, "color": INK},
+        "encoding": {"x": {**x, "field": "middle"}, "y": y, "text": {"field": "told"}},
+    }
+    line = {
+        "mark": {"type": "rule", "color": FAINT, "strokeDash": [4, 3], "strokeWidth": 1.5},
+        "encoding": {"x": {"datum": float(limit)}},
+    }
+    header = {"labelAngle": 0, "labelAlign": "left", "labelOrient": "top", "labelAnchor": "start"}
+    header |= {"labelFontSize": 12, "labelPadding": 14, "labelFontWeight": "bold"}
+    row = {"field": "table", "type": "nominal", "sort": names, "title": None, "header": header}
+    return {
+        "data": {"values": values},
+        "facet": {"row": row},
+        "spec": {"width": 480, "height": 150, "layer": [bar, line, text]},
+    }

@@ -1,0 +1,108 @@
+"""All schemes of a lattice: what each of them costs, and how many persons it leaves out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import ModelError
+from shoal.progress import Hook, Progress, silent
+from shoal.recoding.nodes import Floats
+from shoal.search.goal import Goal
+from shoal.search.objective import Ints
+from shoal.search.optimum import Contest
+from shoal.search.space import Scheme
+
+MOST = 100_000  # schemes that are looked at one by one
+_TOGETHER = 2048
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Schemes:
+    """``levels[i, j]``: the level of column ``names[j]`` in scheme i. ``prices``: what it costs, by ``quality``.
+
+    ``suppressed``: persons in classes that fail; ``limit``: how many of the ``persons`` may be left out. ``best``:
+    which scheme is the best that meets what is required, None if none does.
+    """
+
+    names: tuple[str, ...]
+    levels: Ints
+    prices: Floats
+    suppressed: Ints
+    limit: int
+    persons: int
+    quality: str
+    best: int | None
+
+    def __len__(self) -> int:
+        return len(self.levels)
+
+    @property
+    def meets(self) -> NDArray[np.bool_]:
+        """Which schemes meet what is required."""
+        return np.asarray((self.suppressed <= self.limit) & (self.suppressed < self.persons))
+
+    def scheme(self, place: int) -> Scheme:
+        """Return the level of each column."""
+        return dict(zip(self.names, self.levels[place].tolist(), strict=True))
+
+    def place(self, scheme: Mapping[str, int]) -> int:
+        """Return which one a scheme is."""
+        wanted = np.array([scheme[name] for name in self.names])
+        return int(np.flatnonzero((self.levels == wanted).all(axis=1))[0])
+
+    def finest(self) -> NDArray[np.bool_]:
+        """Tell which schemes meet what is required, though none that is one step finer does."""
+        span = self.levels.max(axis=0) + 2
+        number = np.ravel_multi_index(tuple((self.levels + 1).T), tuple(span + 1))
+        meets = np.zeros(int(np.prod(span + 1)), bool)
+        meets[number] = self.meets
+        strides = np.cumprod([1, *(span + 1)[:0:-1]])[::-1]
+        return np.asarray(self.meets & ~np.any([meets[number - stride] for stride in strides], axis=0))
+
+
+def schemes(goal: Goal, limit: int, progress: Hook = silent) -> Schemes:
+    """Look at every scheme; the goal's own limit says up to where counts are exact, ``limit`` what will do.
+
+    >>> import shoal
+    >>> from shoal.hierarchy.spec import bind_all
+    >>> from shoal.models.evidence import Gatherer
+    >>> from shoal.models.k_anonymity import KAnonymity
+    >>> from shoal.qualities.loss import Loss
+    >>> from shoal.search.space import Space
+    >>> table = shoal.read({"age": [31, 34, 38, 71]})
+    >>> space = Space.of(table, ["age"], bind_all({"age": {"kind": "interval", "widths": [10]}}, table))
+    >>> found = schemes(Goal(space, Gatherer(table), (KAnonymity(k=2),), Loss(), 4), 1)
+    >>> found.suppressed.tolist(), found.meets.tolist(), found.best
+    ([4, 1, 0], [False, True, True], 1)
+    """
+    space = goal.space
+    if len(space) > MOST:
+        raise ModelError(
+            f"There are {len(space):,} schemes, too many to look at each of them.",
+            hint="Bound the levels of some columns: search.levels.",
+        )
+    evaluator, contest = goal.evaluator, Contest(space)
+    prices, suppressed = [], []
+    for begin in range(0, len(space), _TOGETHER):
+        progress(Progress("looking at every scheme", begin, len(space)))
+        counted = evaluator.counted(np.arange(begin, min(begin + _TOGETHER, len(space))))
+        prices.append(goal.objective.priced(counted).prices)
+        suppressed.append(counted.suppressed)
+        fits = np.flatnonzero((counted.suppressed <= limit) & (counted.suppressed < goal.evidence.classes.persons))
+        contest.enter(counted.some(fits), prices[-1][fits])
+    best = contest.best()
+    levels = np.stack(np.unravel_index(np.arange(len(space)), space.shape), axis=1)
+    levels += np.array([ladder.low for ladder in space.ladders])
+    order = [space.names.index(name) for name in space.quasi]
+    return Schemes(
+        space.quasi,
+        levels[:, order],
+        np.concatenate(prices),
+        np.concatenate(suppressed),
+        limit,
+        goal.evidence.classes.persons,
+        goal.quality.name,
+        None if best is None else best.scheme,
+    )
