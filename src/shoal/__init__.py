@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from shoal.plain import measures
     from shoal.policy.policy import Policy
     from shoal.release.release import Release
+    from shoal.reporting.report import Report, report
     from shoal.table.reading import read
     from shoal.table.table import Table
     from shoal.table.writing import write
@@ -30,6 +31,7 @@ _HOMES = {
     "Comparison": "shoal.comparison",
     "Policy": "shoal.policy.policy",
     "Release": "shoal.release.release",
+    "Report": "shoal.reporting.report",
     "ShoalError": "shoal.errors",
     "Table": "shoal.table.table",
     "anonymize": "shoal.anonymization",
@@ -43,6 +45,7 @@ _HOMES = {
     "measures": "shoal.plain",
     "peers": "shoal.peering",
     "read": "shoal.table.reading",
+    "report": "shoal.reporting.report",
     "schemes": "shoal.anonymization",
     "write": "shoal.table.writing",
 }
@@ -53,6 +56,7 @@ __all__ = [
     "Comparison",
     "Policy",
     "Release",
+    "Report",
     "ShoalError",
     "Table",
     "__version__",
@@ -69,6 +73,7 @@ __all__ = [
     "measures",
     "peers",
     "read",
+    "report",
     "schemes",
     "write",
 ]

@@ -176,13 +176,15 @@ def assess(  # noqa: PLR0913 - keyword-only options
     missing: str | None = None,
     threshold: Fraction | float | str = Fraction(1, 5),
     uniques: int | None = None,
+    population: Any = None,
     progress: Hook | None = None,
 ) -> Assessment:
     """Assess the risk of every person in a table, and judge it by the requirements of a policy.
 
     ``data``: a table, a frame or a file. Roles come from the policy, or are given by name; names that are given go
     first. ``threshold``: the risk above which persons are counted. ``uniques``: find out who is singled out by at most
-    so many columns (special uniques).
+    so many columns (special uniques). ``population``: how many people the table is drawn from, or a register of them,
+    if the policy does not say.
 
     >>> import shoal
     >>> found = shoal.assess({"age": [34, 34, 71, 71], "dx": ["flu", "ms", "flu", "flu"]}, quasi="age", sensitive="dx")
@@ -193,7 +195,17 @@ def assess(  # noqa: PLR0913 - keyword-only options
     chosen = Policy.given(policy) if policy is not None else Policy(version=1)
     table = _table(data, chosen, {"quasi": quasi, "sensitive": sensitive, "subject": subject})
     rule = Missing.named(missing) if missing is not None else chosen.data.missing
-    return _Assessor(table, chosen, rule, _share(threshold), uniques, hook).assessment()
+    everybody = None if population is None else _people(population, table)
+    return _Assessor(table, chosen, rule, _share(threshold), uniques, hook, everybody).assessment()
+
+
+def _people(given: Any, table: Table) -> Population:
+    """Take a population: itself, its size, or a register."""
+    if isinstance(given, Population):
+        return given
+    if isinstance(given, int):
+        return Population(given)
+    return Population.of(given if isinstance(given, Table) else read(given), table.subject)
 
 
 def _share(given: Fraction | float | str) -> Fraction:
@@ -232,6 +244,7 @@ class _Assessor:
     threshold: Fraction
     uniques: int | None
     progress: Hook
+    everybody: Population | None = None
 
     @cached_property
     def hierarchies(self) -> dict[str, Hierarchy]:
@@ -239,7 +252,7 @@ class _Assessor:
 
     @cached_property
     def population(self) -> Population | None:
-        return self.policy.people(self.table, self.evidence.classes.persons)
+        return self.everybody or self.policy.people(self.table, self.evidence.classes.persons)
 
     @cached_property
     def plain(self) -> Gatherer:

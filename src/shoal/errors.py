@@ -9,6 +9,7 @@
     ├── PolicyError      a policy cannot be understood, or does not fit the table
     ├── ReleaseError     a goal cannot be reached, or a release is not what it should be
     ├── AttackError      an attack cannot be tried
+    ├── ReportError      there is nothing that a report could be made of
     ├── WriteError       something cannot be written, or must not be overwritten
     └── Cancelled        the user stopped a long run
 
@@ -81,6 +82,10 @@ class ReleaseError(ShoalError):
 
 class AttackError(ShoalError):
     """An attack cannot be tried."""
+
+
+class ReportError(ShoalError):
+    """There is nothing that a report could be made of."""
 
 
 class WriteError(ShoalError):

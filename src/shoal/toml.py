@@ -17,6 +17,39 @@ def key(name: str) -> str:
     return name if _BARE.fullmatch(name) else value(name)
 
 
+def document(given: Mapping[str, Any]) -> str:
+    """Return how a document is written: what is alone first, then its tables, a line for each of their entries.
+
+    >>> print(document({"version": 1, "data": {"subject": "id"}, "require": [{"model": "k-anonymity", "k": 11}]}))
+    version = 1
+    <BLANKLINE>
+    [data]
+    subject = "id"
+    <BLANKLINE>
+    [[require]]
+    model = "k-anonymity"
+    k = 11
+    <BLANKLINE>
+    """
+    parts = ["".join(_lines({name: held for name, held in given.items() if not _tables(held)}))]
+    for name, held in given.items():
+        if isinstance(held, Mapping):
+            parts.append("".join([f"[{key(name)}]\n", *_lines(held)]))
+        elif _tables(held):
+            parts += ["".join([f"[[{key(name)}]]\n", *_lines(one)]) for one in held]
+    return "\n".join(part for part in parts if part)
+
+
+def _tables(held: Any) -> bool:
+    """Tell whether something is written as a table, or as several."""
+    several = isinstance(held, list | tuple) and bool(held) and all(isinstance(one, Mapping) for one in held)
+    return isinstance(held, Mapping) or several
+
+
+def _lines(held: Mapping[str, Any]) -> list[str]:
+    return [f"{key(name)} = {value(one)}\n" for name, one in held.items()]
+
+
 def value(given: Any) -> str:
     """Return how a value is written on one line.
 

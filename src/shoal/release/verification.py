@@ -63,15 +63,19 @@ def verify(
     """Read a written release again, see that it is what was promised, and judge it by every requirement."""
     found = _read(path, promised, options or {})
     _check(found, promised)
-    table = _with_subject(_recoded(found, original), original).assign(
-        quasi=list(promised.quasi), sensitive=list(promised.sensitive)
-    )
+    table = with_persons(found, promised, original)
     gatherer = Gatherer(table, original.missing, original.hierarchies, original.population, original.reference)
     return tuple(
         Verified(source, says, model.verdict(gatherer.evidence(view)))
         for source, says, model in requirements
         for view in model.views(table.quasi, table.sensitive)
     )
+
+
+def with_persons(found: Table, promised: Table, original: Original) -> Table:
+    """Return a released table with the roles that were promised, and with whose record each is, if that is known."""
+    table = _with_subject(_recoded(found, original), original)
+    return table.assign(quasi=list(promised.quasi), sensitive=list(promised.sensitive))
 
 
 def _read(path: Path, promised: Table, options: Mapping[str, Any]) -> Table:

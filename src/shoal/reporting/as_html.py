@@ -1,0 +1,39 @@
+"""A report as one HTML page that needs nothing else."""
+
+from base64 import b64encode
+from collections.abc import Sequence
+from functools import cache
+from importlib.metadata import version
+from importlib.util import find_spec
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from shoal.charts.chart import Chart
+from shoal.reporting.audience import Audience
+from shoal.reporting.document import Section
+
+
+def as_html(title: str, audience: Audience, sections: Sequence[Section]) -> str:
+    """Return the page. Pictures are drawn if vl-convert is there; else they are told in words."""
+    template = _environment().get_template("report.html")
+    drawn = find_spec("vl_convert") is not None
+    return template.render(title=title, audience=audience, sections=sections, version=version("shoal"), drawn=drawn)
+
+
+@cache
+def _environment() -> Environment:
+    made = Environment(
+        loader=PackageLoader("shoal.reporting"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters["kind"] = lambda block: type(block).__name__.lower()
+    made.filters["picture"] = picture
+    return made
+
+
+def picture(chart: Chart) -> str:
+    """Return a picture as an address that holds it."""
+    return f"data:image/svg+xml;base64,{b64encode(chart.to_svg().encode()).decode()}"

@@ -1,0 +1,60 @@
+"""A report as Markdown, for those who want to put it under version control."""
+
+from collections.abc import Iterator, Sequence
+from importlib.metadata import version
+
+from shoal.reporting.audience import Audience
+from shoal.reporting.document import Block, Code, Facts, Figure, Listing, Section, Signature, Text, Tone
+from shoal.sheet import Sheet
+
+
+def as_markdown(title: str, audience: Audience, sections: Sequence[Section]) -> str:
+    """Return the report as text."""
+    kind = "External version" if audience.external else "Internal version: stays with the owner of the data"
+    lines = [f"# {_plain(title)}", f"{kind}. Made by shoal {version('shoal')}."]
+    for section in sections:
+        lines += _section(section, 2)
+    return "\n\n".join(lines) + "\n"
+
+
+def _section(section: Section, level: int) -> Iterator[str]:
+    yield f"{'#' * level} {_plain(section.title)}"
+    for block in section.blocks:
+        yield from _section(block, level + 1) if isinstance(block, Section) else _block(block)
+
+
+def _block(block: Block) -> Iterator[str]:
+    match block:
+        case Text(text, tone):
+            yield {Tone.LEAD: "*{}*", Tone.GOOD: "**{}**", Tone.BAD: "**{}**"}.get(tone, "{}").format(_plain(text))
+        case Facts(items):
+            yield "\n".join(f"- **{_plain(name)}**: {_plain(said)}" for name, said in items)
+        case Listing(items, open):
+            yield "\n".join(f"- {'[ ] ' if open else ''}{_plain(item)}" for item in items)
+        case Figure():
+            yield f"> Figure. {_plain(block.alternative)}"
+        case Code(title, text):
+            yield f"**{_plain(title)}**\n\n```\n{text.rstrip()}\n```"
+        case Signature(lines):
+            yield "\n\n".join(f"{line}: ______________________________" for line in lines)
+        case Sheet():
+            yield from _sheet(block)
+
+
+def _sheet(sheet: Sheet) -> Iterator[str]:
+    if sheet.title:
+        yield f"**{_plain(sheet.title)}**"
+    sides = [":--" if place < sheet.words else "--:" for place in range(len(sheet.headings))]
+    rows = [sheet.headings, sides, *sheet.rows]
+    yield "\n".join(f"| {' | '.join(_cell(cell) for cell in row)} |" for row in rows)
+    yield from (f"*{_plain(note)}*" for note in sheet.notes)
+
+
+def _cell(text: str) -> str:
+    return text if text in {":--", "--:"} else _plain(text).replace("|", "\\|")
+
+
+def _plain(text: str) -> str:
+    """Return text so that nothing in it is taken for markup."""
+    cleaned = " ".join(text.split())
+    return "".join(f"\\{sign}" if sign in "\\`*_<>#[]" else sign for sign in cleaned)

@@ -1,0 +1,56 @@
+"""Who reads a report: the owner of the data, or others, to whom small numbers are not told."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.charts.small import blurred
+
+
+@dataclass(frozen=True, slots=True)
+class Audience:
+    """``external``: others read it. ``least``: they are told of no fewer persons than this, unless of none at all.
+
+    >>> owner, others = Audience(external=False, least=11), Audience(external=True, least=11)
+    >>> owner.count(3), others.count(3), others.share(3, 5000), others.share(50, 5000)
+    ('3', 'fewer than 11', 'below 0.22%', '1.0%')
+    """
+
+    external: bool
+    least: int
+
+    @property
+    def told(self) -> int:
+        """The smallest number of persons that is told."""
+        return self.least if self.external else 1
+
+    def count(self, number: int) -> str:
+        """Write a number of persons."""
+        return blurred(number, self.told)
+
+    def share(self, part: int, whole: int) -> str:
+        """Write a share of so many persons."""
+        if not whole:
+            return "–"
+        return f"below {self.told / whole:.2%}" if self.hides(part) else f"{part / whole:.1%}"
+
+    def hides(self, number: int) -> bool:
+        """Tell whether a number of persons is not to be told."""
+        return 0 < number < self.told
+
+    def hidden(self, counts: Sequence[int] | NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Tell which of some numbers, whose sum is known, are not to be told.
+
+        If what is hidden were fewer persons in total than may be told, the sum would give it away: then the smallest
+        of the others is hidden, too.
+
+        >>> Audience(external=True, least=11).hidden([50, 3, 20, 0]).tolist()
+        [False, True, True, False]
+        """
+        held = np.asarray(counts, np.int64)
+        small = (held > 0) & (held < self.told)
+        if small.any() and held[small].sum() < self.told and (others := np.flatnonzero((held > 0) & ~small)).size:
+            small[others[np.argmin(held[others])]] = True
+        return np.asarray(small)

@@ -1,0 +1,56 @@
+"""How the release was found: what else could have been had."""
+
+from shoal.charts.frontier import frontier
+from shoal.charts.lattice import lattice
+from shoal.errors import counted
+from shoal.reporting.audience import Audience
+from shoal.reporting.document import Block, Facts, Figure, Section, Text, Tone
+from shoal.reporting.findings import Findings
+from shoal.words import short
+
+
+def choice(found: Findings, audience: Audience) -> Section:
+    """Tell how the release was searched for, and what other levels of protection would cost."""
+    blocks: list[Block | None] = [_lead(found), _search(found)]
+    if found.schemes is not None and not audience.external:
+        blocks.append(Figure(lattice(found.schemes)))
+    if found.frontier is not None and any(point.price is not None for point in found.frontier.points):
+        blocks.append(Figure(frontier(found.frontier)))
+    return Section.of("How the release was chosen", "choice", blocks)
+
+
+def _lead(found: Findings) -> Text:
+    if found.release is None:
+        return Text("The released table was made elsewhere; how it was chosen is not known here.", Tone.LEAD)
+    how = found.policy.search
+    limit = f"At most {how.suppression:.1%} of the {found.who} may be left out."
+    return Text(f"{_RECODINGS[how.recoding]} What is to be lost least is measured by {how.quality}. {limit}", Tone.LEAD)
+
+
+def _search(found: Findings) -> Facts | None:
+    if found.release is None:
+        return None
+    told, facts = found.release.internal["search"], []
+    if "schemes" in told:
+        facts.append(("Schemes", f"{told['schemes']:,} ways to make columns coarser were to be had"))
+    if "gap" in told:
+        gap = float(told["gap"])
+        proved = "proved: no scheme costs less" if not gap else f"no scheme costs less by more than {gap:.2%}"
+        facts.append(("Best", proved))
+    if found.release.scheme:
+        levels = ", ".join(f"{name} {level}" for name, level in found.release.scheme.items())
+        facts.append(("Levels", levels))
+    facts.append(("Classes", counted(found.release.classes, "group") + " of persons who look alike"))
+    cost = found.release.quality[found.policy.search.quality].total
+    if cost is not None:
+        facts.append(("Cost", f"{short(cost.cost)} of what there is to lose, by {found.policy.search.quality}"))
+    return Facts(tuple(facts))
+
+
+_RECODINGS = {
+    "global": "All records are made coarser alike (global recoding), by the best of all schemes.",
+    "local": "Each record is made as little coarser as it needs (local recoding).",
+    "mondrian": "Records are cut into ever smaller groups at medians (Mondrian).",
+    "suppression": "Values are left out one by one, where too few persons look alike.",
+    "subsets": "Records are made coarser until enough persons look alike to whoever knows a few columns.",
+}

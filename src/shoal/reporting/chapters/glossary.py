@@ -1,0 +1,15 @@
+"""The words of the report."""
+
+import tomllib
+from importlib.resources import files
+
+from shoal.reporting.audience import Audience
+from shoal.reporting.document import Facts, Section
+from shoal.reporting.findings import Findings
+
+
+def glossary(found: Findings, audience: Audience) -> Section:
+    """Explain the words."""
+    del found, audience  # always the same
+    words = tomllib.loads(files("shoal.reporting").joinpath("texts/glossary.toml").read_text(encoding="utf-8"))
+    return Section("Glossary", "glossary", (Facts(tuple(words.items())),))

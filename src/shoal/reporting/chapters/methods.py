@@ -1,0 +1,67 @@
+"""How things were measured, and where it is published."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from shoal.attacks.attack import ATTACKS
+from shoal.models.model import MODELS
+from shoal.presets.preset import PRESETS
+from shoal.qualities.quality import QUALITIES
+from shoal.reporting.audience import Audience
+from shoal.reporting.document import Facts, Section
+from shoal.reporting.findings import Findings
+from shoal.sheet import Sheet
+
+_HEADINGS = (
+    ("EMA Policy 0070, Health Canada PRCI", "direct and quasi-identifiers", "The data and their variables"),
+    ("", "adversaries and plausible attacks", "Context; Attacks"),
+    ("", "anonymisation techniques, by variable", "What was done to each variable"),
+    ("", "threshold and risk of re-identification", "Risk before and after"),
+    ("", "data utility considerations", "Data utility"),
+    ("", "conclusion", "Conclusion and sign-off"),
+    ("WP216 (Opinion 05/2014)", "singling out, linkability, inference", "Attacks"),
+    ("ISO/IEC 27559", "context assessment", "Context"),
+    ("", "data assessment", "The data and their variables"),
+    ("", "identifiability assessment and mitigation", "Risk before and after; Attacks; What was done"),
+    ("", "governance", "What the numbers do not cover; Conclusion and sign-off"),
+    ("HIPAA expert determination", "methods and results of the analysis", "this document"),
+)
+
+
+def methods(found: Findings, audience: Audience) -> Section:
+    """Explain every measure that occurs in the report, in the words of its definition."""
+    del audience  # nothing in it is about the data
+    guide = Sheet("Where to find what is asked for", ("by", "what", "chapter"), _HEADINGS, words=3)
+    used = {one.after.model for one in found.requirements}
+    attacked = {one.attack for one in found.attacks.results} if found.attacks is not None else set()
+    parts = [
+        _part("Presets", "presets", _presets(found)),
+        _part("Requirements", "models", ((name, explained(MODELS[name])) for name in sorted(used))),
+        _part(
+            "Measures of quality", "qualities", ((name, explained(QUALITIES[name])) for name in sorted(found.quality))
+        ),
+        _part("Attacks that were tried", "tried", ((name, explained(ATTACKS[name])) for name in sorted(attacked))),
+    ]
+    return Section.of("Methods and sources", "methods", [guide, *parts])
+
+
+def _part(title: str, anchor: str, items: Iterable[tuple[str, str]]) -> Section | None:
+    held = tuple(items)
+    return Section(title, f"methods-{anchor}", (Facts(held),)) if held else None
+
+
+def _presets(found: Findings) -> Iterator[tuple[str, str]]:
+    for name in dict.fromkeys(one.source for one in found.requirements if one.source != "policy"):
+        one = PRESETS[name]
+        yield name, f"{one.title}. {one.source} ({one.year}). Adversary: {one.adversary}. {one.note}"
+
+
+def explained(thing: type) -> str:
+    """Return what the documentation of a model, measure or attack says, without its examples.
+
+    >>> from shoal.models.k_anonymity import KAnonymity
+    >>> explained(KAnonymity).partition(".")[0]
+    'Everybody shares their quasi-identifiers with at least k − 1 others'
+    """
+    text = (thing.__doc__ or "").partition(">>>")[0]
+    return re.sub(r"\s+", " ", text.replace("``", "")).strip()

@@ -1,0 +1,106 @@
+"""The risk of every person, before and after: to be found, and to have something learned about them."""
+
+from collections.abc import Iterator
+
+from shoal.assessment import Assessment
+from shoal.charts.class_sizes import class_sizes
+from shoal.charts.heatmap import heatmap
+from shoal.charts.risks import risks
+from shoal.models.model import Verdict
+from shoal.reporting.audience import Audience
+from shoal.reporting.document import Figure, Section, Text, Tone
+from shoal.reporting.findings import Findings, Required
+from shoal.sheet import Sheet
+from shoal.words import odds, values
+
+
+def risk(found: Findings, audience: Audience) -> Section:
+    """Tell the risk requirement by requirement, and identity and attribute risk apart."""
+    lead = Text(
+        "Identity: can it be told which record is somebody's? Attribute: can something be learned about somebody, even "
+        "if it cannot be told which record is theirs? A release can be safe in one way and not in the other.",
+        Tone.LEAD,
+    )
+    parts = [lead, _required(found), _identity(found, audience), *_attributes(found, audience)]
+    return Section.of("Risk before and after", "risk", parts)
+
+
+def _required(found: Findings) -> Sheet | None:
+    if not found.requirements:
+        return None
+    headings = ("requirement", "asked", "original", "release", "", "by")
+    return Sheet("Requirement by requirement", headings, tuple(map(_row, found.requirements)), words=6)
+
+
+def _row(one: Required) -> tuple[str, ...]:
+    verdict = one.after
+    about = f" of {verdict.column}" if verdict.column else ""
+    return (
+        verdict.model + about,
+        verdict.asked,
+        "–" if one.before is None else _attained(one.before),
+        _attained(verdict),
+        "met" if verdict.satisfied else "not met",
+        one.source,
+    )
+
+
+def _attained(verdict: Verdict) -> str:
+    return values(dict(verdict.value)) or "–"
+
+
+def _identity(found: Findings, audience: Audience) -> Section:
+    before, after = found.before, found.after
+    rows = []
+    for name in ("prosecutor", "journalist", "marketer"):
+        one, two = getattr(before, name), getattr(after, name)
+        rows.append((name, odds(one.maximum), odds(two.maximum), odds(one.average), odds(two.average), two.basis))
+    headings = ("adversary", "highest: original", "release", "average: original", "release", "in the release")
+    limit, above = odds(float(found.threshold)), [_above(one, audience) for one in (before, after)]
+    told = [f"Above {limit}: {above[0]} of the original's {found.who}, {above[1]} of the release's."]
+    if not audience.external:
+        many = [f"{one.prosecutor.expected:,.1f}" for one in (before, after)]
+        told.append(f"If all are tried, about {many[0]} are found in the original, {many[1]} in the release.")
+    sheet = Sheet("How probable it is that a guess who somebody is, is right", headings, tuple(rows), tuple(told))
+    return Section.of("Identity", "identity", [sheet, *_pictures(found, audience)])
+
+
+def _above(one: Assessment, audience: Audience) -> str:
+    return audience.share(one.prosecutor.above, one.persons)
+
+
+def _pictures(found: Findings, audience: Audience) -> Iterator[Figure]:
+    """Draw risks and class sizes; to others only of the release, which they have."""
+    tables = {"release": found.after} if audience.external else {"original": found.before, "release": found.after}
+    yield Figure(risks(tables, found.threshold, least=audience.told))
+    if not audience.external:
+        yield Figure(class_sizes(found.before, least=found.least))
+        if found.people is not None:
+            yield Figure(heatmap(found.people))
+
+
+def _attributes(found: Findings, audience: Audience) -> Iterator[Section | Text]:
+    if not found.after.attributes:
+        yield Text("No sensitive column is released, so nothing is said about attribute risk.", Tone.NOTE)
+        return
+    before = {one.column: one for one in found.before.attributes}
+    rows = []
+    for two in found.after.attributes:
+        one = before.get(two.column)
+        certain = "–" if one is None else audience.share(one.certain, found.before.persons)
+        rows.append(
+            (
+                two.column,
+                f"{float(two.baseline):.1%}",
+                "–" if one is None else f"{float(one.average):.1%}",
+                f"{float(two.average):.1%}",
+                certain,
+                audience.share(two.certain, found.after.persons),
+            )
+        )
+    headings = ("variable", "without the data", "original", "release", "certain for: original", "release")
+    told = (
+        "How often a guess is right that names the most frequent value of somebody's class; without the data: of all.",
+        "Certain for: persons in whose class all have the same value.",
+    )
+    yield Section.of("Attributes", "attributes", [Sheet("How often a guess is right", headings, tuple(rows), told)])

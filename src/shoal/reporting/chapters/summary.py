@@ -1,0 +1,69 @@
+"""The first page: whether the release does what it must, and what that cost."""
+
+from collections.abc import Iterator
+
+from shoal.charts.wp216 import QUESTIONS
+from shoal.reporting.audience import Audience
+from shoal.reporting.document import Facts, Section, Text, Tone
+from shoal.reporting.findings import Findings
+from shoal.sheet import Sheet
+from shoal.words import odds
+
+
+def summary(found: Findings, audience: Audience) -> Section:
+    """Tell the verdict and the numbers that matter most."""
+    return Section.of("Summary", "summary", [verdict(found), _numbers(found, audience), _answers(found)])
+
+
+def verdict(found: Findings) -> Text:
+    """Say whether all that is required holds."""
+    asked, failing = len(found.requirements), sum(not one.after.satisfied for one in found.requirements)
+    if not asked:
+        return Text("The policy requires nothing that could be judged: this report only describes.", Tone.NOTE)
+    if failing:
+        return Text(f"The release does not meet {failing} of {asked} requirements. It should not go out.", Tone.BAD)
+    which = "the requirement" if asked == 1 else f"all {asked} requirements"
+    how = "" if found.release is None else "; that was verified by reading the written table again"
+    return Text(f"The release meets {which} of the policy{how}.", Tone.GOOD)
+
+
+def _numbers(found: Findings, audience: Audience) -> Sheet:
+    return Sheet("Before and after", ("", "original", "release"), tuple(_rows(found, audience)))
+
+
+def _rows(found: Findings, audience: Audience) -> Iterator[tuple[str, ...]]:
+    before, after = found.before, found.after
+    if not audience.external:  # with both totals, others would know how many were left out
+        yield "records", f"{before.records:,}", f"{found.released.records:,}"
+    else:
+        yield "records", "", f"{found.released.records:,}"
+    yield f"{found.who} left out", "", _left_out(found, audience)
+    yield f"smallest group that looks alike ({found.who})", f"{before.k:,}", f"{after.k:,}"
+    yield "risk of being found, highest", odds(before.prosecutor.maximum), odds(after.prosecutor.maximum)
+    yield "risk of being found, on average", odds(before.prosecutor.average), odds(after.prosecutor.average)
+    if not audience.external:
+        yield f"{found.who} found, if all are tried", *(f"{one.prosecutor.expected:,.0f}" for one in (before, after))
+    loss = found.quality.get("loss")
+    if loss is not None and loss.total is not None:
+        yield "information that is left (by loss)", "100%", f"{1 - loss.total.cost:.0%}"
+
+
+def _left_out(found: Findings, audience: Audience) -> str:
+    number = audience.count(found.left_out)
+    return number if audience.external else f"{number} ({audience.share(found.left_out, found.before.persons)})"
+
+
+def _answers(found: Findings) -> Facts | None:
+    """Answer the three questions of WP216, if something was tried."""
+    if found.attacks is None:
+        return None
+    said = []
+    for question, best in found.attacks.card().items():
+        if best is None:
+            answer = "Nothing was tried."
+        elif best.is_sure:
+            answer = f"Yes, better than without the release: {best.title}."
+        else:
+            answer = "Not surely better than without the release."
+        said.append((QUESTIONS[question], answer))
+    return Facts(tuple(said))

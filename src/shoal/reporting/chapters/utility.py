@@ -1,0 +1,114 @@
+"""What the release is still good for."""
+
+from collections.abc import Iterator
+
+from shoal.analyses.learning import Learned
+from shoal.analyses.regression import Regressed
+from shoal.charts.before_after import before_after
+from shoal.charts.correlations import correlations
+from shoal.charts.costs import costs
+from shoal.charts.learning import achieved, learning
+from shoal.charts.survival import survival
+from shoal.qualities.correlations import pairs
+from shoal.qualities.quality import Aspect, Measured
+from shoal.reporting.audience import Audience
+from shoal.reporting.document import Block, Figure, Section, Text, Tone
+from shoal.reporting.findings import Findings
+from shoal.sheet import Sheet
+from shoal.words import short
+
+MOST = 16  # columns that are drawn before and after
+
+
+def utility(found: Findings, audience: Audience) -> Section:
+    """Tell what was lost by many measures, and whether analyses come to the same."""
+    lead = Text(
+        "No single number says what a table is good for. Cost: 0 if nothing is lost in that respect, 1 if all is.",
+        Tone.LEAD,
+    )
+    parts: list[Block] = [lead, *_measures(found, audience)]
+    parts += [*_distributions(found, audience), *_analyses(found, audience)]
+    return Section.of("Data utility", "utility", parts)
+
+
+def _measures(found: Findings, audience: Audience) -> Iterator[Block]:
+    held = {
+        name: one
+        for name, one in found.quality.items()
+        if one.total is not None and not (audience.hides(found.left_out) and name == "suppressed-records")
+    }
+    rows = [
+        (str(aspect), name, short(one.total.value) + f" {one.unit}", f"{one.total.cost:.3f}")
+        for aspect in Aspect
+        for name, one in _sorted(held)
+        if one.aspect is aspect and one.total is not None
+    ]
+    yield Sheet("What it cost", ("about", "measure", "value", "cost"), tuple(rows), words=2)
+    yield Figure(costs({"the release": held}))
+
+
+def _sorted(held: dict[str, Measured]) -> list[tuple[str, Measured]]:
+    return sorted(held.items())
+
+
+def _distributions(found: Findings, audience: Audience) -> Iterator[Block]:
+    """Draw columns before and after: for the owner only, for they show how frequent values of the original are."""
+    recoding = found.comparison.recoding
+    if recoding.matched and pairs(recoding):
+        yield Figure(correlations(recoding))
+    if audience.external:
+        return
+    changed = [one for one in recoding.columns if one.name in found.comparison.columns and _touched(found, one.name)]
+    for column in changed[:MOST]:
+        yield Figure(before_after(column))
+
+
+def _touched(found: Findings, name: str) -> bool:
+    fates = found.comparison.columns[name]
+    return bool(fates.coarser or fates.changed) or fates.suppressed > found.comparison.suppressed
+
+
+def _analyses(found: Findings, audience: Audience) -> Iterator[Section]:
+    if not found.analyses:
+        return
+    blocks: list[Block] = []
+    learned = [one for one in found.analyses if isinstance(one, Learned)]
+    if learned:
+        blocks += _learned(learned)
+    if not audience.external:  # coefficients are named by values, and curves step where somebody's event was
+        for one in found.analyses:
+            if isinstance(one, Regressed):
+                blocks.append(_regressed(one))
+            elif not isinstance(one, Learned):
+                blocks.append(Figure(survival(one)))
+    if blocks:
+        yield Section.of("Do analyses come to the same?", "analyses", blocks)
+
+
+def _learned(learned: list[Learned]) -> Iterator[Block]:
+    rows = []
+    for one in learned:
+        before, after, guess = achieved(one)
+        measure = "area under the curve" if one.auc is not None else one.measure
+        numbers = (f"{held.value:.3f} ({held.low:.3f}–{held.high:.3f})" for held in (before, after))
+        rows.append((one.target, one.model, measure, f"{guess:.3f}", *numbers))
+    headings = ("predicted", "model", "measure", "by guessing", "from the original", "from the release")
+    told = ("Tested on persons that the model has not seen; 95 % intervals.",)
+    yield Sheet("Predictions", headings, tuple(rows), told, words=3)
+    by_measure: dict[bool, dict[str, Learned]] = {}
+    for one in learned:
+        by_measure.setdefault(one.auc is not None, {})[f"{one.target} ({one.model})"] = one
+    for held in by_measure.values():
+        yield Figure(learning(held))
+
+
+def _regressed(one: Regressed) -> Sheet:
+    rows = []
+    for held in one.coefficients:
+        after = held.after
+        released = "–" if after is None else f"{after.value:.3g} ({after.low:.3g} – {after.high:.3g})"
+        same = "yes" if held.same_conclusion else "no"
+        before = held.before
+        rows.append((held.term, f"{before.value:.3g} ({before.low:.3g} – {before.high:.3g})", released, same))
+    title = f"{one.kind.capitalize()} regression of {one.outcome}: intervals overlap by {one.overlap:.0%} on average"
+    return Sheet(title, ("term", "original", "release", "same conclusion"), tuple(rows))

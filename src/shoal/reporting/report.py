@@ -1,0 +1,138 @@
+"""The report: chapters put together, and written as HTML, Markdown or JSON."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shoal.battery import Attacked
+from shoal.errors import ReportError, WriteError
+from shoal.individuals.people import People
+from shoal.policy.policy import Policy
+from shoal.progress import Hook, Progress, silent
+from shoal.release.release import Release
+from shoal.reporting.as_html import as_html
+from shoal.reporting.as_json import as_json
+from shoal.reporting.as_markdown import as_markdown
+from shoal.reporting.audience import Audience
+from shoal.reporting.chapters import CHAPTERS
+from shoal.reporting.document import Section
+from shoal.reporting.findings import Analysis, Findings, of_release, of_tables
+from shoal.search.frontier import Frontier
+from shoal.search.schemes import Schemes
+from shoal.sheet import Sheet, Shown
+from shoal.table.writing import replacing
+
+TITLE = "Anonymisation report"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Report(Shown):
+    """A report; ``audience``: who may read it. It is made of what was found, and can be made for another audience."""
+
+    title: str
+    audience: Audience
+    findings: Findings
+    sections: tuple[Section, ...]
+
+    @classmethod
+    def of(cls, findings: Findings, *, external: bool, title: str, progress: Hook) -> "Report":
+        """Write all chapters."""
+        audience, sections = Audience(external, findings.least), []
+        for place, chapter in enumerate(CHAPTERS):
+            progress(Progress("writing the report", place, len(CHAPTERS)))
+            sections.append(chapter(findings, audience))
+        return cls(title, audience, findings, tuple(sections))
+
+    def external(self) -> "Report":
+        """Return the version for others: no small number, no rare value, nothing of the original but totals."""
+        return Report.of(self.findings, external=True, title=self.title, progress=silent)
+
+    def sheet(self) -> Sheet:
+        """Return the chapters."""
+        kind = "external" if self.audience.external else "internal"
+        rows = tuple((section.title, f"{len(section.blocks):,}") for section in self.sections)
+        return Sheet(f"{self.title} ({kind}); save it: report.save('report.html')", ("chapter", "parts"), rows)
+
+    def to_html(self) -> str:
+        """Return the report as one page that needs nothing else: no script, no other file, no network."""
+        return as_html(self.title, self.audience, self.sections)
+
+    def to_markdown(self) -> str:
+        """Return the report as Markdown; pictures are told in words."""
+        return as_markdown(self.title, self.audience, self.sections)
+
+    def to_json(self) -> str:
+        """Return the report as JSON; pictures are Vega-Lite specifications."""
+        return as_json(self.title, self.audience, self.sections)
+
+    def save(self, path: str | Path, *, force: bool = False) -> Path:
+        """Write the report; the suffix says how: .html, .md or .json."""
+        target = Path(path)
+        made: dict[str, Callable[[], str]] = {
+            ".html": self.to_html,
+            ".htm": self.to_html,
+            ".md": self.to_markdown,
+            ".json": self.to_json,
+        }
+        make = made.get(target.suffix.lower())
+        if make is None:
+            raise WriteError(f"'{target.name}' is no report.", hint="Give it the suffix .html, .md or .json.")
+        with replacing(target, force=force) as beside:
+            beside.write_text(make(), encoding="utf-8")
+        return target
+
+
+def report(  # noqa: PLR0913 - keyword-only options
+    release: Any,
+    attacks: Attacked | None = None,
+    *,
+    original: Any = None,
+    policy: Policy | str | Path | None = None,
+    people: People | None = None,
+    frontier: Frontier | None = None,
+    schemes: Schemes | None = None,
+    analyses: Sequence[Analysis] = (),
+    external: bool = False,
+    title: str = TITLE,
+    progress: Hook | None = None,
+) -> Report:
+    """Put everything that is known about a release into one document.
+
+    ``release``: what ``anonymize`` returned; or any table made from ``original``, together with the ``policy``.
+    ``attacks``: what ``shoal.attack`` found. ``people``, ``frontier``, ``schemes``: what ``shoal.peers``,
+    ``shoal.frontier`` and ``shoal.schemes`` found, for their pictures. ``analyses``: what ``learning``, ``regression``
+    and ``survival`` of a comparison found. ``external``: whether others may read it.
+
+    >>> import shoal
+    >>> policy = shoal.Policy.parse('''
+    ... version = 1
+    ... columns.age = { role = "quasi", hierarchy = { kind = "interval", widths = [10] } }
+    ... columns.dx = { role = "sensitive" }
+    ... require = [{ model = "k-anonymity", k = 2 }]
+    ... ''')
+    >>> release = shoal.anonymize({"age": [31, 34, 71, 78], "dx": ["flu", "ms", "flu", "gout"]}, policy)
+    >>> made = shoal.report(release)
+    >>> made.sections[0].blocks[0].text
+    'The release meets the requirement of the policy; that was verified by reading the written table again.'
+    """
+    hook = progress or silent
+    if attacks is not None and not isinstance(attacks, Attacked):
+        raise ReportError("These are no attacks.", hint="Give what shoal.attack(release, original) returned.")
+    more = {
+        "attacks": attacks,
+        "people": people,
+        "frontier": frontier,
+        "schemes": schemes,
+        "analyses": tuple(analyses),
+    }
+    if isinstance(release, Release):
+        found = of_release(release, hook, **more)
+    elif original is None or policy is None:
+        raise ReportError(
+            "A report about a table that was made elsewhere needs the original and the policy, too.",
+            hint='shoal.report("release.csv", original="data.csv", policy="policy.toml")',
+        )
+    else:
+        found = of_tables(original, release, Policy.given(policy), hook, **more)
+    return Report.of(found, external=external, title=title, progress=hook)
