@@ -335,3 +335,22 @@ def test_what_a_number_hangs_on():
     assert list(found) == ["first", "second"]
     assert found["first"].value == pytest.approx(np.sqrt(2), abs=0.15)  # two normal numbers differ by that much more
     assert abs(found["second"].value) < 0.01
+
+
+def test_a_category_that_is_gone_does_not_take_the_others_with_it():
+    """Nobody is shown as x any more: all else is estimated as if x had never been there."""
+    rng = np.random.default_rng(0)
+    data = {"sex": ["f"] * 40 + ["m"] * 40 + ["x"] * 2, "y": rng.normal(0, 1, 82), "days": rng.exponential(9, 82)}
+    data["died"] = np.array([*rng.integers(0, 2, 80), 1, 0])
+    found = shoal.compare(data, {**data, "sex": ["f"] * 40 + ["m"] * 40 + ["*"] * 2})
+    rest = {name: held[:80] for name, held in data.items()}
+    alone = shoal.compare(rest, rest)
+    for made, known in (
+        (found.regression("y", ["sex"]), alone.regression("y", ["sex"])),
+        (found.hazards("days", "died", ["sex"]), alone.hazards("days", "died", ["sex"])),
+    ):
+        assert made.coefficients[-1].term == "sex=x"
+        assert made.coefficients[-1].after is None
+        for one, two in zip(made.coefficients, known.coefficients, strict=False):
+            assert one.after.value == pytest.approx(two.before.value)
+            assert one.after.low == pytest.approx(two.before.low)

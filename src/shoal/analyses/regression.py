@@ -83,16 +83,17 @@ def regress(study: Study, outcome: str, columns: Sequence[str]) -> Regressed:
     return together(outcome, "logistic" if logistic else "linear", ["(intercept)", *terms], fits, hint)
 
 
-Estimated: TypeAlias = tuple[list[Estimate], int] | None  # coefficients and records; None if there is no answer
+# Coefficients, None of what no record has, and how many records there were; None if there is no answer.
+Estimated: TypeAlias = tuple[list[Estimate | None], int] | None
 
 
 def together(outcome: str, kind: str, terms: Sequence[str], fits: Sequence[Estimated], hint: str) -> Regressed:
     """Put the coefficients before and after side by side; without those before there is nothing to compare."""
     before, after = fits
-    if before is None:
+    if before is None or None in before[0]:
         raise RecodingError(f"The regression of '{outcome}' cannot be estimated from the original.", hint=hint)
-    lost: list[None] = [None] * len(terms)
-    pairs = zip(terms, before[0], lost if after is None else after[0], strict=True)
+    known = [one for one in before[0] if one is not None]
+    pairs = zip(terms, known, [None] * len(terms) if after is None else after[0], strict=True)
     return Regressed(
         outcome, kind, tuple(Coefficient(*part) for part in pairs), before[1], 0 if after is None else after[1]
     )
@@ -109,18 +110,32 @@ def _with_intercept(features: Floats) -> Floats:
 def _estimates(  # noqa: PLR0913 - what is fitted
     design: Floats, truth: Floats, persons: Ints, shown: NDArray[np.bool_], middle: Floats, *, logistic: bool
 ) -> Estimated:
-    """Fit the records that have everything; None if that cannot be done. Columns are centred, which is undone here."""
+    """Fit the records that have everything; None if that cannot be done. Columns are centred, which is undone here.
+
+    A column that is the same for all of them, such as a category that nobody has, gets no coefficient.
+    """
     whole = shown & ~np.isnan(truth) & ~np.isnan(design).any(axis=1)
     design, truth, persons = design[whole], truth[whole], persons[whole]
-    fit = logistic_fit(design, truth) if logistic else linear_fit(design, truth)
-    if fit is None or len(np.unique(persons)) <= len(middle) + 1:
+    if not len(design):
+        return None
+    varied = np.concatenate([[True], np.ptp(design[:, 1:], axis=0) > 0])
+    fit = logistic_fit(design[:, varied], truth) if logistic else linear_fit(design[:, varied], truth)
+    if fit is None or len(np.unique(persons)) <= np.count_nonzero(varied):
         return None
     values, scores, bread = fit
     back = np.eye(len(values))
-    back[0, 1:] = -middle
+    back[0, 1:] = -middle[varied[1:]]
     values, covariance = back @ values, back @ sandwich(scores, bread, persons) @ back.T
     errors = np.sqrt(np.diag(covariance))
-    return [Estimate.normal(*part) for part in zip(values.tolist(), errors.tolist(), strict=True)], len(truth)
+    return placed(varied, values, errors), len(truth)
+
+
+def placed(varied: NDArray[np.bool_], values: Floats, errors: Floats) -> list[Estimate | None]:
+    """Return an estimate for each column that varies, and None for the others."""
+    found: list[Estimate | None] = [None] * len(varied)
+    for place, value, error in zip(np.flatnonzero(varied), values.tolist(), errors.tolist(), strict=True):
+        found[place] = Estimate.normal(value, error)
+    return found
 
 
 Fit = tuple[Floats, Floats, Floats]  # coefficients, the score of each record, the inverse of the information

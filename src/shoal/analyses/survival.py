@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.analyses.estimate import NORMAL, Estimate
-from shoal.analyses.regression import Estimated, Regressed, together
+from shoal.analyses.estimate import NORMAL
+from shoal.analyses.regression import Estimated, Regressed, placed, together
 from shoal.analyses.study import Study
 from shoal.errors import RecodingError
 from shoal.recoding.nodes import Floats, Ints
@@ -135,11 +135,11 @@ def _check_once(study: Study) -> None:
 
 def _hazards(design: Floats, times: Floats, events: Floats, shown: NDArray[np.bool_]) -> Estimated:
     whole = shown & ~np.isnan(times) & ~np.isnan(events) & ~np.isnan(design).any(axis=1)
-    fit = cox_fit(design[whole], times[whole], events[whole].astype(np.int64))
-    if fit is None:
+    if not whole.any():
         return None
-    values, errors = fit
-    return [Estimate.normal(*part) for part in zip(values.tolist(), errors.tolist(), strict=True)], int(whole.sum())
+    varied = np.ptp(design[whole], axis=0) > 0
+    fit = cox_fit(design[whole][:, varied], times[whole], events[whole].astype(np.int64)) if varied.any() else None
+    return None if fit is None else (placed(varied, *fit), int(whole.sum()))
 
 
 def cox_fit(design: Floats, times: Floats, events: Ints) -> tuple[Floats, Floats] | None:
