@@ -7,7 +7,7 @@ from importlib.metadata import version
 from typing import Any
 
 from shoal.reporting.audience import Audience
-from shoal.reporting.document import Block, Figure, Section
+from shoal.reporting.document import Beside, Block, Figure, Section
 
 
 def as_json(title: str, audience: Audience, sections: Sequence[Section]) -> str:
@@ -27,6 +27,8 @@ def _plain(block: Block) -> dict[str, Any]:
     if isinstance(block, Section):
         held = [_plain(one) for one in block.blocks]
         return {"kind": kind, "title": block.title, "anchor": block.anchor, "blocks": held}
+    if isinstance(block, Beside):
+        return {"kind": kind, "blocks": [_plain(one) for one in block.blocks]}
     if isinstance(block, Figure):
         return {"kind": kind, "says": block.alternative, "vega_lite": block.chart.spec}
     return {"kind": kind, **{field.name: getattr(block, field.name) for field in fields(block)}}

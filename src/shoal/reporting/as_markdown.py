@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 
 from shoal.reporting.audience import Audience
-from shoal.reporting.document import Block, Code, Facts, Figure, Listing, Section, Signature, Text, Tone
+from shoal.reporting.document import Beside, Block, Code, Facts, Figure, Listing, Section, Signature, Text, Tone
 from shoal.sheet import Sheet
 
 
@@ -39,6 +39,9 @@ def _block(block: Block) -> Iterator[str]:
             yield "\n\n".join(f"{line}: ______________________________" for line in lines)
         case Sheet():
             yield from _sheet(block)
+        case Beside(blocks):
+            for one in blocks:
+                yield from _block(one)
 
 
 def _sheet(sheet: Sheet) -> Iterator[str]:

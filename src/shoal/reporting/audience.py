@@ -16,6 +16,8 @@ class Audience:
     >>> owner, others = Audience(external=False, least=11), Audience(external=True, least=11)
     >>> owner.count(3), others.count(3), others.share(3, 5000), others.share(50, 5000)
     ('3', 'fewer than 11', 'below 0.22%', '1.0%')
+    >>> others.share(4995, 5000), others.share(5000, 5000)
+    ('above 99.78%', '100.0%')
     """
 
     external: bool
@@ -31,10 +33,12 @@ class Audience:
         return blurred(number, self.told)
 
     def share(self, part: int, whole: int) -> str:
-        """Write a share of so many persons."""
+        """Write a share of so many persons; neither part is told if one of them is too small."""
         if not whole:
             return "–"
-        return f"below {self.told / whole:.2%}" if self.hides(part) else f"{part / whole:.1%}"
+        if self.hides(part):
+            return f"below {min(self.told / whole, 1):.2%}"
+        return f"above {max(1 - self.told / whole, 0):.2%}" if self.hides(whole - part) else f"{part / whole:.1%}"
 
     def hides(self, number: int) -> bool:
         """Tell whether a number of persons is not to be told."""

@@ -72,6 +72,13 @@ class Signature:
 
 
 @dataclass(frozen=True, slots=True)
+class Beside:
+    """Pictures, or small tables, side by side where there is room."""
+
+    blocks: tuple["Figure | Sheet", ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
     """A chapter, or a part of one. ``anchor``: its name in links; no two are the same."""
 
@@ -82,7 +89,8 @@ class Section:
     @classmethod
     def of(cls, title: str, anchor: str, blocks: Iterable["Block | None"]) -> "Section":
         """Put a chapter together; what there is nothing to say about is left out."""
-        return cls(title, anchor, tuple(block for block in blocks if block is not None))
+        held = (block for block in blocks if block is not None and not (isinstance(block, Beside) and not block.blocks))
+        return cls(title, anchor, tuple(held))
 
 
-Block: TypeAlias = Union[Text, Facts, Listing, Figure, Code, Signature, Sheet, Section]  # noqa: UP007 - refers to itself
+Block: TypeAlias = Union[Text, Facts, Listing, Figure, Code, Signature, Sheet, Beside, Section]  # noqa: UP007 - refers to itself

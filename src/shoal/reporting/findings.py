@@ -48,12 +48,14 @@ class Required:
 class Findings:
     """``release``: what ``anonymize`` returned, None if somebody else made the released table.
 
-    ``before``, ``after``: the assessment of the original and of the release. What is None was not looked at.
+    ``seen``: the released table, with whose record each is, if that is known; ``before``, ``after``: the assessment of
+    the original and of the release. What is None was not looked at.
     """
 
     policy: Policy
     original: Table
     released: Table
+    seen: Table
     before: Assessment
     after: Assessment
     comparison: Comparison
@@ -130,7 +132,7 @@ def of_release(release: Release, progress: Hook, **more: Any) -> Findings:
         population=release.original.population,
     )
     progress(Progress("comparing them", 2))
-    return Findings(policy, original, release.table, before, after, compare(original, release), release, **more)
+    return Findings(policy, original, release.table, seen, before, after, compare(original, release), release, **more)
 
 
 def of_tables(original: Any, released: Any, policy: Policy, progress: Hook, **more: Any) -> Findings:
@@ -152,9 +154,10 @@ def of_tables(original: Any, released: Any, policy: Policy, progress: Hook, **mo
         if name in made
     }
     whose = table.subject if table.subject in made else None
-    after = assess(made, _rest(policy, roles), subject=whose, threshold=_threshold(policy))
+    seen = made if whose is None else made.assign(subject=whose)
+    after = assess(seen, _rest(policy, roles), subject=whose, threshold=_threshold(policy))
     progress(Progress("comparing them", 2))
-    return Findings(policy, table, made, before, after, compare(table, made, policy), None, **more)
+    return Findings(policy, table, made, seen, before, after, compare(table, made, policy), None, **more)
 
 
 def _threshold(policy: Policy) -> Fraction:

@@ -8,7 +8,7 @@ from shoal.analyses.estimate import Estimate
 from shoal.attacks.result import Result
 from shoal.battery import Attacked
 from shoal.reporting.audience import Audience
-from shoal.reporting.document import Block, Facts, Figure, Listing, Section, Text, Tone
+from shoal.reporting.document import Beside, Block, Facts, Figure, Listing, Section, Text, Tone
 from shoal.reporting.findings import Findings
 from shoal.sheet import Sheet
 
@@ -29,33 +29,38 @@ def attacks(found: Findings, audience: Audience) -> Section:
         Tone.LEAD,
     )
     blocks: list[Block] = [lead, Figure(charts.wp216(made)), Figure(charts.attacks(made)), _results(made, audience)]
-    blocks += [_meanings(made), *_curves(made, audience), *_notes(made, audience)]
+    blocks += [_meanings(made), Beside(tuple(_curves(made, audience))), *_notes(made, audience)]
     return Section.of("Attacks", "attacks", blocks)
 
 
 def _told(found: Attacked, audience: Audience) -> Attacked:
-    """Return what may be told: if fewer persons were hit than may be, only that it were at most so many."""
-    return replace(found, results=tuple(_bounded(one, audience) for one in found.results))
-
-
-def _hits(one: Result) -> int:
-    return round(one.success.value * one.targets)
+    """Return what may be told: nothing about fewer targets than may be, and of few hits or misses only a bound."""
+    kept = [one for one in found.results if not audience.hides(one.targets)]
+    return replace(found, results=tuple(_bounded(one, audience) for one in kept))
 
 
 def _bounded(one: Result, audience: Audience) -> Result:
-    curve = tuple(
-        point
-        if not audience.hides(round(point.success.value * one.targets))
-        else replace(point, success=_at_most(point.success, one.targets, audience))
-        for point in one.curve
-    )
-    held = replace(one, curve=curve, persons=None, details={}, notes=() if audience.external else one.notes)
-    return replace(held, success=_at_most(one.success, one.targets, audience)) if audience.hides(_hits(one)) else held
+    curve = tuple(replace(point, success=_bound(point.success, one.targets, audience)) for point in one.curve)
+    notes = () if audience.external else one.notes
+    return replace(one, success=_bound(one.success, one.targets, audience), curve=curve, notes=notes, persons=None)
 
 
-def _at_most(success: Estimate, targets: int, audience: Audience) -> Estimate:
-    bound = min(audience.least / targets, 1.0)
-    return Estimate(bound, 0.0, max(success.high, bound))
+def _bound(success: Estimate, targets: int, audience: Audience) -> Estimate:
+    """Return a success as it is, or the bound that may be told instead."""
+    hits = round(success.value * targets)
+    few = min(audience.told / max(targets, 1), 1.0)
+    if audience.hides(hits):
+        return Estimate(few, 0.0, max(success.high, few))
+    return Estimate(1 - few, min(success.low, 1 - few), 1.0) if audience.hides(targets - hits) else success
+
+
+def _success(one: Result, audience: Audience) -> str:
+    """Write a success; one that is a bound says so."""
+    success, few = one.success, audience.told / max(one.targets, 1)
+    if audience.external and (success.value, success.low) == (few, 0.0):
+        return f"at most {success.value:.1%}"
+    bound = audience.external and (success.value, success.high) == (1 - few, 1.0)
+    return f"at least {success.value:.1%}" if bound else f"{success.value:.1%}"
 
 
 def _results(found: Attacked, audience: Audience) -> Sheet:
@@ -63,13 +68,9 @@ def _results(found: Attacked, audience: Audience) -> Sheet:
     rows = []
     for one in found.results:
         interval = f"{100 * one.success.low:.1f}–{100 * one.success.high:.1f}"
-        bounded = audience.external and _hits(one) == audience.least and not one.success.low
-        success = f"at most {one.success.value:.1%}" if bounded else f"{one.success.value:.1%}"
         control = () if not controlled else ("–" if one.control is None else f"{one.control.value:.1%}",)
-        who = f"{one.adversary}, {one.adversary.conduct}"
-        rows.append(
-            (one.title, who, success, interval, f"{one.baseline:.1%}", *control, f"{one.lift:+.2f}", f"{one.targets:,}")
-        )
+        who, numbers = f"{one.adversary}, {one.adversary.conduct}", (f"{one.lift:+.2f}", f"{one.targets:,}")
+        rows.append((one.title, who, _success(one, audience), interval, f"{one.baseline:.1%}", *control, *numbers))
     headings = (
         "attack",
         "adversary",

@@ -1,12 +1,16 @@
 """The codebook: the variables of the release, as its users find them."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from shoal.errors import counted
+from shoal.recoding.nodes import Floats, Ints
 from shoal.reporting.audience import Audience
 from shoal.reporting.chapters.variables import technique
-from shoal.reporting.document import Section, Text, Tone
+from shoal.reporting.document import Beside, Block, Section, Text, Tone
 from shoal.reporting.findings import Findings
 from shoal.sheet import Sheet
 from shoal.table.column import SUPPRESSED, Column
@@ -22,46 +26,62 @@ def codebook(found: Findings, audience: Audience) -> Section:
     """Describe each variable of the release: its values, how frequent they are, and how it was made."""
     told = f" Values of fewer than {audience.least:,} records are not named." if audience.external else ""
     lead = Text(f"The variables of the released table. * means that a value is not shown.{told}", Tone.LEAD)
-    parts = [_overview(found, audience), *_values(found, audience)]
-    return Section.of("Codebook", "codebook", [lead, *parts])
+    parts: list[Block] = [lead, _overview(found, audience), Beside(tuple(_values(found, audience)))]
+    return Section.of("Codebook", "codebook", parts)
 
 
 def _overview(found: Findings, audience: Audience) -> Sheet:
     rows = []
-    for column in found.released.columns:
-        counts = _counts(found, column.name)
-        gaps = [0 if code is None else int(counts[code]) for code in (column.missing_code, column.suppressed_code)]
-        made = technique(found, column.name) if column.name in found.original else "added"
-        numbers = (audience.count(gap) if gap else "·" for gap in gaps)
-        rows.append((column.name, str(column.kind), made, f"{len(column.values):,}", *numbers))
+    for name in found.released.names:
+        column, counts = found.seen[name], Counts.of(found, name)
+        gaps = [_gap(counts, code, audience) for code in (column.missing_code, column.suppressed_code)]
+        made = technique(found, name) if name in found.original else "added"
+        number = np.count_nonzero(counts.records[: len(column.values)])
+        rows.append((name, str(column.kind), made, f"{number:,}", *gaps))
     headings = ("variable", "kind", "how it was made", "values", "missing", "not shown (*)")
     return Sheet("Variables", headings, tuple(rows), words=3)
 
 
-def _counts(found: Findings, name: str) -> np.ndarray:
-    return np.bincount(found.released.codes(name), minlength=found.released[name].size)
+@dataclass(frozen=True, slots=True, eq=False)
+class Counts:
+    """How many records, and how many persons, have each value of a released column."""
+
+    records: Ints
+    persons: Ints
+
+    @classmethod
+    def of(cls, found: Findings, name: str) -> "Counts":
+        """Count a column."""
+        records = np.bincount(found.seen.codes(name), minlength=found.seen[name].size).astype(np.int64)
+        return cls(records, records if found.seen.subject is None else found.seen.persons(name).astype(np.int64))
+
+
+def _gap(counts: Counts, code: int | None, audience: Audience) -> str:
+    if code is None or not counts.records[code]:
+        return "·"
+    hidden = audience.hides(int(counts.persons[code]))
+    return audience.count(int(counts.persons[code])) if hidden else f"{counts.records[code]:,}"
 
 
 def _values(found: Findings, audience: Audience) -> Iterator[Sheet]:
-    for column in found.released.columns:
-        counts = _counts(found, column.name)
-        if len(column.values) > FEW and scale(column) is not None:
-            yield _described(column, counts, audience)
-        else:
-            yield _listed(column, counts, audience)
+    for name in found.released.names:
+        column, counts = found.seen[name], Counts.of(found, name)
+        many = np.count_nonzero(counts.records) > FEW and scale(column) is not None
+        yield (_described if many else _listed)(column, counts, audience)
 
 
-def _listed(column: Column, counts: np.ndarray, audience: Audience) -> Sheet:
-    """List the values that are frequent enough, and put the others together."""
-    hidden, size = audience.hidden(counts), max(int(counts.sum()), 1)
-    order = np.argsort(-counts, kind="stable")
-    shown = [code for code in order.tolist() if counts[code] and not hidden[code]][:MOST]
-    labels = _labels(column)
-    rows = [(labels[code], f"{counts[code]:,}", f"{counts[code] / size:.1%}") for code in shown]
-    number = int(np.count_nonzero(counts)) - len(shown)
-    rest = size - int(counts[shown].sum())
-    if number:
-        rows.append((f"{number:,} others", f"{rest:,}", f"{rest / size:.1%}"))
+def _listed(column: Column, counts: Counts, audience: Audience) -> Sheet:
+    """List the values that enough persons have, and put the others together."""
+    records, hidden = counts.records, audience.hidden(counts.persons)
+    size, labels = max(int(records.sum()), 1), _labels(column)
+    order = np.argsort(-records, kind="stable").tolist()
+    shown = [code for code in order if records[code] and not hidden[code]][:MOST]
+    rows = [(labels[code], f"{records[code]:,}", f"{records[code] / size:.1%}") for code in shown]
+    number, rest = int(np.count_nonzero(records)) - len(shown), int(records.sum()) - int(records[shown].sum())
+    if number and (shown or not audience.external):
+        rows.append((counted(number, "other"), f"{rest:,}", f"{rest / size:.1%}"))
+    elif number:
+        rows.append(("all values are rare", "", ""))
     return Sheet(column.name, ("value", "records", "share"), tuple(rows))
 
 
@@ -74,28 +94,27 @@ def _labels(column: Column) -> list[str]:
     return found
 
 
-def _described(column: Column, counts: np.ndarray, audience: Audience) -> Sheet:
+def _described(column: Column, counts: Counts, audience: Audience) -> Sheet:
     """Describe numbers; the smallest, the largest and the quartiles are somebody's, and are for the owner only."""
-    places = scale(column)
-    known = ~np.isnan(places) & (counts > 0) if places is not None else np.zeros(len(counts), bool)
-    days = column.kind in {Kind.DATE, Kind.DATETIME}
-    rows = [("records with a value", f"{int(counts[known].sum()):,}")]
-    if places is not None and known.any() and not days:
-        mean = float(np.average(places[known], weights=counts[known]))
-        spread = float(np.sqrt(np.average((places[known] - mean) ** 2, weights=counts[known])))
+    places, records = scale(column), counts.records
+    if places is None:
+        return _listed(column, counts, audience)
+    known = ~np.isnan(places) & (records > 0)
+    rows = [("records with a value", audience.count(int(records[known].sum())))]
+    if known.any() and column.kind not in {Kind.DATE, Kind.DATETIME}:
+        mean = float(np.average(places[known], weights=records[known]))
+        spread = float(np.sqrt(np.average((places[known] - mean) ** 2, weights=records[known])))
         rows += [("mean", short(mean)), ("standard deviation", short(spread))]
-    if places is not None and known.any() and not audience.external:
-        rows += _quartiles(column, counts, known)
+    if known.any() and not audience.external:
+        rows += _quartiles(column, places, records, known)
     return Sheet(column.name, ("", "value"), tuple(rows))
 
 
-def _quartiles(column: Column, counts: np.ndarray, known: np.ndarray) -> list[tuple[str, str]]:
-    """Return values of the release at the quartiles; the codes of an ordered column ascend."""
-    places = scale(column)
+def _quartiles(column: Column, places: Floats, records: Ints, known: NDArray[np.bool_]) -> list[tuple[str, str]]:
+    """Return values of the release at the quartiles."""
     codes = np.flatnonzero(known)
-    codes = codes if places is None else codes[np.argsort(places[codes], kind="stable")]
-    sums = np.cumsum(counts[codes])
-    labels = _labels(column)
+    codes = codes[np.argsort(places[codes], kind="stable")]
+    sums, labels = np.cumsum(records[codes]), _labels(column)
     names = {"smallest": 0.0, "first quartile": 0.25, "median": 0.5, "third quartile": 0.75, "largest": 1.0}
     at = {name: codes[min(np.searchsorted(sums, share * sums[-1]), len(codes) - 1)] for name, share in names.items()}
     return [(name, labels[code]) for name, code in at.items()]

@@ -40,4 +40,5 @@ def _policy(found: Findings, audience: Audience) -> dict[str, Any]:
         for name, said in held.get("columns", {}).items()
     }
     data = {name: said for name, said in held.get("data", {}).items() if name != "read"}
-    return {**held, "data": data, "columns": columns}
+    rest = {name: said for name, said in held.items() if name not in {"population", "pseudonyms"}}
+    return {**rest, "data": data, "columns": columns}

@@ -10,6 +10,7 @@ from shoal.models.model import Verdict
 from shoal.reporting.audience import Audience
 from shoal.reporting.document import Figure, Section, Text, Tone
 from shoal.reporting.findings import Findings, Required
+from shoal.risk.adversary import Risk
 from shoal.sheet import Sheet
 from shoal.words import odds, values
 
@@ -21,28 +22,34 @@ def risk(found: Findings, audience: Audience) -> Section:
         "if it cannot be told which record is theirs? A release can be safe in one way and not in the other.",
         Tone.LEAD,
     )
-    parts = [lead, _required(found), _identity(found, audience), *_attributes(found, audience)]
+    parts = [lead, _required(found, audience), _identity(found, audience), *_attributes(found, audience)]
     return Section.of("Risk before and after", "risk", parts)
 
 
-def _required(found: Findings) -> Sheet | None:
+def _required(found: Findings, audience: Audience) -> Sheet | None:
     if not found.requirements:
         return None
     headings = ("requirement", "asked", "original", "release", "", "by")
-    return Sheet("Requirement by requirement", headings, tuple(map(_row, found.requirements)), words=6)
+    return Sheet(
+        "Requirement by requirement", headings, tuple(_row(one, audience) for one in found.requirements), words=6
+    )
 
 
-def _row(one: Required) -> tuple[str, ...]:
+def _row(one: Required, audience: Audience) -> tuple[str, ...]:
     verdict = one.after
     about = f" of {verdict.column}" if verdict.column else ""
     return (
         verdict.model + about,
         verdict.asked,
-        "–" if one.before is None else _attained(one.before),
+        "–" if one.before is None else _met(one.before) if audience.external else _attained(one.before),
         _attained(verdict),
-        "met" if verdict.satisfied else "not met",
+        _met(verdict),
         one.source,
     )
+
+
+def _met(verdict: Verdict) -> str:
+    return "met" if verdict.satisfied else "not met"
 
 
 def _attained(verdict: Verdict) -> str:
@@ -54,7 +61,9 @@ def _identity(found: Findings, audience: Audience) -> Section:
     rows = []
     for name in ("prosecutor", "journalist", "marketer"):
         one, two = getattr(before, name), getattr(after, name)
-        rows.append((name, odds(one.maximum), odds(two.maximum), odds(one.average), odds(two.average), two.basis))
+        rows.append(
+            (name, highest(one, found, audience), odds(two.maximum), odds(one.average), odds(two.average), two.basis)
+        )
     headings = ("adversary", "highest: original", "release", "average: original", "release", "in the release")
     limit, above = odds(float(found.threshold)), [_above(one, audience) for one in (before, after)]
     told = [f"Above {limit}: {above[0]} of the original's {found.who}, {above[1]} of the release's."]
@@ -63,6 +72,13 @@ def _identity(found: Findings, audience: Audience) -> Section:
         told.append(f"If all are tried, about {many[0]} are found in the original, {many[1]} in the release.")
     sheet = Sheet("How probable it is that a guess who somebody is, is right", headings, tuple(rows), tuple(told))
     return Section.of("Identity", "identity", [sheet, *_pictures(found, audience)])
+
+
+def highest(risk: Risk, found: Findings, audience: Audience) -> str:
+    """Write the highest risk; others are told of the original's only whether it is above the limit."""
+    limit = float(found.threshold)
+    hidden = audience.external and risk.maximum > limit
+    return f"above {odds(limit)}" if hidden else odds(risk.maximum)
 
 
 def _above(one: Assessment, audience: Audience) -> str:

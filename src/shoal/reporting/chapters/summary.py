@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from shoal.charts.wp216 import QUESTIONS
 from shoal.reporting.audience import Audience
+from shoal.reporting.chapters.risk import highest
 from shoal.reporting.document import Facts, Section, Text, Tone
 from shoal.reporting.findings import Findings
 from shoal.sheet import Sheet
@@ -38,8 +39,8 @@ def _rows(found: Findings, audience: Audience) -> Iterator[tuple[str, ...]]:
     else:
         yield "records", "", f"{found.released.records:,}"
     yield f"{found.who} left out", "", _left_out(found, audience)
-    yield f"smallest group that looks alike ({found.who})", f"{before.k:,}", f"{after.k:,}"
-    yield "risk of being found, highest", odds(before.prosecutor.maximum), odds(after.prosecutor.maximum)
+    yield f"smallest group that looks alike ({found.who})", audience.count(before.k), audience.count(after.k)
+    yield "risk of being found, highest", *(highest(one.prosecutor, found, audience) for one in (before, after))
     yield "risk of being found, on average", odds(before.prosecutor.average), odds(after.prosecutor.average)
     if not audience.external:
         yield f"{found.who} found, if all are tried", *(f"{one.prosecutor.expected:,.0f}" for one in (before, after))

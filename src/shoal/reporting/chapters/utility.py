@@ -12,7 +12,7 @@ from shoal.charts.survival import survival
 from shoal.qualities.correlations import pairs
 from shoal.qualities.quality import Aspect, Measured
 from shoal.reporting.audience import Audience
-from shoal.reporting.document import Block, Figure, Section, Text, Tone
+from shoal.reporting.document import Beside, Block, Figure, Section, Text, Tone
 from shoal.reporting.findings import Findings
 from shoal.sheet import Sheet
 from shoal.words import short
@@ -59,8 +59,7 @@ def _distributions(found: Findings, audience: Audience) -> Iterator[Block]:
     if audience.external:
         return
     changed = [one for one in recoding.columns if one.name in found.comparison.columns and _touched(found, one.name)]
-    for column in changed[:MOST]:
-        yield Figure(before_after(column))
+    yield Beside(tuple(Figure(before_after(column)) for column in changed[:MOST]))
 
 
 def _touched(found: Findings, name: str) -> bool:
