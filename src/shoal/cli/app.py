@@ -7,7 +7,20 @@ from typing import Annotated, Any
 import typer
 
 from shoal import __version__
-from shoal.cli import anonymize, assess, attack, compare, demo, dimension, identify, init, peers, presets, schema
+from shoal.cli import (
+    anonymize,
+    assess,
+    attack,
+    compare,
+    demo,
+    dimension,
+    identify,
+    init,
+    peers,
+    presets,
+    report,
+    schema,
+)
 from shoal.errors import Cancelled
 
 app = typer.Typer(
@@ -59,6 +72,7 @@ for _name, _command in (
     ("anonymize", anonymize.anonymize),
     ("compare", compare.compare),
     ("attack", attack.attack),
+    ("report", report.report),
     ("presets", presets.presets),
     ("schema", schema.schema),
 ):

@@ -23,6 +23,7 @@ from shoal.policy.policy import Policy
 from shoal.qualities.nue import NonUniformEntropy
 from shoal.recoding.recoding import Recoding
 from shoal.release.release import Release
+from shoal.reporting.report import report
 from shoal.table.reading import read
 from shoal.table.role import Role
 from shoal.table.table import Table
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 FILES = {"register.csv": "population", "patients.csv": "patients", "admissions.csv": "admissions"}
+ATTACKS = ("linkage", "singling-out", "linkability", "inference", "homogeneity", "background-knowledge")
 FACTS = (
     ("sex", "postcode"),
     ("sex", "birth_date"),
@@ -55,6 +57,7 @@ def tour(folder: Path, console: "Console", *, patients: int, seed: int, force: b
     release = anonymize(table, policy)
     _show_release(release, folder, console, force=force)
     _show_attack(release, table, register, console)
+    _show_report(release, table, register, folder, console, force=force)
     _show_end(folder, console)
 
 
@@ -239,8 +242,27 @@ def _show_attack(release: Release, table: Table, register: Table, console: "Cons
     console.print("  [dim]shoal attack tries up to fifteen more, each with its baseline and interval.[/dim]")
 
 
+def _show_report(  # noqa: PLR0913 - what a step of the tour has at hand
+    release: Release, table: Table, register: Table, folder: Path, console: "Console", *, force: bool
+) -> None:
+    _heading(console, 10, "All of it is written down, for the owner and for others")
+    tried = attack(release, table, external=register, attacks=ATTACKS)
+    found = report(release, tried, people=peers(table, release.policy), title="The demo hospital: anonymisation report")
+    for made, name, told in (
+        (found, "report.html", "for the owner: every number and picture"),
+        (
+            found.external(),
+            "report-external.html",
+            f"for others: nothing about fewer than {found.audience.least} persons",
+        ),
+    ):
+        path = made.save(folder / name, force=force)
+        console.print(f"  {path}  [dim]{told}[/dim]")
+    console.print("  [dim]Open them in a browser; they need no network, and print well.[/dim]")
+
+
 def _show_end(folder: Path, console: "Console") -> None:
-    _heading(console, 10, "Your turn")
+    _heading(console, 11, "Your turn")
     console.print(f"  shoal assess {folder / 'patients.csv'} --policy {folder / 'policy.toml'}")
     console.print("  [dim]shows all of this on one screen, for your own files as well[/dim]")
     console.print(f"  shoal peers {folder / 'patients.csv'} --policy {folder / 'policy.toml'} --person 0")
@@ -252,6 +274,11 @@ def _show_end(folder: Path, console: "Console") -> None:
         f"--external {folder / 'register.csv'}"
     )
     console.print("  [dim]attacks the release in every way that suits what is given[/dim]")
+    console.print(
+        f"  shoal report {folder / 'patients.csv'} --policy {folder / 'policy.toml'} -o my-report.html "
+        "--predict hypertension"
+    )
+    console.print("  [dim]writes the whole report, with all attacks, and tells whether a prediction survives[/dim]")
     console.print(f"  shoal init {folder / 'admissions.csv'} -o my-policy.toml")
     console.print("  [dim]writes a policy for a file of yours, with a comment at every step[/dim]\n")
 

@@ -98,7 +98,8 @@ def _learned(learned: list[Learned]) -> Iterator[Block]:
     for one in learned:
         by_measure.setdefault(one.auc is not None, {})[f"{one.target} ({one.model})"] = one
     for held in by_measure.values():
-        yield Figure(learning(held))
+        several = "What can be predicted, from the release and from the original"
+        yield Figure(learning(held, title=several if len(held) > 1 else None))
 
 
 def _regressed(one: Regressed) -> Sheet:

@@ -1,0 +1,110 @@
+"""``shoal report``: one document about a release."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.cli import source as given
+from shoal.cli.output import document, progress_bar, remark
+from shoal.errors import ModelError, WriteError
+
+if TYPE_CHECKING:
+    from shoal.comparison import Comparison
+    from shoal.policy.policy import Policy
+    from shoal.progress import Hook
+    from shoal.reporting.findings import Analysis
+    from shoal.reporting.report import Report
+    from shoal.table.table import Table
+
+
+@given.reading
+def report(  # noqa: PLR0913, PLR0917 - options of a command
+    data: Annotated[Path, typer.Argument(help="The original data.")],
+    options: dict[str, Any],
+    policy: Annotated[Path, typer.Option("--policy", "-p", help="The policy file: roles, hierarchies, requirements.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where it is written: .html, .md or .json.")],
+    release: Annotated[
+        Path | None, typer.Argument(help="A release that was made elsewhere; without it, one is made by the policy.")
+    ] = None,
+    external: Annotated[
+        bool, typer.Option("--external", help="For others: no small number, no rare value, no picture of the original.")
+    ] = False,
+    register: Annotated[Path | None, typer.Option(help="An identified register, for the attacks.")] = None,
+    outsiders: Annotated[Path | None, typer.Option(help="People who are not in the data, for the attacks.")] = None,
+    predict: Annotated[str | None, typer.Option(help="Columns that are to be predicted, comma-separated.")] = None,
+    survival: Annotated[str | None, typer.Option(help="Columns of time and event, comma-separated.")] = None,
+    attacks: Annotated[bool, typer.Option("--attacks/--no-attacks", help="Whether the release is attacked.")] = True,
+    lattice: Annotated[
+        bool, typer.Option("--lattice/--no-lattice", help="Whether other schemes and their price are shown.")
+    ] = True,
+    title: Annotated[str, typer.Option(help="What the report is called.")] = "Anonymisation report",
+    force: given.Force = False,
+    json: given.Json = False,
+) -> None:
+    """Write a report about a release: what was done, how safe it is, what it cost, and what attacks achieve.
+
+    Exit code 0: every requirement is met. 1: it was written, and one is not met. 2: it could not be done.
+    """
+    import shoal
+
+    if output.suffix.lower() not in {".html", ".htm", ".md", ".json"}:
+        raise WriteError(f"'{output.name}' is no report.", hint="Give it the suffix .html, .md or .json.")
+    if output.exists() and not force:
+        raise WriteError(f"'{output}' is already there.", hint="Say --force to overwrite it.")
+    chosen = shoal.Policy.load(policy)
+    table = given.load(data, options, chosen)
+    others = {"external": register, "outsiders": outsiders}
+    with progress_bar() as hook:
+        made: Any = shoal.anonymize(table, chosen, progress=hook) if release is None else given.load(release, options)
+        tried = None
+        if attacks:
+            held: dict[str, Any] = {
+                name: given.load(path, options) for name, path in others.items() if path is not None
+            }
+            tried = shoal.attack(made, table, chosen, progress=hook, **held)
+        found = shoal.report(
+            made,
+            tried,
+            original=table,
+            policy=chosen,
+            analyses=_analyses(shoal.compare(table, made, chosen), predict, survival, hook),
+            external=external,
+            title=title,
+            progress=hook,
+            **(_around(table, chosen, hook) if lattice and release is None else {}),
+        )
+        path = found.save(output, force=force)
+    _tell(found, path, json=json)
+    raise typer.Exit(0 if found.findings.met or not found.findings.requirements else 1)
+
+
+def _tell(found: "Report", path: Path, *, json: bool) -> None:
+    if json:
+        document("report", {"file": str(path), "external": found.audience.external, "met": found.findings.met})
+    else:
+        remark(f"Written: {path}")
+
+
+def _analyses(found: "Comparison", predict: str | None, survival: str | None, hook: "Hook") -> "list[Analysis]":
+    """Do the analyses that were asked for."""
+    made: list[Analysis] = [found.learning(target, progress=hook) for target in given.names(predict) or ()]
+    if survival is not None:
+        columns = given.names(survival) or []
+        if len(columns) != 2:
+            raise ModelError("Survival takes two columns: --survival TIME,EVENT.")
+        made.append(found.survival(*columns))
+    return made
+
+
+def _around(table: "Table", policy: "Policy", hook: "Hook") -> dict[str, Any]:
+    """Return what other schemes there are, if they are not too many to look at."""
+    import shoal
+
+    found: dict[str, Any] = {}
+    for name, look in (("schemes", shoal.schemes), ("frontier", shoal.frontier)):
+        try:
+            found[name] = look(table, policy, progress=hook)
+        except ModelError as error:
+            remark(f"Note: No picture of the {name}. {error.message}")
+    return found
