@@ -1,6 +1,7 @@
 """A chart: a Vega-Lite specification that shows itself and can be saved."""
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,8 +56,7 @@ class Chart:
 
     def to_svg(self) -> str:
         """Return the picture as SVG."""
-        svg: str = _converter().vegalite_to_svg(self.spec, vl_version=VERSION)
-        return svg
+        return _renumbered(_converter().vegalite_to_svg(self.spec, vl_version=VERSION))
 
     def to_png(self) -> bytes:
         """Return the picture as PNG."""
@@ -90,6 +90,17 @@ class Chart:
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         return {"application/vnd.vegalite.v6+json": self.spec, "text/plain": self.spec["title"]["text"]}
+
+
+def _renumbered(svg: str) -> str:
+    """Return a picture whose parts are numbered from 0: the converter goes on counting from one picture to the next.
+
+    >>> _renumbered('<g id="clip7"/><path clip-path="url(#clip7)"/><g id="gradient_9"/>')
+    '<g id="clip0"/><path clip-path="url(#clip0)"/><g id="gradient_1"/>'
+    """
+    names = dict.fromkeys(re.findall(r'id="([a-z_]+\d+)"', svg))
+    new = {name: re.sub(r"\d+$", str(place), name) for place, name in enumerate(names)}
+    return re.sub(r"(?<=[\"#])[a-z_]+\d+(?=[\")])", lambda found: new.get(found[0], found[0]), svg)
 
 
 def _converter() -> ModuleType:

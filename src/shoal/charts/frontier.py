@@ -18,7 +18,7 @@ def frontier(found: Frontier) -> Chart:
     'From k = 2 to k = 6 the cost rises from 0.000 to 1.000, with nobody left out'
     """
     values = [
-        {"k": point.k, "cost": point.price, "limit": _share(point.limit), "left_out": point.suppressed}
+        {"k": point.k, "cost": point.price, "limit": _share(point.limit)}
         for point in found.points
         if point.price is not None
     ]

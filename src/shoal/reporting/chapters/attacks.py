@@ -28,7 +28,12 @@ def attacks(found: Findings, audience: Audience) -> Section:
         "where it was looked at, against the same attack on people who are not in the data (control).",
         Tone.LEAD,
     )
-    blocks: list[Block] = [lead, Figure(charts.wp216(made)), Figure(charts.attacks(made)), _results(made, audience)]
+    blocks: list[Block] = [
+        lead,
+        Figure(charts.wp216(made)),
+        Figure(charts.attacks(made)),
+        _results(found, made, audience),
+    ]
     blocks += [_meanings(made), Beside(tuple(_curves(made, audience))), *_notes(made, audience)]
     return Section.of("Attacks", "attacks", blocks)
 
@@ -63,13 +68,17 @@ def _success(one: Result, audience: Audience) -> str:
     return f"at least {success.value:.1%}" if bound else f"{success.value:.1%}"
 
 
-def _results(found: Attacked, audience: Audience) -> Sheet:
+def _results(all_found: Findings, found: Attacked, audience: Audience) -> Sheet:
     controlled = any(one.control is not None for one in found.results)
+    everybody = all_found.before.persons if audience.hides(all_found.left_out) else None  # would tell who is left out
     rows = []
     for one in found.results:
         interval = f"{100 * one.success.low:.1f}–{100 * one.success.high:.1f}"
         control = () if not controlled else ("–" if one.control is None else f"{one.control.value:.1%}",)
-        who, numbers = f"{one.adversary}, {one.adversary.conduct}", (f"{one.lift:+.2f}", f"{one.targets:,}")
+        who, numbers = (
+            f"{one.adversary}, {one.adversary.conduct}",
+            (f"{one.lift:+.2f}", "all" if one.targets == everybody else f"{one.targets:,}"),
+        )
         rows.append((one.title, who, _success(one, audience), interval, f"{one.baseline:.1%}", *control, *numbers))
     headings = (
         "attack",

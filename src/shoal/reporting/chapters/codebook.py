@@ -44,16 +44,22 @@ def _overview(found: Findings, audience: Audience) -> Sheet:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counts:
-    """How many records, and how many persons, have each value of a released column."""
+    """How many records, and how many persons who exist, have each value of a released column."""
 
-    records: Ints
-    persons: Ints
+    records: NDArray[np.intp]
+    persons: NDArray[np.intp]
 
     @classmethod
     def of(cls, found: Findings, name: str) -> "Counts":
         """Count a column."""
-        records = np.bincount(found.seen.codes(name), minlength=found.seen[name].size).astype(np.int64)
-        return cls(records, records if found.seen.subject is None else found.seen.persons(name).astype(np.int64))
+        seen, size = found.seen, found.seen[name].size
+        codes = seen.codes(name)
+        real = slice(None) if found.release is None else found.release.records >= 0
+        held = codes[real].astype(np.int64)
+        if seen.subject is not None:
+            number = seen[seen.subject].size
+            held = np.unique(held * number + seen.codes(seen.subject)[real]) // number
+        return cls(np.bincount(codes, minlength=size), np.bincount(held, minlength=size))
 
 
 def _gap(counts: Counts, code: int | None, audience: Audience) -> str:
