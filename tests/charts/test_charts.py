@@ -1,10 +1,12 @@
 """Pictures: what they show is what was found, and they can be drawn."""
 
 import json
+import re
 import struct
 import sys
 import zlib
 from base64 import b64decode
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from shoal.charts.colours import BREACH, PROTECTED, rgb
 from shoal.charts.heatmap import GAP, HEIGHT, WIDTH
 from shoal.charts.raster import png
 from shoal.errors import ModelError, RecodingError, WriteError
+from shoal.hierarchy.spec import bind_all
 
 SMALL = {"dx": ["flu", "flu", "ms", "ms"], "sex": ["f", "f", "m", "m"], "age": [30, 40, 40, 30]}
 
@@ -206,7 +209,7 @@ def test_classes_below_k_stand_out():
     ]
     assert chart.spec["title"]["text"] == "3 of 6 persons are in classes of fewer than 3"
     assert "smallest class has 1" in charts.class_sizes(found).spec["title"]["text"]
-    assert "surely" in charts.class_sizes(found, least=4).spec["title"]["text"]  # of 3 to 4 it is not known
+    assert "6 of 6 persons" in charts.class_sizes(found, least=4).spec["title"]["text"]
     assert chart.to_svg().startswith("<svg")
 
 
@@ -260,3 +263,106 @@ def test_survival_before_and_after():
     assert chart.to_svg().startswith("<svg")
     with pytest.raises(RecodingError, match="nothing to draw"):
         charts.survival([])
+
+
+POLICY = shoal.Policy.parse("""
+version = 1
+columns.age = { role = "quasi", hierarchy = { kind = "interval", widths = [10, 30] } }
+columns.sex = "quasi"
+columns.dx = "sensitive"
+require = [{ model = "k-anonymity", k = 2 }]
+search = { suppression = 0.2 }
+""")
+
+
+@given(
+    sizes=st.dictionaries(st.integers(1, 300), st.integers(1, 5), min_size=1, max_size=8),
+    limit=st.fractions(Fraction(1, 60), 1, max_denominator=60),
+)
+def test_every_bar_of_risks_is_above_the_threshold_or_not(sizes, limit):
+    """Each person is in the bar whose ends hold the risk, counted in fractions."""
+    data = {"x": [f"{size} {copy}" for size, copies in sizes.items() for copy in range(copies) for _ in range(size)]}
+    found = shoal.assess(data, quasi="x")
+    bars = charts.risks({"it": found}, limit).spec["data"]["values"]
+    assert sum(bar["persons"] for bar in bars) == found.persons
+    above = sum(bar["persons"] for bar in bars if bar["above"])
+    assert above == sum(size * copies for size, copies in sizes.items() if Fraction(1, size) > limit)
+    for size in sizes:
+        inside = [bar for bar in bars if bar["low"] * (1 - 1e-9) < 1 / size <= bar["high"] * (1 + 1e-9)]
+        assert inside
+
+
+def test_small_numbers_are_not_drawn_for_others():
+    found = shoal.assess({"x": [1] * 30 + [2] * 3}, quasi="x")
+    spec = charts.risks({"it": found}, Fraction(1, 11), least=11).spec
+    assert {bar["told"] for bar in spec["data"]["values"]} == {"30", "fewer than 11"}
+    assert spec["title"]["text"] == "it: fewer than 11 of 33 persons have a risk above 1 in 11"
+    assert not re.search(r'"persons": 3\b', json.dumps(spec))
+
+
+def test_a_ladder_is_as_wide_as_its_records():
+    table = shoal.read({"age": [31] * 60 + [34] * 30 + [71] * 9 + [99], "none": [None] * 100})
+    held = bind_all({"age": {"kind": "interval", "widths": [10]}, "none": {"kind": "suppression"}}, table)
+    counts = np.bincount(table.codes("age"), minlength=table["age"].size)
+    values = charts.ladder(held["age"], counts, level=1).spec["data"]["values"]
+    widths = {(one["level"], one["label"]): round(one["end"] - one["begin"], 9) for one in values}
+    assert widths["0", "31"] == 0.6
+    assert widths["1", "30-39"] == 0.9
+    assert widths["2", "*"] == 1
+    assert "99" not in {one["label"] for one in values}  # one record: not named
+    assert {one["level"] for one in values if one["chosen"]} == {"1"}
+    assert charts.ladder(held["none"], np.array([100])).to_svg().startswith("<svg")
+    assert charts.ladder(held["age"], np.zeros(4, int)).to_svg().startswith("<svg")
+
+
+def test_a_ladder_of_many_values_stays_small():
+    table = shoal.read({"x": [f"v{place}" for place in range(20_000)]})
+    held = bind_all({"x": {"kind": "suppression"}}, table)["x"]
+    assert len(charts.ladder(held, np.ones(20_000, int)).spec["data"]["values"]) < 10
+
+
+def test_the_lattice_shows_every_scheme_or_those_that_matter():
+    data = {"age": [31, 34, 38, 71, 75], "sex": list("ffmmm"), "dx": list("abcde")}
+    found = shoal.schemes(data, POLICY)
+    values = charts.lattice(found).spec["data"]["values"]
+    assert len(values) == len(found) == 8
+    assert [one["scheme"] for one in values if one["best"]] == [" ".join(map(str, found.levels[found.best]))]
+    assert sum(one["meets"] for one in values) == int(found.meets.sum())
+    wide = shoal.Policy.parse(
+        "version = 1\nrequire = [{ model = 'k-anonymity', k = 2 }]\n"
+        + "".join(f"columns.c{place} = {{ role = 'quasi', hierarchy = {{ kind = 'prefix', keep = [2, 1] }} }}\n"
+                  for place in range(6))
+    )  # fmt: skip
+    rng = np.random.default_rng(0)
+    many = shoal.schemes({f"c{place}": rng.integers(100, 999, 50).astype(str) for place in range(6)}, wide)
+    spec = charts.lattice(many).spec
+    assert len(many) > 600 > len(spec["data"]["values"])
+    assert any(one["best"] for one in spec["data"]["values"])
+    assert "are drawn" in spec["title"]["subtitle"][-1]
+    hopeless = shoal.schemes({"age": [1], "sex": ["f"], "dx": ["a"]}, POLICY)
+    assert charts.lattice(hopeless).spec["title"]["text"] == "None of 8 schemes meets what is required"
+
+
+def test_correlations_are_those_that_were_measured():
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 50, 300)
+    before = {"x": x, "y": x + rng.integers(0, 9, 300), "z": rng.choice(["a", "b"], 300)}
+    after = {**before, "y": [f"{value // 30 * 30}-{value // 30 * 30 + 29}" for value in before["y"]]}
+    found = shoal.compare(before, after)
+    values = charts.correlations(found.recoding).spec["data"]["values"]
+    apart = [abs(one["before"] - one["after"]) for one in values]
+    assert np.mean(apart) == pytest.approx(found.quality["correlations"].total.value)
+    with pytest.raises(RecodingError, match="no two columns"):
+        charts.correlations(shoal.compare({"x": [1, 2]}, {"x": [1, 2]}).recoding)
+
+
+def test_a_picture_is_the_same_whenever_it_is_drawn():
+    rng = np.random.default_rng(0)
+    data = {"x": rng.integers(0, 50, 30), "y": rng.integers(0, 50, 30)}
+    chart = charts.correlations(shoal.compare(data, data).recoding)
+    first = chart.to_svg()
+    charts.class_sizes(shoal.assess(data, quasi="x")).to_svg()
+    assert chart.to_svg() == first
+    drawn = set(re.findall(r"url\(#([^)]+)\)", first))
+    assert drawn
+    assert drawn <= set(re.findall(r'id="([^"]+)"', first))

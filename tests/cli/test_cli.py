@@ -37,8 +37,11 @@ def test_the_demo_runs_through(demo):
     assert "who can be found?" in done.stdout
     assert sorted(file.name for file in (folder / "here").iterdir()) == [
         *("admissions.csv", "patients.csv", "people.svg", "policy.toml", "register.csv", "release.csv"),
-        *("release.csv.internal.json", "release.csv.manifest.json"),
+        *("release.csv.internal.json", "release.csv.manifest.json", "report-external.html", "report.html"),
     ]
+    pages = [(folder / "here" / name).read_text(encoding="utf-8") for name in ("report.html", "report-external.html")]
+    names = set(shoal.read(folder / "here/patients.csv").to_frame("pyarrow").column("last_name").to_pylist())
+    assert not any(f">{name}<" in page for page in pages for name in names)
     policy = Policy.load(folder / "here/policy.toml")
     table = policy.apply(shoal.read(folder / "here/patients.csv"))
     assert policy.unlisted(table) == ()

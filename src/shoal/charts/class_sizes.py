@@ -31,9 +31,8 @@ def class_sizes(found: Assessment, *, least: int | None = None) -> Chart:
     what = "persons" if found.counts_persons else "records"
     title = f"The smallest class has {found.k:,} {what}"
     if asked is not None:
-        small = sum(band.persons for band, value in zip(found.bands, values, strict=True) if value["small"])
-        about = "" if all(_clear(band, asked) for band in found.bands) else " surely"
-        title = f"{small:,} of {found.persons:,} persons are{about} in classes of fewer than {asked:,}"
+        small = sum(persons for size, persons in found.sizes.items() if size < asked)
+        title = f"{small:,} of {found.persons:,} persons are in classes of fewer than {asked:,}"
     told = f"{what.capitalize()} by how many look alike to whoever knows all quasi-identifiers"
     return Chart.of(title, told, _body(values, what))
 
@@ -45,11 +44,6 @@ def _required(found: Assessment) -> int | None:
         if one.verdict.model == "k-anonymity" and one.verdict.parameters.get("k") is not None
     ]
     return int(max(asked)) if asked else None
-
-
-def _clear(band: Band, least: int) -> bool:
-    """Tell whether all classes of a band are below, or all are not."""
-    return band.smallest >= least or (band.largest is not None and band.largest < least)
 
 
 def _name(band: Band) -> str:
