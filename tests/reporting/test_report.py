@@ -212,6 +212,19 @@ def test_what_it_says_is_what_was_found(release, made):
     assert linkage[2] == f"{made.findings.attacks.of('linkage').success.value:.1%}"
 
 
+def test_every_technique_is_called_by_its_name(release):
+    """Age is made coarser, town is not; the scheme says so, too."""
+    from shoal.reporting.chapters.variables import technique
+
+    found = shoal.report(release).findings
+    said = {name: technique(found, name) for name in found.original.names}
+    assert said["name"] == "removed"
+    assert said["dx"] == said["lab"] == "released as it is"
+    names = {0: "released as it is", 1: "generalisation to level 1 of 3", 2: "generalisation to level 2 of 3"}
+    assert said["age"] == names[release.scheme["age"]]
+    assert said["town"] == {0: "released as it is", 1: "local suppression of all values"}[release.scheme["town"]]
+
+
 def test_the_same_bytes_again(release):
     one, two = (shoal.report(release) for _ in range(2))
     assert one.to_html() == two.to_html()

@@ -41,4 +41,4 @@ def _policy(found: Findings, audience: Audience) -> dict[str, Any]:
     }
     data = {name: said for name, said in held.get("data", {}).items() if name != "read"}
     rest = {name: said for name, said in held.items() if name not in {"population", "pseudonyms"}}
-    return {**rest, "data": data, "columns": columns}
+    return {**rest, **({"data": data} if data else {}), "columns": columns}

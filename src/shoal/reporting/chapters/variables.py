@@ -60,7 +60,7 @@ def _generalised(release: Release, name: str) -> str:
         return f"generalisation, together with {said.linked}"
     if name not in release.scheme:
         return _LOCAL.get(release.policy.search.recoding, "local generalisation: each record as little as it needs")
-    level, top = release.scheme[name], len(release.levels[name]) - 1
+    level, top = release.scheme[name], release.public["heights"][name]
     whole = {0: "released as it is", top: "local suppression of all values"}
     return whole.get(level, f"generalisation to level {level} of {top}")
 
