@@ -1,0 +1,72 @@
+"""``shoal report``."""
+
+import json
+
+import pytest
+from tests.cli.test_cli import run
+
+POLICY = """
+version = 1
+[columns]
+name = "direct"
+age = { role = "quasi", hierarchy = { kind = "interval", widths = [10, 30] } }
+sex = "quasi"
+dx = "sensitive"
+days = "insensitive"
+died = "insensitive"
+[[require]]
+model = "k-anonymity"
+k = 3
+[search]
+suppression = 0.1
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    rows = ["name,age,sex,dx,days,died"]
+    rows += [f"n{place},{20 + place * 7 % 50},{'fm'[place % 2]},{'ab'[place * 5 % 7 % 2]},{place % 9 + 1},{place % 3 % 2}"
+             for place in range(90)]  # fmt: skip
+    (tmp_path / "data.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    (tmp_path / "policy.toml").write_text(POLICY, encoding="utf-8")
+    return tmp_path
+
+
+def test_from_data_and_policy_to_a_report(folder):
+    done = run(
+        *("report", "data.csv", "-p", "policy.toml", "-o", "r.html", "--predict", "dx", "--survival", "days,died"),
+        cwd=folder,
+    )
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "Written: r.html" in done.stderr
+    page = (folder / "r.html").read_text(encoding="utf-8")
+    for part in ("Do analyses come to the same?", "WP216", "schemes costs", "Survival before and after"):
+        assert part in page
+    again = run("report", "data.csv", "-p", "policy.toml", "-o", "r.html", cwd=folder)
+    assert again.returncode == 2
+    assert "already there" in again.stderr
+
+
+def test_a_release_of_others_that_fails(folder):
+    done = run(
+        *("report", "data.csv", "data.csv", "-p", "policy.toml", "-o", "r.md", "--no-attacks", "--json", "--external"),
+        cwd=folder,
+    )
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["result"] == {"file": "r.md", "external": True, "met": False}
+    assert "does not meet 1 of 1" in (folder / "r.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["-o", "r.docx"], "suffix .html"),
+        (["-o", "r.html", "--survival", "days"], "two columns"),
+        (["-o", "r.html", "--predict", "nothing"], "nothing"),
+    ],
+)
+def test_mistakes(folder, options, message):
+    done = run("report", "data.csv", "-p", "policy.toml", "--no-attacks", *options, cwd=folder)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert not (folder / "r.html").exists()
