@@ -25,8 +25,9 @@ suppression = 0.1
 @pytest.fixture
 def folder(tmp_path):
     rows = ["name,age,sex,dx,days,died"]
-    rows += [f"n{place},{20 + place * 7 % 50},{'fm'[place % 2]},{'ab'[place * 5 % 7 % 2]},{place % 9 + 1},{place % 3 % 2}"
-             for place in range(90)]  # fmt: skip
+    for place in range(90):
+        known = f"n{place},{20 + place * 7 % 50},{'fm'[place % 2]}"
+        rows.append(f"{known},{'ab'[place * 5 % 7 % 2]},{place % 9 + 1},{place % 3 % 2}")
     (tmp_path / "data.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     (tmp_path / "policy.toml").write_text(POLICY, encoding="utf-8")
     return tmp_path
