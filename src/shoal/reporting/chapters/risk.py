@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from shoal.assessment import Assessment
 from shoal.charts.class_sizes import class_sizes
+from shoal.charts.facts import facts
 from shoal.charts.heatmap import heatmap
 from shoal.charts.risks import risks
 from shoal.models.model import Verdict
@@ -71,7 +72,27 @@ def _identity(found: Findings, audience: Audience) -> Section:
         many = [f"{one.prosecutor.expected:,.1f}" for one in (before, after)]
         told.append(f"If all are tried, about {many[0]} are found in the original, {many[1]} in the release.")
     sheet = Sheet("How probable it is that a guess who somebody is, is right", headings, tuple(rows), tuple(told))
-    return Section.of("Identity", "identity", [sheet, *_pictures(found, audience)])
+    return Section.of("Identity", "identity", [sheet, *_pictures(found, audience), _contributions(found, audience)])
+
+
+def _contributions(found: Findings, audience: Audience) -> Sheet | None:
+    """Tell which column of the original gives most persons away: how many would stand alone without it."""
+    held = found.before.contributions
+    if audience.external or len(held) < 2:
+        return None
+    rows = [
+        (
+            one.column,
+            f"{one.without.alone:,}",
+            f"{one.without.k:,}",
+            "–" if one.coarser is None else f"{one.coarser.alone:,}",
+            "–" if one.coarser is None else f"{one.coarser.k:,}",
+        )
+        for one in held
+    ]
+    alone = f"{found.before.sizes.get(1, 0):,} stand alone as the original is"
+    headings = ("variable", "alone without it", "k", "alone one level coarser", "k")
+    return Sheet(f"What each variable gives away: {alone}", headings, tuple(rows))
 
 
 def highest(risk: Risk, found: Findings, audience: Audience) -> str:
@@ -93,6 +114,7 @@ def _pictures(found: Findings, audience: Audience) -> Iterator[Figure]:
         yield Figure(class_sizes(found.before, least=found.least))
         if found.people is not None:
             yield Figure(heatmap(found.people))
+            yield Figure(facts(found.people))
 
 
 def _attributes(found: Findings, audience: Audience) -> Iterator[Section | Text]:
