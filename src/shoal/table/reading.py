@@ -21,8 +21,9 @@ def read(source: Any, *, format: str | None = None, progress: Hook | None = None
 
     >>> import shoal
     >>> shoal.read({"sex": ["f", "m", None]})
-    Table: 3 records × 1 columns
-      sex: text, 2 values, some missing
+    Table: 3 records × 1 column
+    column  kind  role                values
+    sex     text        some missing       2
     """
     if format is not None:
         options["format"] = format

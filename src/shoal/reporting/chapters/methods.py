@@ -61,7 +61,7 @@ def explained(thing: type) -> str:
 
     >>> from shoal.models.k_anonymity import KAnonymity
     >>> explained(KAnonymity).partition(".")[0]
-    'Everybody shares their quasi-identifiers with at least k − 1 others'
+    'Everybody looks like at least k − 1 others'
     """
     text = (thing.__doc__ or "").partition(">>>")[0]
     return re.sub(r"\s+", " ", text.replace("``", "")).strip()
