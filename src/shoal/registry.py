@@ -5,6 +5,7 @@ registers what it holds.
 """
 
 import pkgutil
+import threading
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Generic, TypeVar
@@ -22,6 +23,8 @@ class Registry(Generic[T]):
         self._package = package
         self._things: dict[str, T] = {}
         self._complete = False
+        self._importing = False
+        self._lock = threading.RLock()
 
     def register(self, name: str) -> Callable[[T], T]:
         """Return a decorator that files a thing under ``name``."""
@@ -56,7 +59,11 @@ class Registry(Generic[T]):
     def _import_all(self) -> None:
         if self._complete:
             return
-        self._complete = True
-        package = import_module(self._package)
-        for module in pkgutil.iter_modules(package.__path__):
-            import_module(f"{self._package}.{module.name}")
+        with self._lock:  # another thread waits until all are there; this one may ask while it imports
+            if self._importing:
+                return
+            self._importing = True
+            package = import_module(self._package)
+            for module in pkgutil.iter_modules(package.__path__):
+                import_module(f"{self._package}.{module.name}")
+            self._complete = True

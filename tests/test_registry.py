@@ -1,0 +1,18 @@
+"""Registries: complete, whoever asks first."""
+
+import subprocess
+import sys
+
+ASKING = """
+import threading
+from shoal.table.formats.format import FORMATS
+found = []
+threads = [threading.Thread(target=lambda: found.append(len(list(FORMATS)))) for _ in range(8)]
+for one in threads: one.start()
+for one in threads: one.join()
+assert len(set(found)) == 1 and found[0] > 3, found
+"""
+
+
+def test_two_threads_that_ask_at_once_both_see_everything():
+    subprocess.run([sys.executable, "-c", ASKING], check=True)
