@@ -19,7 +19,7 @@ from shoal.release.case import Case
 from shoal.release.release import Release, verified_in_a_file
 from shoal.search.frontier import LIMITS, SIZES, Frontier
 from shoal.search.frontier import frontier as find_frontier
-from shoal.search.schemes import Schemes
+from shoal.search.schemes import MOST, Schemes
 from shoal.search.schemes import schemes as find_schemes
 from shoal.treatments.outliers import OUTLIERS
 from shoal.treatments.refinement import refined
@@ -85,9 +85,16 @@ def frontier(  # noqa: PLR0913 - keyword-only options
 
 
 def schemes(
-    data: Any, policy: Policy | str | Path, *, progress: Hook | None = None, threads: int | None = None
+    data: Any,
+    policy: Policy | str | Path,
+    *,
+    most: int = MOST,
+    progress: Hook | None = None,
+    threads: int | None = None,
 ) -> Schemes:
     """Look at every scheme: what it costs, and how many persons it leaves out to meet what is required.
+
+    More than ``most`` schemes are refused.
 
     >>> import shoal
     >>> policy = shoal.Policy.parse('''
@@ -101,7 +108,7 @@ def schemes(
     """
     case = Case.of(data, policy)
     goal = case.goal(case.models, case.persons, _workers(threads))
-    return find_schemes(goal, case.limit, progress or silent)
+    return find_schemes(goal, case.limit, progress or silent, most=most)
 
 
 def _workers(threads: int | None) -> int:

@@ -38,7 +38,7 @@ from shoal.table.missing import Missing
 from shoal.table.reading import read
 from shoal.table.role import Role
 from shoal.table.table import Table
-from shoal.words import odds, values
+from shoal.words import odds
 
 _BANDS = ((1, 1), (2, 2), (3, 4), (5, 10), (11, 19), (20, None))
 
@@ -155,15 +155,16 @@ class Assessment(Shown):
         return Sheet(
             f"{counted(self.records, 'record')}{who}: k = {self.k:,}. {self.meaning}",
             ("", "value", "asked"),
-            (*risks, *learned, *(_row(one.verdict) for one in self.requirements)),
+            (
+                *risks,
+                *learned,
+                *(
+                    (one.verdict.title, one.verdict.attained, f"{one.verdict.asked}: {one.verdict.says}")
+                    for one in self.requirements
+                ),
+            ),
             words=3,
         )
-
-
-def _row(verdict: Verdict) -> tuple[str, str, str]:
-    about = f" of {verdict.column}" if verdict.column else ""
-    met = "met" if verdict.satisfied else "not met"
-    return f"{verdict.model}{about}", values(dict(verdict.value)) or "not measured", f"{verdict.asked}: {met}"
 
 
 def assess(  # noqa: PLR0913 - keyword-only options
@@ -183,8 +184,8 @@ def assess(  # noqa: PLR0913 - keyword-only options
 
     ``data``: a table, a frame or a file. Roles come from the policy, or are given by name; names that are given go
     first. ``threshold``: the risk above which persons are counted. ``uniques``: find out who is singled out by at most
-    so many columns (special uniques). ``population``: how many people the table is drawn from, or a register of them,
-    if the policy does not say.
+    so many columns (special uniques). ``population``: how many people the table is drawn from, or a register of them;
+    it goes before what the policy says.
 
     >>> import shoal
     >>> found = shoal.assess({"age": [34, 34, 71, 71], "dx": ["flu", "ms", "flu", "flu"]}, quasi="age", sensitive="dx")
@@ -365,7 +366,7 @@ class _Assessor:
     def _notes(self, classes: Classes, matched: Matched | None) -> Iterable[str]:
         if self.table.subject is None:
             yield "No column says whose row it is: every record is taken for a person."
-        yield _RULES[self.missing]
+        yield self.missing.says
         if classes.suppressed:
             yield f"Suppressed records form no class; {counted(classes.suppressed, 'person')} had some."
         if classes.overlap:
@@ -379,13 +380,6 @@ class _Assessor:
         unlisted = self.policy.unlisted(self.table) if self.policy.columns else ()
         if unlisted:
             yield f"Columns without a role in the policy are not looked at: there are {len(unlisted)}."
-
-
-_RULES = {
-    Missing.OWN: "A missing value matches another missing value (own).",
-    Missing.NEVER: "A missing value matches nothing: such records stand alone (never).",
-    Missing.WILDCARD: "A missing value matches anything (wildcard); only k and identity risk can be measured so.",
-}
 
 
 def _sizes(classes: Classes) -> dict[int, int]:

@@ -138,6 +138,7 @@ def compare(  # noqa: PLR0913 - keyword-only options
     hierarchies: Mapping[str, Any] | None = None,
     qualities: Sequence[str] | str | None = None,
     clusters: int = 5,
+    matched: Match | None = None,
 ) -> Comparison:
     """Compare a release with its original.
 
@@ -145,7 +146,7 @@ def compare(  # noqa: PLR0913 - keyword-only options
     record is which; otherwise records are matched by ``key``, or by a column that names all of them, or by position.
     ``quasi``: the columns that measures of the whole are about; those of the policy, or all. ``target``: what a
     classifier is to predict. ``qualities``: the names of the measures; without names, all that need nothing but counts.
-    ``clusters``: how many, for clustering-agreement.
+    ``clusters``: how many, for clustering-agreement. ``matched``: which record is which, if that was found out already.
 
     >>> found = compare({"age": [31, 34, 71]}, {"age": ["30-39", "30-39", "*"]})
     >>> found.quality["granularity"].total.value, found.before["k-anonymity"], found.after["k-anonymity"]
@@ -155,12 +156,14 @@ def compare(  # noqa: PLR0913 - keyword-only options
     chosen = Policy.given(policy) if policy is not None else None if made is None else made.policy
     before = _original(original, chosen).taking(quasi=quasi, sensitive=sensitive, subject=subject)
     after = _read(release) if made is None else made.table
-    matched = match(before, after, [key] if isinstance(key, str) else key) if made is None else _as_made(before, made)
+    if matched is None:
+        named = [key] if isinstance(key, str) else key
+        matched = match(before, after, named) if made is None else _as_made(before, made)
     columns, ours = _columns(before, after, matched, target)
     ladders = _hierarchies(before, chosen, hierarchies or {})
     related = relate(before, after, columns, ours, matched, ladders)
-    named = [qualities] if isinstance(qualities, str) else qualities
-    found, left_out = _measured(related.recoding, named, {"target": target, "clusters": clusters})
+    wanted = [qualities] if isinstance(qualities, str) else qualities
+    found, left_out = _measured(related.recoding, wanted, {"target": target, "clusters": clusters})
     rule = Missing.OWN if chosen is None else chosen.data.missing
     return Comparison(
         records=before.records,

@@ -2,13 +2,20 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from html import escape
+from html import escape as _escape
+
+from shoal.words import printable
 
 _STYLE = {
     "table": "border-collapse:collapse;font-variant-numeric:tabular-nums",
     "th": "text-align:{side};font-weight:600;padding:3px 14px 3px 0;border-bottom:1px solid #7b8794",
     "td": "text-align:{side};padding:3px 14px 3px 0;vertical-align:top",
 }
+
+
+def escape(text: str) -> str:
+    """Return text as it is written in HTML."""
+    return _escape(printable(text))
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,24 @@ def odds(risk: float) -> str:
     return f"1 in {many:,.0f}" if many >= _MANY or abs(many - round(many)) < 0.05 else f"1 in {many:,.1f}"
 
 
+def blurred(number: int, least: int) -> str:
+    """Write a number of persons; one below ``least`` only as that. None at all may be told.
+
+    >>> blurred(12, 11), blurred(3, 11), blurred(0, 11), blurred(3, 1)
+    ('12', 'fewer than 11', '0', '3')
+    """
+    return f"fewer than {least:,}" if 0 < number < least else f"{number:,}"
+
+
+def printable(text: str) -> str:
+    """Return text without signs that no page can show, such as bells and nulls.
+
+    >>> printable("a" + chr(7) + "b") == "a" + chr(0xFFFD) + "b"
+    True
+    """
+    return "".join(sign if sign.isprintable() or sign in "\n\t" else "\ufffd" for sign in text)
+
+
 def short(number: Any) -> str:
     """Write a measured value with as many digits as anybody reads.
 

@@ -207,9 +207,9 @@ def test_classes_below_k_stand_out():
         ("2", 2, True),
         ("3–4", 3, False),
     ]
-    assert chart.spec["title"]["text"] == "3 of 6 persons are in classes of fewer than 3"
+    assert chart.spec["title"]["text"] == "3 of 6 records are in classes of fewer than 3"
     assert "smallest class has 1" in charts.class_sizes(found).spec["title"]["text"]
-    assert "6 of 6 persons" in charts.class_sizes(found, least=4).spec["title"]["text"]
+    assert "6 of 6 records" in charts.class_sizes(found, least=4).spec["title"]["text"]
     assert chart.to_svg().startswith("<svg")
 
 
@@ -292,12 +292,26 @@ def test_every_bar_of_risks_is_above_the_threshold_or_not(sizes, limit):
         assert inside
 
 
-def test_small_numbers_are_not_drawn_for_others():
-    found = shoal.assess({"x": [1] * 30 + [2] * 3}, quasi="x")
-    spec = charts.risks({"it": found}, Fraction(1, 11), least=11).spec
-    assert {bar["told"] for bar in spec["data"]["values"]} == {"30", "fewer than 11"}
-    assert spec["title"]["text"] == "it: fewer than 11 of 33 persons have a risk above 1 in 11"
+def test_small_numbers_are_drawn_together_with_others():
+    data = {
+        "x": [
+            f"{size} {copy}"
+            for size, copies in ((1, 4), (2, 20), (30, 2), (70, 1))
+            for copy in range(copies)
+            for _ in range(size)
+        ]
+    }
+    found = shoal.assess(data, quasi="x")
+    bars = charts.risks({"it": found}, Fraction(1, 11), least=11).spec["data"]["values"]
+    assert [(bar["told"], bar["above"]) for bar in bars] == [("70", False), ("60", False), ("44", True)]
+    assert sum(bar["persons"] for bar in bars) == found.persons
+    few = shoal.assess({"x": [1] * 30 + [2] * 3}, quasi="x")
+    spec = charts.risks({"it": few}, Fraction(1, 11), least=11).spec
+    assert spec["title"]["text"] == "it: fewer than 11 of 33 records have a risk above 1 in 11"
     assert not re.search(r'"persons": 3\b', json.dumps(spec))
+    for wrong in (({}, 0.1), ({"it": few}, 0), ({"it": few}, 2)):
+        with pytest.raises(ModelError, match="needs a table"):
+            charts.risks(*wrong)
 
 
 def test_a_ladder_is_as_wide_as_its_records():
@@ -341,6 +355,10 @@ def test_the_lattice_shows_every_scheme_or_those_that_matter():
     assert "are drawn" in spec["title"]["subtitle"][-1]
     hopeless = shoal.schemes({"age": [1], "sex": ["f"], "dx": ["a"]}, POLICY)
     assert charts.lattice(hopeless).spec["title"]["text"] == "None of 8 schemes meets what is required"
+    strict = wide.requiring([*shoal.Policy.parse("version = 1\nrequire = [{ model = 'k-anonymity', k = 51 }]").require])
+    none = shoal.schemes({f"c{place}": rng.integers(100, 999, 50).astype(str) for place in range(6)}, strict)
+    assert none.best is None
+    assert 0 < len(charts.lattice(none).spec["data"]["values"]) <= 300
 
 
 def test_correlations_are_those_that_were_measured():

@@ -49,8 +49,22 @@ def test_from_data_and_policy_to_a_report(folder):
 
 
 def test_a_release_of_others_that_fails(folder):
+    lines = (folder / "data.csv").read_text(encoding="utf-8").splitlines()
+    theirs = "\n".join(line.partition(",")[2] for line in lines)
+    (folder / "theirs.csv").write_text(theirs + "\n", encoding="utf-8")
     done = run(
-        *("report", "data.csv", "data.csv", "-p", "policy.toml", "-o", "r.md", "--no-attacks", "--json", "--external"),
+        *(
+            "report",
+            "data.csv",
+            "theirs.csv",
+            "-p",
+            "policy.toml",
+            "-o",
+            "r.md",
+            "--no-attacks",
+            "--json",
+            "--external",
+        ),
         cwd=folder,
     )
     assert done.returncode == 1

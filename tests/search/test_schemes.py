@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.errors import ModelError
+from shoal.search.schemes import Schemes
 
 
 def policy(k=2, suppression=0.2, more=""):
@@ -59,7 +60,22 @@ def test_the_finest_have_no_finer_neighbour_that_will_do():
     assert found.finest().any()
 
 
-def test_too_many_are_refused(monkeypatch):
-    monkeypatch.setattr("shoal.search.schemes.MOST", 3)
+def test_too_many_are_refused():
     with pytest.raises(ModelError, match="too many to look at"):
-        shoal.schemes({"age": [1, 2], "sex": ["f", "m"], "dx": ["a", "b"]}, policy())
+        shoal.schemes({"age": [1, 2], "sex": ["f", "m"], "dx": ["a", "b"]}, policy(), most=3)
+
+
+def test_many_columns_of_two_levels_take_little_room():
+    """Sixteen columns have 65,536 schemes; who is finest is found without a table of all levels and one more each."""
+    found = Schemes(
+        tuple(f"c{place}" for place in range(16)),
+        np.stack(np.unravel_index(np.arange(1 << 16), (2,) * 16), axis=1),
+        np.zeros(1 << 16),
+        np.where(np.arange(1 << 16) % 2, 0, 5),
+        limit=0,
+        persons=10,
+        quality="loss",
+        best=None,
+        shape=(2,) * 16,
+    )
+    assert np.flatnonzero(found.finest()).tolist() == [1]

@@ -15,7 +15,7 @@ def class_sizes(found: Assessment, *, least: int | None = None) -> Chart:
     >>> import shoal
     >>> made = shoal.assess({"age": [31, 31, 34, 71]}, quasi=["age"])
     >>> class_sizes(made, least=2).spec["title"]["text"]
-    '2 of 4 persons are in classes of fewer than 2'
+    '2 of 4 records are in classes of fewer than 2'
     """
     asked = _required(found) if least is None else least
     values = [
@@ -32,7 +32,7 @@ def class_sizes(found: Assessment, *, least: int | None = None) -> Chart:
     title = f"The smallest class has {found.k:,} {what}"
     if asked is not None:
         small = sum(persons for size, persons in found.sizes.items() if size < asked)
-        title = f"{small:,} of {found.persons:,} persons are in classes of fewer than {asked:,}"
+        title = f"{small:,} of {found.persons:,} {what} are in classes of fewer than {asked:,}"
     told = f"{what.capitalize()} by how many look alike to whoever knows all quasi-identifiers"
     return Chart.of(title, told, _body(values, what))
 

@@ -59,6 +59,8 @@ def lattice(found: Schemes) -> Chart:
 def _near(found: Schemes) -> NDArray[np.intp]:
     """Return the schemes that just meet what is required, the cheapest first, and those beside the best."""
     finest = np.flatnonzero(found.finest())
+    if not len(finest):  # none will do: those that are nearest to it
+        return np.argsort(found.suppressed, kind="stable")[: MOST // 2]
     finest = finest[np.argsort(found.prices[finest], kind="stable")][: MOST // 2]
     beside = np.zeros(0, np.intp)
     if found.best is not None:

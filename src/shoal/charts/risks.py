@@ -8,7 +8,8 @@ from typing import Any
 from shoal.assessment import Assessment
 from shoal.charts.chart import Chart
 from shoal.charts.colours import BREACH, FAINT, INK, PROTECTED
-from shoal.charts.small import blurred
+from shoal.errors import ModelError
+from shoal.words import blurred
 
 _NAMED = (1, 2, 5, *(number * 10**power for power in range(1, 8) for number in (1, 3)))  # ticks: 1 in so many
 
@@ -17,13 +18,15 @@ def risks(found: Mapping[str, Assessment], threshold: Fraction | float, *, least
     """Draw how many persons have which risk (1 / the number of those they could be), a row for each table.
 
     Bars double in width from the threshold on to both sides, so that every bar is either above it or not. ``least``:
-    smaller numbers of persons than this are not told.
+    bars of fewer persons than this are drawn together with their neighbours, and not told if there are none.
 
     >>> import shoal
     >>> risks({"before": shoal.assess({"age": [31, 31, 34, 71]}, quasi=["age"])}, 0.5).spec["title"]["text"]
-    'before: 2 of 4 persons have a risk above 50.0%'
+    'before: 2 of 4 records have a risk above 50.0%'
     """
     limit = Fraction(threshold).limit_denominator(10**6)
+    if not found or not 0 < limit <= 1:
+        raise ModelError("A picture of risks needs a table, and a threshold that is more than 0 and at most 1.")
     values, told = [], []
     for name, one in found.items():
         bars: dict[int, int] = {}
@@ -31,8 +34,10 @@ def risks(found: Mapping[str, Assessment], threshold: Fraction | float, *, least
             place = _place(size, limit)
             bars[place] = bars.get(place, 0) + persons
         above = sum(persons for place, persons in bars.items() if place >= 0)
-        told.append(f"{blurred(above, least)} of {one.persons:,} persons have a risk above {_risk(limit)}")
-        values += [_bar(name, place, persons, limit, least) for place, persons in sorted(bars.items())]
+        who = "persons" if one.counts_persons else "records"
+        told.append(f"{blurred(above, least)} of {one.persons:,} {who} have a risk above {_risk(limit)}")
+        for side in (range(-64, 0), range(64)):
+            values += [_bar(name, *bar, limit, least) for bar in _together(bars, side, least)]
     titles = [f"{name}: {said}" for name, said in zip(found, told, strict=True)]
     subtitle = "Risk: 1 in as many as look alike to whoever knows all quasi-identifiers. Each bar: up to twice the risk"
     return Chart.of(titles[-1], [*titles[:-1], subtitle], _body(values, list(found), limit))
@@ -52,15 +57,37 @@ def _risk(share: Fraction) -> str:
     return f"1 in {1 / share}" if share.numerator == 1 and share < Fraction(1, 2) else f"{float(share):.1%}"
 
 
-def _bar(name: str, place: int, persons: int, limit: Fraction, least: int) -> dict[str, Any]:
-    low, high = float(limit) * 2.0**place, min(float(limit) * 2.0 ** (place + 1), 1.0)
+def _together(bars: Mapping[int, int], side: range, least: int) -> list[tuple[int, int, int]]:
+    """Return bars of one side from where to where, and how many persons are in each: at least so many, if that can be.
+
+    >>> _together({-3: 4, -2: 20, -1: 3}, range(-64, 0), 10)
+    [(-3, -1, 27)]
+    >>> _together({-3: 4, -2: 2, -1: 30}, range(-64, 0), 10)
+    [(-3, -1, 36)]
+    """
+    held = [(place, bars[place]) for place in side if place in bars]
+    made: list[tuple[int, int, int]] = []
+    for place, persons in held:
+        if made and made[-1][2] < least:
+            first, _, before = made.pop()
+            made.append((first, place, before + persons))
+        else:
+            made.append((place, place, persons))
+    if len(made) > 1 and made[-1][2] < least:
+        (first, _, before), (_, last, persons) = made[-2:]
+        made[-2:] = [(first, last, before + persons)]
+    return made
+
+
+def _bar(name: str, first: int, last: int, persons: int, limit: Fraction, least: int) -> dict[str, Any]:  # noqa: PLR0913, PLR0917 - a bar
+    low, high = float(limit) * 2.0**first, min(float(limit) * 2.0 ** (last + 1), 1.0)
     hidden = 0 < persons < least
     return {
         "table": name,
         "low": low,
         "high": high,
         "persons": least if hidden else persons,
-        "above": place >= 0,
+        "above": first >= 0,
         "told": blurred(persons, least),
     }
 

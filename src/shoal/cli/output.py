@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal import __version__
 from shoal.progress import Hook, Progress, silent
+from shoal.words import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,7 +36,7 @@ def plain(text: object) -> str:
     """Return text of the data so that nothing in it is taken for markup, nor does anything to the terminal."""
     from rich.markup import escape
 
-    return escape("".join(sign if sign.isprintable() else "\ufffd" for sign in str(text)))
+    return escape(printable(str(text)).replace("\n", "\ufffd").replace("\t", "\ufffd"))
 
 
 def document(command: str, result: dict[str, Any]) -> None:

@@ -8,14 +8,16 @@ import typer
 from shoal.cli import source as given
 from shoal.cli.output import document, progress_bar, remark
 from shoal.errors import ModelError, WriteError
+from shoal.table.column import SUPPRESSED
 
 if TYPE_CHECKING:
-    from shoal.comparison import Comparison
     from shoal.policy.policy import Policy
     from shoal.progress import Hook
     from shoal.reporting.findings import Analysis
     from shoal.reporting.report import Report
     from shoal.table.table import Table
+
+WORK = 200_000_000  # rows times schemes that are looked at for a picture
 
 
 @given.reading
@@ -32,6 +34,9 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
     ] = False,
     register: Annotated[Path | None, typer.Option(help="An identified register, for the attacks.")] = None,
     outsiders: Annotated[Path | None, typer.Option(help="People who are not in the data, for the attacks.")] = None,
+    key: Annotated[
+        str | None, typer.Option(help="Columns that tell which record is which, for a release in another order.")
+    ] = None,
     predict: Annotated[str | None, typer.Option(help="Columns that are to be predicted, comma-separated.")] = None,
     survival: Annotated[str | None, typer.Option(help="Columns of time and event, comma-separated.")] = None,
     attacks: Annotated[bool, typer.Option("--attacks/--no-attacks", help="Whether the release is attacked.")] = True,
@@ -55,20 +60,27 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
     chosen = shoal.Policy.load(policy)
     table = given.load(data, options, chosen)
     others = {"external": register, "outsiders": outsiders}
+    wanted = _wanted(table, predict, survival)
     with progress_bar() as hook:
-        made: Any = shoal.anonymize(table, chosen, progress=hook) if release is None else given.load(release, options)
+        made: Any = (
+            shoal.anonymize(table, chosen, progress=hook)
+            if release is None
+            else given.load(release, {"suppressed": SUPPRESSED, **options})
+        )
         tried = None
         if attacks:
             held: dict[str, Any] = {
                 name: given.load(path, options) for name, path in others.items() if path is not None
             }
-            tried = shoal.attack(made, table, chosen, progress=hook, **held)
+            named = None if release is None else given.names(key)
+            tried = shoal.attack(made, table, chosen, key=named, progress=hook, **held)
         found = shoal.report(
             made,
             tried,
             original=table,
-            policy=chosen,
-            analyses=_analyses(shoal.compare(table, made, chosen), predict, survival, hook),
+            policy=None if release is None else chosen,
+            key=None if release is None else given.names(key),
+            analyses=_analyses(table, made, chosen, wanted, hook) if wanted else (),
             external=external,
             title=title,
             progress=hook,
@@ -86,25 +98,41 @@ def _tell(found: "Report", path: Path, *, json: bool) -> None:
         remark(f"Written: {path}")
 
 
-def _analyses(found: "Comparison", predict: str | None, survival: str | None, hook: "Hook") -> "list[Analysis]":
+def _wanted(table: "Table", predict: str | None, survival: str | None) -> dict[str, list[str]]:
+    """Return the columns of the analyses that were asked for; they must be there."""
+    wanted = {"predict": given.names(predict) or [], "survival": given.names(survival) or []}
+    for name in (*wanted["predict"], *wanted["survival"]):
+        table[name]  # raises if there is none
+    if wanted["survival"] and len(wanted["survival"]) != 2:
+        raise ModelError("Survival takes two columns: --survival TIME,EVENT.")
+    return {name: held for name, held in wanted.items() if held}
+
+
+def _analyses(
+    table: "Table", made: Any, policy: "Policy", wanted: dict[str, list[str]], hook: "Hook"
+) -> "list[Analysis]":
     """Do the analyses that were asked for."""
-    made: list[Analysis] = [found.learning(target, progress=hook) for target in given.names(predict) or ()]
-    if survival is not None:
-        columns = given.names(survival) or []
-        if len(columns) != 2:
-            raise ModelError("Survival takes two columns: --survival TIME,EVENT.")
-        made.append(found.survival(*columns))
-    return made
+    import shoal
+
+    found = shoal.compare(table, made) if isinstance(made, shoal.Release) else shoal.compare(table, made, policy)
+    done: list[Analysis] = [found.learning(target, progress=hook) for target in wanted.get("predict", ())]
+    return [*done, found.survival(*wanted["survival"])] if "survival" in wanted else done
 
 
 def _around(table: "Table", policy: "Policy", hook: "Hook") -> dict[str, Any]:
     """Return what other schemes there are, if they are not too many to look at."""
     import shoal
 
+    rows = max(len(policy.apply(table).distinct(policy.apply(table).quasi)), 1)
+    looks: tuple[tuple[str, Any], ...] = (
+        ("schemes", lambda: shoal.schemes(table, policy, most=WORK // rows, progress=hook)),
+        ("frontier", lambda: shoal.frontier(table, policy, progress=hook)),
+    )
     found: dict[str, Any] = {}
-    for name, look in (("schemes", shoal.schemes), ("frontier", shoal.frontier)):
+    for name, look in looks:
         try:
-            found[name] = look(table, policy, progress=hook)
+            found[name] = look()
         except ModelError as error:
             remark(f"Note: No picture of the {name}. {error.message}")
+            break  # the frontier takes longer still
     return found

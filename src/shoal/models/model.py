@@ -16,6 +16,7 @@ from shoal.models.evidence import Evidence, Reading, View
 from shoal.registry import Registry
 from shoal.table.missing import Missing
 from shoal.validation import Checked
+from shoal.words import values
 
 Number: TypeAlias = int | float | Fraction
 Whole: TypeAlias = NDArray[np.int64]
@@ -77,6 +78,21 @@ class Verdict:
     satisfied: bool
     classes: int
     persons: int
+
+    @property
+    def title(self) -> str:
+        """The model, and the column that it is about."""
+        return f"{self.model} of {self.column}" if self.column else self.model
+
+    @property
+    def attained(self) -> str:
+        """What the table attains, in words."""
+        return values(dict(self.value)) or "not measured"
+
+    @property
+    def says(self) -> str:
+        """Whether it is met."""
+        return "met" if self.satisfied else "not met"
 
 
 class Model(Checked):

@@ -26,7 +26,7 @@ from shoal.hierarchy.automatic import Automatic
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.hierarchy.spec import Spec, bind
 from shoal.models.exact import exact
-from shoal.models.model import Model
+from shoal.models.model import Model, Need
 from shoal.policy.circumstances import Context, Population
 from shoal.policy.columns import ColumnPolicy, Data, role_or_table
 from shoal.policy.pseudonyms import Pseudonyms
@@ -162,6 +162,16 @@ class Policy(Checked):
                 yield from ((preset.name, one.says, one.requirement()) for one in preset.criteria)
             else:
                 yield "policy", first_line(asked), asked
+
+    @property
+    def k(self) -> int | None:
+        """The largest k that is required of the classes of a release; None if none is."""
+        asked = [
+            getattr(model, "k", None)
+            for _, _, model in self.requirements()
+            if not {Need.POPULATION, Need.REGISTER} & model.needs
+        ]
+        return max((k for k in asked if isinstance(k, int) and k > 1), default=None)
 
     def document(self) -> dict[str, Any]:
         """Return the policy as plain data, from which it can be made again."""

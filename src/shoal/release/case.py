@@ -100,7 +100,9 @@ class Case:
     @cached_property
     def gatherer(self) -> Gatherer:
         """Who collects what models read."""
-        people = self.register or self.policy.people(self.table, self.persons)
+        subject = self.whole.subject
+        everybody = self.whole.records if subject is None else len(np.unique(self.whole.codes(subject)))
+        people = self.register or self.policy.people(self.table, everybody)  # also if only some of them were drawn
         return Gatherer(self.table, self.policy.data.missing, self.hierarchies, people)
 
     @property

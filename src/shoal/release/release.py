@@ -22,7 +22,7 @@ from shoal.release.verification import Original, Verified, verify
 from shoal.sheet import Sheet, Shown
 from shoal.table.table import Table
 from shoal.table.writing import replacing, write
-from shoal.words import short, values
+from shoal.words import short
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -65,11 +65,7 @@ class Release(Shown):
         left_out = f", {counted(self.suppressed, 'person')} left out" if self.suppressed else ""
         title = f"{counted(self.table.records, 'record')} released in {counted(self.classes, 'class')}{left_out}"
         judged = [
-            (
-                one.verdict.model + (f" of {one.verdict.column}" if one.verdict.column else ""),
-                values(dict(one.verdict.value)),
-                f"{one.verdict.asked}: {'met' if one.verdict.satisfied else 'not met'}",
-            )
+            (one.verdict.title, one.verdict.attained, f"{one.verdict.asked}: {one.verdict.says}")
             for one in self.requirements
         ]
         levels = [(f"level of {name}", str(level), "") for name, level in self.scheme.items()]

@@ -20,7 +20,7 @@ from shoal.kernels.translation import Codes, narrowest
 from shoal.models.evidence import Gatherer
 from shoal.models.model import Model, Verdict
 from shoal.population import Population
-from shoal.release.columns import compacted
+from shoal.release.columns import compacted, labelled
 from shoal.table.column import SUPPRESSED, Column
 from shoal.table.missing import Missing
 from shoal.table.raw import Encoded
@@ -70,6 +70,19 @@ def verify(
         for source, says, model in requirements
         for view in model.views(table.quasi, table.sensitive)
     )
+
+
+def as_written(table: Table) -> Table:
+    """Return a released table as its file is read: what an adversary may know is text, letter by letter."""
+    held = []
+    for column in table.columns:
+        codes = table.codes(column.name)
+        if column.name not in table.quasi or column.is_text:
+            held.append(Encoded(column, codes))
+            continue
+        made, place = labelled(column.name, [*column.labels().to_pylist()])
+        held.append(Encoded(made, place.astype(narrowest(max(made.size, 1)))[codes]))
+    return replace(Table.of(held, table.records, table.source), roles=table.roles)
 
 
 def with_persons(found: Table, promised: Table, original: Original) -> Table:

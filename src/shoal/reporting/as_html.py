@@ -5,12 +5,15 @@ from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from shoal.charts.chart import Chart
 from shoal.reporting.audience import Audience
 from shoal.reporting.document import Section
+from shoal.words import printable
 
 
 def as_html(title: str, audience: Audience, sections: Sequence[Section]) -> str:
@@ -28,10 +31,16 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=_plain,
     )
     made.filters["kind"] = lambda block: type(block).__name__.lower()
     made.filters["picture"] = picture
     return made
+
+
+def _plain(value: Any) -> Any:
+    """Return text without signs that no page can show."""
+    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def picture(chart: Chart) -> str:

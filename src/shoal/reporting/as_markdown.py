@@ -6,6 +6,7 @@ from importlib.metadata import version
 from shoal.reporting.audience import Audience
 from shoal.reporting.document import Beside, Block, Code, Facts, Figure, Listing, Section, Signature, Text, Tone
 from shoal.sheet import Sheet
+from shoal.words import printable
 
 
 def as_markdown(title: str, audience: Audience, sections: Sequence[Section]) -> str:
@@ -59,5 +60,5 @@ def _cell(text: str) -> str:
 
 def _plain(text: str) -> str:
     """Return text so that nothing in it is taken for markup."""
-    cleaned = " ".join(text.split())
+    cleaned = printable(" ".join(text.split()))
     return "".join(f"\\{sign}" if sign in "\\`*_<>#[]" else sign for sign in cleaned)

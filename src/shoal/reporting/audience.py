@@ -1,12 +1,16 @@
 """Who reads a report: the owner of the data, or others, to whom small numbers are not told."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.charts.small import blurred
+from shoal.charts.chart import Chart
+from shoal.models.model import Verdict
+from shoal.words import blurred
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,26 @@ class Audience:
             return f"below {min(self.told / whole, 1):.2%}"
         return f"above {max(1 - self.told / whole, 0):.2%}" if self.hides(whole - part) else f"{part / whole:.1%}"
 
+    def attained(self, verdict: Verdict) -> str:
+        """Write what a table attains: numbers of persons, and shares of them, not more exactly than may be told."""
+        if not self.external:
+            return verdict.attained
+        return ", ".join(f"{name} = {self._number(value)}" for name, value in verdict.value.items()) or "–"
+
+    def _number(self, value: Any) -> str:
+        return self.count(value) if isinstance(value, int) else f"{float(value):.2f}"
+
+    def cost(self, cost: float, whole: int) -> float:
+        """Return a cost no more exactly than so that fewer persons of the whole than may be told do not show in it."""
+        if not self.external:
+            return cost
+        step = max(0.01, self.told / max(whole, 1))
+        return math.floor(cost / step) * step
+
+    def chart(self, chart: Chart) -> Chart:
+        """Return a picture; to others with no more digits than can be seen."""
+        return Chart(_rounded(chart.spec)) if self.external else chart
+
     def hides(self, number: int) -> bool:
         """Tell whether a number of persons is not to be told."""
         return 0 < number < self.told
@@ -58,3 +82,12 @@ class Audience:
         if small.any() and held[small].sum() < self.told and (others := np.flatnonzero((held > 0) & ~small)).size:
             small[others[np.argmin(held[others])]] = True
         return np.asarray(small)
+
+
+def _rounded(held: Any) -> Any:
+    """Round all numbers in something to three decimals."""
+    if isinstance(held, dict):
+        return {name: one if name in {"config", "scale"} else _rounded(one) for name, one in held.items()}
+    if isinstance(held, list | tuple):
+        return [_rounded(one) for one in held]
+    return round(held, 3) if isinstance(held, float) else held

@@ -1,10 +1,14 @@
 """Findings: all that was found out about a release, gathered for the report."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from shoal.analyses.learning import Learned
 from shoal.analyses.regression import Regressed
@@ -12,21 +16,18 @@ from shoal.analyses.survival import Curves
 from shoal.assessment import Assessment, assess
 from shoal.battery import Attacked
 from shoal.comparison import Comparison, compare
-from shoal.errors import ReportError
 from shoal.individuals.people import People
-from shoal.models.model import Need, Verdict
-from shoal.policy.columns import ColumnPolicy, Data
+from shoal.models.model import Verdict
+from shoal.policy.columns import Data
 from shoal.policy.policy import Policy
-from shoal.policy.requirements import PresetRequirement
-from shoal.presets.preset import PRESETS
 from shoal.progress import Hook, Progress
 from shoal.qualities.quality import Measured
 from shoal.release.release import Release
-from shoal.release.verification import with_persons
+from shoal.release.sampling import sampled
+from shoal.release.verification import as_written, with_persons
 from shoal.search.frontier import Frontier
 from shoal.search.schemes import Schemes
-from shoal.table.column import SUPPRESSED
-from shoal.table.reading import read
+from shoal.table.column import Column, as_text
 from shoal.table.role import Role
 from shoal.table.table import Table
 
@@ -36,29 +37,52 @@ USUAL = 11  # persons that are told of at least, where no k is required
 
 @dataclass(frozen=True, slots=True)
 class Required:
-    """A requirement: who asks for it, what it says, and how the original and the release fare."""
+    """A requirement: who asks for it, what it says, and how the original and the release fare.
+
+    ``after``: None if it could not be judged, and ``why`` not. ``moot``: there is nothing in the release that it is
+    about.
+    """
 
     source: str
-    says: str
+    title: str
+    asked: str
     before: Verdict | None
-    after: Verdict
+    after: Verdict | None
+    why: str = ""
+    moot: bool = False
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is met, for sure."""
+        return self.moot or (self.after is not None and self.after.satisfied)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counts:
+    """How many records, and how many persons who exist, have each value of a released column."""
+
+    records: NDArray[np.intp]
+    persons: NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
 class Findings:
     """``release``: what ``anonymize`` returned, None if somebody else made the released table.
 
-    ``seen``: the released table, with whose record each is, if that is known; ``before``, ``after``: the assessment of
-    the original and of the release. What is None was not looked at.
+    ``drawn``: the records of the original that the release is made of: all, unless a sample was drawn. ``seen``: the
+    released table, with whose record each is, if that is known. ``before``, ``after``: their assessments. What is None
+    was not looked at.
     """
 
     policy: Policy
     original: Table
+    drawn: Table
     released: Table
     seen: Table
     before: Assessment
     after: Assessment
     comparison: Comparison
+    requirements: tuple[Required, ...]
     release: Release | None = None
     attacks: Attacked | None = None
     people: People | None = None
@@ -66,11 +90,10 @@ class Findings:
     schemes: Schemes | None = None
     analyses: tuple[Analysis, ...] = ()
 
-    @cached_property
+    @property
     def least(self) -> int:
         """The largest k that is required."""
-        asked = [getattr(model, "k", None) for _, _, model in self.policy.requirements()]
-        return max([one for one in asked if isinstance(one, int)], default=USUAL)
+        return self.policy.k or USUAL
 
     @property
     def threshold(self) -> Fraction:
@@ -78,114 +101,124 @@ class Findings:
         return Fraction(1, self.least)
 
     @cached_property
-    def requirements(self) -> tuple[Required, ...]:
-        """All that is required, before and after."""
-        before = {
-            (one.source, one.verdict.model, one.verdict.column, one.verdict.asked): one.verdict
-            for one in self.before.requirements
-            if one.measured
-        }
-        after = self.release.requirements if self.release is not None else self.after.requirements
-        return tuple(
-            Required(one.source, one.says, before.get((one.source, held.model, held.column, held.asked)), held)
-            for one in after
-            for held in [one.verdict]
-        )
+    def naming(self) -> tuple[str, ...]:
+        """Released columns that name persons as the original does."""
+        roles = (Role.DIRECT, Role.SUBJECT, Role.HOUSEHOLD)
+        named = [name for role in roles for name in self.original.with_role(role) if name in self.released]
+        return tuple(name for name in named if _share_values(self.original[name], self.released[name]))
 
     @property
     def met(self) -> bool:
-        """Whether the release meets all that is required, and something is."""
-        return bool(self.requirements) and all(one.after.satisfied for one in self.requirements)
+        """Whether the release meets all that is required, and something is; and names nobody."""
+        return bool(self.requirements) and all(one.holds for one in self.requirements) and not self.naming
 
     @property
     def quality(self) -> Mapping[str, Measured]:
         """What it cost by each measure; as it was made, if that is known, and else as it can be read."""
         return {**self.comparison.quality, **({} if self.release is None else self.release.quality)}
 
-    @property
+    @cached_property
+    def real(self) -> NDArray[np.bool_]:
+        """Which released records are somebody's, and not invented."""
+        if self.release is None:
+            return np.ones(self.released.records, bool)
+        return np.asarray(self.release.records >= 0)
+
+    @cached_property
     def left_out(self) -> int:
-        """How many persons are not in the release."""
-        return self.before.persons - self.after.persons if self.release is None else self.release.suppressed
+        """How many persons of those who were drawn are not in the release."""
+        return max(_persons(self.drawn) - _persons(self.seen, self.real), 0)
 
     @property
     def who(self) -> str:
         """What is counted: persons, or records that are taken for them."""
         return "persons" if self.before.counts_persons else "records"
 
-    def columns(self, role: Role) -> tuple[str, ...]:
-        """Return the columns of the original that have a role."""
-        return self.original.with_role(role)
+    @cached_property
+    def counts(self) -> Mapping[str, Counts]:
+        """How often each value of each released column occurs."""
+        return {name: self._counts(name) for name in self.released.names}
+
+    def holders(self, name: str, values: NDArray[np.bool_]) -> int:
+        """Count the persons who have one of some values of a column."""
+        return _persons(self.seen, self.real & values[self.seen.codes(name)])
+
+    def _counts(self, name: str) -> Counts:
+        seen, size = self.seen, self.seen[name].size
+        codes = seen.codes(name)
+        records = np.bincount(codes, minlength=size)
+        if seen.subject is None:
+            return Counts(records, np.bincount(codes[self.real], minlength=size))
+        if self.real.all():
+            return Counts(records, np.asarray(seen.persons(name), np.intp))
+        number = seen[seen.subject].size
+        held = np.unique(codes[self.real].astype(np.int64) * number + seen.codes(seen.subject)[self.real]) // number
+        return Counts(records, np.bincount(held, minlength=size))
+
+
+def _persons(table: Table, some: NDArray[np.bool_] | None = None) -> int:
+    if table.subject is None:
+        return table.records if some is None else int(np.count_nonzero(some))
+    codes = table.codes(table.subject)
+    return len(np.unique(codes if some is None else codes[some]))
+
+
+def _share_values(one: Column, two: Column) -> bool:
+    """Tell whether two columns have a value in common."""
+    return bool(pc.any(pc.is_in(as_text(two.values), as_text(one.values))).as_py())
 
 
 def of_release(release: Release, progress: Hook, **more: Any) -> Findings:
     """Gather what there is to know about a release that was made here."""
     policy, original = release.policy, release.given
     progress(Progress("assessing the original", 0))
-    before = assess(original, policy, threshold=_threshold(policy))
+    before = assess(original, policy, threshold=threshold(policy))
     progress(Progress("assessing the release", 1))
-    seen = with_persons(release.table, release.table, release.original)
+    seen = with_persons(as_written(release.table), release.table, release.original)
+    invented = bool((release.records < 0).any())
     after = assess(
         seen,
-        _rest(policy, {}),
-        missing=policy.data.missing,
-        threshold=_threshold(policy),
-        population=release.original.population,
+        rest(policy),
+        threshold=threshold(policy),
+        population=None if invented else release.original.population,  # nobody who was invented is in it
     )
     progress(Progress("comparing them", 2))
-    return Findings(policy, original, release.table, seen, before, after, compare(original, release), release, **more)
-
-
-def of_tables(original: Any, released: Any, policy: Policy, progress: Hook, **more: Any) -> Findings:
-    """Gather what there is to know about a table that somebody else has made from an original."""
-    table = policy.apply(original) if isinstance(original, Table) else policy.read(original)
-    made = released if isinstance(released, Table) else read(released, suppressed=SUPPRESSED)
-    lacking = [name for name in table.quasi if name not in made]
-    progress(Progress("assessing the original", 0))
-    before = assess(table, policy, threshold=_threshold(policy))
-    if len(lacking) == len(table.quasi):
-        raise ReportError(
-            "The release has none of the quasi-identifiers that the policy names.",
-            hint="Check that it was made from this original, and that its columns have the same names.",
-        )
-    progress(Progress("assessing the release", 1))
-    roles = {
-        name: said if said.role is Role.SENSITIVE else ColumnPolicy(role=said.role)
-        for name, said in policy.columns.items()
-        if name in made
+    drawn, made = _drawn(release)
+    judged = {
+        (one.source, one.verdict.title, one.verdict.asked): one.verdict for one in before.requirements if one.measured
     }
-    whose = table.subject if table.subject in made else None
-    seen = made if whose is None else made.assign(subject=whose)
-    after = assess(seen, _rest(policy, roles), subject=whose, threshold=_threshold(policy))
-    progress(Progress("comparing them", 2))
-    return Findings(policy, table, made, seen, before, after, compare(table, made, policy), None, **more)
-
-
-def _threshold(policy: Policy) -> Fraction:
-    """Return the risk above which persons are counted: that of the k that is required."""
-    asked = [getattr(model, "k", None) for _, _, model in policy.requirements()]
-    return Fraction(1, max([one for one in asked if isinstance(one, int)], default=USUAL))
-
-
-def _rest(policy: Policy, roles: Mapping[str, ColumnPolicy]) -> Policy:
-    """Return what a policy says about a released table: hierarchies are about values that it has no longer.
-
-    A register is about such values, too; requirements that need either are not judged again.
-    """
-    sized = policy.population if policy.population is not None and policy.population.file is None else None
-    return policy.model_copy(
-        update={
-            "data": Data(missing=policy.data.missing),
-            "columns": dict(roles),
-            "require": [one for one in policy.require if _again(one)] if roles else [],
-            "population": sized,
-        }
+    required = tuple(
+        Required(one.source, held.title, held.asked, judged.get((one.source, held.title, held.asked)), held)
+        for one in release.requirements
+        for held in [one.verdict]
     )
+    found = compare(drawn, made)
+    return Findings(policy, original, drawn, release.table, seen, before, after, found, required, release, **more)
 
 
-def _again(asked: Any) -> bool:
-    """Tell whether a requirement can be judged by a released table alone."""
-    if isinstance(asked, PresetRequirement):
-        models = [one.requirement() for one in PRESETS[asked.preset].criteria]
-    else:
-        models = [asked]
-    return not any({Need.POPULATION, Need.REGISTER, Need.HIERARCHY} & model.needs for model in models)
+def _drawn(release: Release) -> tuple[Table, Release]:
+    """Return the records that the release is made of, and the release with their numbers."""
+    how = release.policy.search
+    if how.sample is None:
+        return release.given, release
+    table, records = sampled(release.given, how.sample, how.seed)
+    place = np.full(release.given.records + 1, -1)
+    place[records] = np.arange(len(records))
+    return table, replace(release, records=place[release.records])
+
+
+def verdicts(found: Assessment) -> dict[tuple[str, str, str], Verdict]:
+    """Return how a table fares, by who asks, for what, and how much of it."""
+    judged = [one for one in found.requirements if one.measured]
+    return {(one.source, one.verdict.title, one.verdict.asked): one.verdict for one in judged}
+
+
+def threshold(policy: Policy) -> Fraction:
+    """Return the risk above which persons are counted: that of the k that is required."""
+    return Fraction(1, policy.k or USUAL)
+
+
+def rest(policy: Policy) -> Policy:
+    """Return what a policy says about any table: roles and hierarchies are about values that were made coarser."""
+    more = {"data": Data(missing=policy.data.missing), "columns": {}, "require": [], "population": None}
+    return policy.model_copy(update=more)

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from shoal.analyses.learning import Learned
+from shoal.analyses.regression import Regressed
+from shoal.analyses.survival import Curves
 from shoal.battery import Attacked
 from shoal.errors import ReportError, WriteError
 from shoal.individuals.people import People
@@ -17,7 +20,8 @@ from shoal.reporting.as_markdown import as_markdown
 from shoal.reporting.audience import Audience
 from shoal.reporting.chapters import CHAPTERS
 from shoal.reporting.document import Section
-from shoal.reporting.findings import Analysis, Findings, of_release, of_tables
+from shoal.reporting.elsewhere import of_tables
+from shoal.reporting.findings import Analysis, Findings, of_release
 from shoal.search.frontier import Frontier
 from shoal.search.schemes import Schemes
 from shoal.sheet import Sheet, Shown
@@ -89,6 +93,7 @@ def report(  # noqa: PLR0913 - keyword-only options
     *,
     original: Any = None,
     policy: Policy | str | Path | None = None,
+    key: Sequence[str] | str | None = None,
     people: People | None = None,
     frontier: Frontier | None = None,
     schemes: Schemes | None = None,
@@ -99,7 +104,8 @@ def report(  # noqa: PLR0913 - keyword-only options
 ) -> Report:
     """Put everything that is known about a release into one document.
 
-    ``release``: what ``anonymize`` returned; or any table made from ``original``, together with the ``policy``.
+    ``release``: what ``anonymize`` returned; or any table made from ``original``, together with the ``policy`` and, if
+    records are in another order, the ``key`` that names them in both.
     ``attacks``: what ``shoal.attack`` found. ``people``, ``frontier``, ``schemes``: what ``shoal.peers``,
     ``shoal.frontier`` and ``shoal.schemes`` found, for their pictures. ``analyses``: what ``learning``, ``regression``
     and ``survival`` of a comparison found. ``external``: whether others may read it.
@@ -117,15 +123,16 @@ def report(  # noqa: PLR0913 - keyword-only options
     'The release meets the requirement of the policy; that was verified by reading the written table again.'
     """
     hook = progress or silent
-    if attacks is not None and not isinstance(attacks, Attacked):
-        raise ReportError("These are no attacks.", hint="Give what shoal.attack(release, original) returned.")
-    more = {
+    more: dict[str, Any] = {
         "attacks": attacks,
         "people": people,
         "frontier": frontier,
         "schemes": schemes,
         "analyses": tuple(analyses),
     }
+    _check(more)
+    if isinstance(release, Release) and (policy is not None or key is not None):
+        raise ReportError("A release knows its policy, and which record is which.", hint="Leave out policy= and key=.")
     if isinstance(release, Release):
         found = of_release(release, hook, **more)
     elif original is None or policy is None:
@@ -134,5 +141,39 @@ def report(  # noqa: PLR0913 - keyword-only options
             hint='shoal.report("release.csv", original="data.csv", policy="policy.toml")',
         )
     else:
-        found = of_tables(original, release, Policy.given(policy), hook, **more)
+        found = of_tables(original, release, Policy.given(policy), hook, key, **more)
+    _check_about(found)
     return Report.of(found, external=external, title=title, progress=hook)
+
+
+_KINDS: dict[str, type] = {"attacks": Attacked, "people": People, "frontier": Frontier, "schemes": Schemes}
+
+
+def _check(given: dict[str, Any]) -> None:
+    """Refuse what is not what it is called."""
+    for name, kind in _KINDS.items():
+        if given[name] is not None and not isinstance(given[name], kind):
+            raise ReportError(f"What is given as {name} is no result of shoal.", hint=f"Give {_MADE_BY[name]}.")
+    for one in given["analyses"]:
+        several = isinstance(one, list | tuple) and all(isinstance(held, Curves) for held in one)
+        if not isinstance(one, Learned | Regressed) and not several:
+            raise ReportError("An analysis is none.", hint="Give what learning, regression or survival returned.")
+
+
+_MADE_BY = {
+    "attacks": "what shoal.attack(release, original) returned",
+    "people": "what shoal.peers(original, policy) returned",
+    "frontier": "what shoal.frontier(original, policy) returned",
+    "schemes": "what shoal.schemes(original, policy) returned",
+}
+
+
+def _check_about(found: Findings) -> None:
+    """Refuse results that are about another table."""
+    records, tried = found.original.records, () if found.attacks is None else found.attacks.results
+    about = [len(one.persons) for one in tried if one.persons is not None]
+    about += [] if found.people is None else [len(found.people)]
+    if any(number != records for number in about):
+        raise ReportError("The attacks, or the people, are of another table than the release.")
+    if found.schemes is not None and set(found.schemes.names) - set(found.original.names):
+        raise ReportError("The schemes are of another table than the release.")

@@ -6,24 +6,26 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import ModelError
+from shoal.errors import ModelError, counted
 from shoal.progress import Hook, Progress, silent
 from shoal.recoding.nodes import Floats
 from shoal.search.goal import Goal
 from shoal.search.objective import Ints
 from shoal.search.optimum import Contest
 from shoal.search.space import Scheme
+from shoal.sheet import Sheet, Shown
 
 MOST = 100_000  # schemes that are looked at one by one
-_TOGETHER = 2048
+_TOGETHER, _SHOWN = 2048, 10
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Schemes:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Schemes(Shown):
     """``levels[i, j]``: the level of column ``names[j]`` in scheme i. ``prices``: what it costs, by ``quality``.
 
     ``suppressed``: persons in classes that fail; ``limit``: how many of the ``persons`` may be left out. ``best``:
-    which scheme is the best that meets what is required, None if none does.
+    which scheme is the best that meets what is required, None if none does. ``shape``: how many levels the columns
+    have, in the order in which schemes are numbered.
     """
 
     names: tuple[str, ...]
@@ -34,6 +36,7 @@ class Schemes:
     persons: int
     quality: str
     best: int | None
+    shape: tuple[int, ...]
 
     def __len__(self) -> int:
         return len(self.levels)
@@ -42,6 +45,19 @@ class Schemes:
     def meets(self) -> NDArray[np.bool_]:
         """Which schemes meet what is required."""
         return np.asarray((self.suppressed <= self.limit) & (self.suppressed < self.persons))
+
+    def sheet(self) -> Sheet:
+        """Return the cheapest schemes that meet what is required."""
+        good = np.flatnonzero(self.meets)
+        first = good[np.argsort(self.prices[good], kind="stable")][:_SHOWN]
+        rows = [
+            (*map(str, self.levels[place]), f"{self.prices[place]:.4f}", f"{self.suppressed[place]:,}")
+            for place in first
+        ]
+        title = (
+            f"{len(good):,} of {counted(len(self), 'scheme')} meet what is required; the cheapest by {self.quality}:"
+        )
+        return Sheet(title, (*self.names, "cost", "left out"), tuple(rows), words=0)
 
     def scheme(self, place: int) -> Scheme:
         """Return the level of each column."""
@@ -54,16 +70,19 @@ class Schemes:
 
     def finest(self) -> NDArray[np.bool_]:
         """Tell which schemes meet what is required, though none that is one step finer does."""
-        span = self.levels.max(axis=0) + 2
-        number = np.ravel_multi_index(tuple((self.levels + 1).T), tuple(span + 1))
-        meets = np.zeros(int(np.prod(span + 1)), bool)
-        meets[number] = self.meets
-        strides = np.cumprod([1, *(span + 1)[:0:-1]])[::-1]
-        return np.asarray(self.meets & ~np.any([meets[number - stride] for stride in strides], axis=0))
+        meets = self.meets.reshape(self.shape)
+        found = meets.copy()
+        for axis, length in enumerate(self.shape):
+            upper = (slice(None),) * axis + (slice(1, length),)
+            lower = (slice(None),) * axis + (slice(0, length - 1),)
+            found[upper] &= ~meets[lower]
+        return np.asarray(found.ravel())
 
 
-def schemes(goal: Goal, limit: int, progress: Hook = silent) -> Schemes:
+def schemes(goal: Goal, limit: int, progress: Hook = silent, *, most: int = MOST) -> Schemes:
     """Look at every scheme; the goal's own limit says up to where counts are exact, ``limit`` what will do.
+
+    More than ``most`` are refused.
 
     >>> import shoal
     >>> from shoal.hierarchy.spec import bind_all
@@ -78,7 +97,7 @@ def schemes(goal: Goal, limit: int, progress: Hook = silent) -> Schemes:
     ([4, 1, 0], [False, True, True], 1)
     """
     space = goal.space
-    if len(space) > MOST:
+    if len(space) > most:
         raise ModelError(
             f"There are {len(space):,} schemes, too many to look at each of them.",
             hint="Bound the levels of some columns: search.levels.",
@@ -105,4 +124,5 @@ def schemes(goal: Goal, limit: int, progress: Hook = silent) -> Schemes:
         goal.evidence.classes.persons,
         goal.quality.name,
         None if best is None else best.scheme,
+        space.shape,
     )

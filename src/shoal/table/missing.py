@@ -18,6 +18,11 @@ class Missing(StrEnum):
     NEVER = "never"
     WILDCARD = "wildcard"
 
+    @property
+    def says(self) -> str:
+        """The rule in a sentence."""
+        return _SAYS[self]
+
     @classmethod
     def named(cls, word: str) -> Self:
         """Return the rule of a name.
@@ -29,3 +34,10 @@ class Missing(StrEnum):
             hint = did_you_mean(str(word), cls) or "Rules are own, never and wildcard."
             raise ShoalError(f"There is no rule '{word}' for missing values.", hint=hint)
         return cls(word)
+
+
+_SAYS = {
+    Missing.OWN: "A missing value matches another missing value (own).",
+    Missing.NEVER: "A missing value matches nothing: such records stand alone (never).",
+    Missing.WILDCARD: "A missing value matches anything (wildcard); only k and identity risk can be measured so.",
+}

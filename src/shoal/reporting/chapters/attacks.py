@@ -8,6 +8,7 @@ from shoal.analyses.estimate import Estimate
 from shoal.attacks.result import Result
 from shoal.battery import Attacked
 from shoal.reporting.audience import Audience
+from shoal.reporting.chapters.summary import answers
 from shoal.reporting.document import Beside, Block, Facts, Figure, Listing, Section, Text, Tone
 from shoal.reporting.findings import Findings
 from shoal.sheet import Sheet
@@ -23,75 +24,77 @@ def attacks(found: Findings, audience: Audience) -> Section:
         )
         return Section.of("Attacks", "attacks", [nothing])
     made = _told(found.attacks, audience)
+    best = [one for one in found.attacks.card().values() if one is not None]
+    plain = not any(_hidden(one, audience) for one in best)
+    card = Figure(audience.chart(charts.wp216(found.attacks))) if plain else answers(found)
+    bars = Figure(audience.chart(charts.attacks(made))) if made.results else None
     lead = Text(
         "Success alone says nothing: it counts against what an adversary achieves without the release (baseline), and, "
         "where it was looked at, against the same attack on people who are not in the data (control).",
         Tone.LEAD,
     )
-    blocks: list[Block] = [
-        lead,
-        Figure(charts.wp216(made)),
-        Figure(charts.attacks(made)),
-        _results(found, made, audience),
-    ]
-    blocks += [_meanings(made), Beside(tuple(_curves(made, audience))), *_notes(made, audience)]
+    blocks: list[Block | None] = [lead, card, bars, _results(found, audience)]
+    blocks += [_meanings(found.attacks), Beside(tuple(_curves(made, audience))), *_notes(found.attacks, audience)]
     return Section.of("Attacks", "attacks", blocks)
 
 
-def _told(found: Attacked, audience: Audience) -> Attacked:
-    """Return what may be told: nothing about fewer targets than may be, and of few hits or misses only a bound."""
-    kept = [one for one in found.results if not audience.hides(one.targets)]
-    return replace(found, results=tuple(_bounded(one, audience) for one in kept))
+def _hidden(one: Result, audience: Audience) -> bool:
+    """Tell whether so few were tried, hit or missed that it is not told how many."""
+    return audience.hides(one.targets) or _few(one.success, one.targets, audience)
 
 
-def _bounded(one: Result, audience: Audience) -> Result:
-    curve = tuple(replace(point, success=_bound(point.success, one.targets, audience)) for point in one.curve)
-    notes = () if audience.external else one.notes
-    return replace(one, success=_bound(one.success, one.targets, audience), curve=curve, notes=notes, persons=None)
-
-
-def _bound(success: Estimate, targets: int, audience: Audience) -> Estimate:
-    """Return a success as it is, or the bound that may be told instead."""
+def _few(success: Estimate, targets: int, audience: Audience) -> bool:
     hits = round(success.value * targets)
-    few = min(audience.told / max(targets, 1), 1.0)
-    if audience.hides(hits):
-        return Estimate(few, 0.0, max(success.high, few))
-    return Estimate(1 - few, min(success.low, 1 - few), 1.0) if audience.hides(targets - hits) else success
+    return audience.hides(hits) or audience.hides(targets - hits)
 
 
-def _success(one: Result, audience: Audience) -> str:
-    """Write a success; one that is a bound says so."""
-    success, few = one.success, audience.told / max(one.targets, 1)
-    if audience.external and (success.value, success.low) == (few, 0.0):
-        return f"at most {success.value:.1%}"
-    bound = audience.external and (success.value, success.high) == (1 - few, 1.0)
-    return f"at least {success.value:.1%}" if bound else f"{success.value:.1%}"
+def _told(found: Attacked, audience: Audience) -> Attacked:
+    """Return what may be drawn: nothing about few who were tried, hit or missed."""
+    kept = [_without_few(one, audience) for one in found.results if not _hidden(one, audience)]
+    return replace(found, results=tuple(kept))
 
 
-def _results(all_found: Findings, found: Attacked, audience: Audience) -> Sheet:
-    controlled = any(one.control is not None for one in found.results)
-    everybody = all_found.before.persons if audience.hides(all_found.left_out) else None  # would tell who is left out
-    rows = []
-    for one in found.results:
-        interval = f"{100 * one.success.low:.1f}–{100 * one.success.high:.1f}"
-        control = () if not controlled else ("–" if one.control is None else f"{one.control.value:.1%}",)
-        who, numbers = (
+def _without_few(one: Result, audience: Audience) -> Result:
+    """Leave out points of a curve at which few were hit or missed."""
+    curve = tuple(point for point in one.curve if not _few(point.success, one.targets, audience))
+    return replace(one, curve=curve, persons=None, notes=() if audience.external else one.notes)
+
+
+def _results(found: Findings, audience: Audience) -> Sheet | None:
+    tried = () if found.attacks is None else found.attacks.results
+    controlled = any(one.control is not None for one in tried)
+    everybody = found.before.persons if audience.hides(found.left_out) else None  # would tell who is left out
+    rows = [
+        (
+            one.title,
             f"{one.adversary}, {one.adversary.conduct}",
-            (f"{one.lift:+.2f}", "all" if one.targets == everybody else f"{one.targets:,}"),
+            *_numbers(one, audience, everybody, controlled=controlled),
         )
-        rows.append((one.title, who, _success(one, audience), interval, f"{one.baseline:.1%}", *control, *numbers))
-    headings = (
-        "attack",
-        "adversary",
-        "success",
-        "95 %",
-        "baseline",
-        *(("control",) if controlled else ()),
-        "lift",
-        "targets",
+        for one in tried
+    ]
+    more = ("control",) if controlled else ()
+    headings = ("attack", "adversary", "success", "95 %", "baseline", *more, "lift", "targets", "surely")
+    told = (
+        "Lift: the share of what the baseline leaves open that the attack gains.",
+        "Surely: whether it is more than baseline and control, and not by chance.",
     )
-    told = ("Lift: the share of what the baseline leaves open that the attack gains.",)
     return Sheet("What each attack achieves", headings, tuple(rows), told, words=2)
+
+
+def _numbers(one: Result, audience: Audience, everybody: int | None, *, controlled: bool) -> tuple[str, ...]:
+    """Write what an attack achieves; of few who were tried, hit or missed only whether it is surely something."""
+    sure, control = "yes" if one.is_sure else "no", "–" if one.control is None else f"{one.control.value:.1%}"
+    if _hidden(one, audience):
+        return ("not told", "", "", *(("",) if controlled else ()), "", "", sure)
+    return (
+        f"{one.success.value:.1%}",
+        f"{100 * one.success.low:.1f}–{100 * one.success.high:.1f}",
+        f"{one.baseline:.1%}",
+        *((control,) if controlled else ()),
+        f"{one.lift:+.2f}",
+        "all" if one.targets == everybody else f"{one.targets:,}",
+        sure,
+    )
 
 
 def _meanings(found: Attacked) -> Facts:
@@ -103,7 +106,7 @@ def _curves(found: Attacked, audience: Audience) -> Iterator[Figure]:
     drawn = [one for one in found.results if len(one.curve) > 1]
     drawn = sorted(drawn, key=lambda one: -one.lift)[: MOST // 2 if audience.external else MOST]
     for one in drawn:
-        yield Figure(charts.knowledge(one))
+        yield Figure(audience.chart(charts.knowledge(one)))
 
 
 def _notes(found: Attacked, audience: Audience) -> Iterator[Block]:

@@ -11,11 +11,11 @@ from shoal.words import short
 
 def choice(found: Findings, audience: Audience) -> Section:
     """Tell how the release was searched for, and what other levels of protection would cost."""
-    blocks: list[Block | None] = [_lead(found), _search(found)]
+    blocks: list[Block | None] = [_lead(found), _search(found, audience)]
     if found.schemes is not None and not audience.external:
         blocks.append(Figure(lattice(found.schemes)))
     if found.frontier is not None and any(point.price is not None for point in found.frontier.points):
-        blocks.append(Figure(frontier(found.frontier)))
+        blocks.append(Figure(audience.chart(frontier(found.frontier))))
     return Section.of("How the release was chosen", "choice", blocks)
 
 
@@ -27,14 +27,14 @@ def _lead(found: Findings) -> Text:
     return Text(f"{_RECODINGS[how.recoding]} What is to be lost least is measured by {how.quality}. {limit}", Tone.LEAD)
 
 
-def _search(found: Findings) -> Facts | None:
+def _search(found: Findings, audience: Audience) -> Facts | None:
     if found.release is None:
         return None
-    told, facts = found.release.internal["search"], []
-    if "schemes" in told:
-        facts.append(("Schemes", f"{told['schemes']:,} ways to make columns coarser were to be had"))
-    if "gap" in told:
-        gap = float(told["gap"])
+    search, facts = found.release.internal["search"], []
+    if "schemes" in search:
+        facts.append(("Schemes", f"{search['schemes']:,} ways to make columns coarser were to be had"))
+    if "gap" in search:
+        gap = float(search["gap"])
         proved = "proved: no scheme costs less" if not gap else f"no scheme costs less by more than {gap:.2%}"
         facts.append(("Best", proved))
     if found.release.scheme:
@@ -43,7 +43,8 @@ def _search(found: Findings) -> Facts | None:
     facts.append(("Classes", counted(found.release.classes, "group") + " of persons who look alike"))
     cost = found.release.quality[found.policy.search.quality].total
     if cost is not None:
-        facts.append(("Cost", f"{short(cost.cost)} of what there is to lose, by {found.policy.search.quality}"))
+        told = audience.cost(cost.cost, found.after.persons)
+        facts.append(("Cost", f"{short(told)} of what there is to lose, by {found.policy.search.quality}"))
     return Facts(tuple(facts))
 
 

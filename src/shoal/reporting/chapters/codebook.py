@@ -1,17 +1,16 @@
 """The codebook: the variables of the release, as its users find them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import counted
-from shoal.recoding.nodes import Floats, Ints
+from shoal.recoding.nodes import Floats
 from shoal.reporting.audience import Audience
 from shoal.reporting.chapters.variables import technique
 from shoal.reporting.document import Beside, Block, Section, Text, Tone
-from shoal.reporting.findings import Findings
+from shoal.reporting.findings import Counts, Findings
 from shoal.sheet import Sheet
 from shoal.table.column import SUPPRESSED, Column
 from shoal.table.kind import Kind
@@ -33,8 +32,9 @@ def codebook(found: Findings, audience: Audience) -> Section:
 def _overview(found: Findings, audience: Audience) -> Sheet:
     rows = []
     for name in found.released.names:
-        column, counts = found.seen[name], Counts.of(found, name)
-        gaps = [_gap(counts, code, audience) for code in (column.missing_code, column.suppressed_code)]
+        column, counts = found.seen[name], found.counts[name]
+        hidden = audience.hidden(counts.persons)
+        gaps = [_gap(counts, hidden, code) for code in (column.missing_code, column.suppressed_code)]
         made = technique(found, name) if name in found.original else "added"
         number = np.count_nonzero(counts.records[: len(column.values)])
         rows.append((name, str(column.kind), made, f"{number:,}", *gaps))
@@ -42,38 +42,21 @@ def _overview(found: Findings, audience: Audience) -> Sheet:
     return Sheet("Variables", headings, tuple(rows), words=3)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Counts:
-    """How many records, and how many persons who exist, have each value of a released column."""
-
-    records: NDArray[np.intp]
-    persons: NDArray[np.intp]
-
-    @classmethod
-    def of(cls, found: Findings, name: str) -> "Counts":
-        """Count a column."""
-        seen, size = found.seen, found.seen[name].size
-        codes = seen.codes(name)
-        real = slice(None) if found.release is None else found.release.records >= 0
-        held = codes[real].astype(np.int64)
-        if seen.subject is not None:
-            number = seen[seen.subject].size
-            held = np.unique(held * number + seen.codes(seen.subject)[real]) // number
-        return cls(np.bincount(codes, minlength=size), np.bincount(held, minlength=size))
-
-
-def _gap(counts: Counts, code: int | None, audience: Audience) -> str:
+def _gap(counts: Counts, hidden: NDArray[np.bool_], code: int | None) -> str:
     if code is None or not counts.records[code]:
         return "·"
-    hidden = audience.hides(int(counts.persons[code]))
-    return audience.count(int(counts.persons[code])) if hidden else f"{counts.records[code]:,}"
+    return "not told" if hidden[code] else f"{counts.records[code]:,}"
 
 
 def _values(found: Findings, audience: Audience) -> Iterator[Sheet]:
     for name in found.released.names:
-        column, counts = found.seen[name], Counts.of(found, name)
-        many = np.count_nonzero(counts.records) > FEW and scale(column) is not None
-        yield (_described if many else _listed)(column, counts, audience)
+        column, counts = found.seen[name], found.counts[name]
+        if name in found.naming:
+            yield Sheet(name, ("value", "records", "share"), (("names persons: not listed", "", ""),))
+        elif np.count_nonzero(counts.records) > FEW and scale(column) is not None:
+            yield _described(found, name, audience)
+        else:
+            yield _listed(column, counts, audience)
 
 
 def _listed(column: Column, counts: Counts, audience: Audience) -> Sheet:
@@ -100,13 +83,17 @@ def _labels(column: Column) -> list[str]:
     return found
 
 
-def _described(column: Column, counts: Counts, audience: Audience) -> Sheet:
+def _described(found: Findings, name: str, audience: Audience) -> Sheet:
     """Describe numbers; the smallest, the largest and the quartiles are somebody's, and are for the owner only."""
+    column, counts = found.seen[name], found.counts[name]
     places, records = scale(column), counts.records
     if places is None:
         return _listed(column, counts, audience)
     known = ~np.isnan(places) & (records > 0)
-    rows = [("records with a value", audience.count(int(records[known].sum())))]
+    holders, number = found.holders(name, known), int(records[known].sum())
+    if audience.hides(holders) or (audience.external and audience.hides(found.after.persons - holders)):
+        return Sheet(name, ("", "value"), (("not told: too few have a value, or none", ""),))
+    rows = [("records with a value", f"{number:,}")]
     if known.any() and column.kind not in {Kind.DATE, Kind.DATETIME}:
         mean = float(np.average(places[known], weights=records[known]))
         spread = float(np.sqrt(np.average((places[known] - mean) ** 2, weights=records[known])))
@@ -116,7 +103,9 @@ def _described(column: Column, counts: Counts, audience: Audience) -> Sheet:
     return Sheet(column.name, ("", "value"), tuple(rows))
 
 
-def _quartiles(column: Column, places: Floats, records: Ints, known: NDArray[np.bool_]) -> list[tuple[str, str]]:
+def _quartiles(
+    column: Column, places: Floats, records: NDArray[np.intp], known: NDArray[np.bool_]
+) -> list[tuple[str, str]]:
     """Return values of the release at the quartiles."""
     codes = np.flatnonzero(known)
     codes = codes[np.argsort(places[codes], kind="stable")]

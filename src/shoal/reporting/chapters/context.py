@@ -56,17 +56,10 @@ def _assumptions(found: Findings) -> Listing:
     points = [
         f"An adversary may know all {number} of a person exactly, and that the person is in the data (prosecutor).",
         "Nothing else in the release is known to an adversary beforehand; whoever knows more can find out more.",
-        "A missing value " + _MISSING[found.before.missing],
+        found.before.missing.says,
     ]
     if not found.before.counts_persons:
         points.append("No column says whose record it is: every record is taken for a person.")
     if found.original.with_role(Role.HOUSEHOLD):
         points.append("Members of a household may be found together; that was looked at in the original.")
     return Listing(tuple(points))
-
-
-_MISSING = {
-    "own": "matches another missing value.",
-    "never": "matches nothing: such records stand alone.",
-    "wildcard": "matches anything.",
-}

@@ -25,5 +25,5 @@ def _points(found: Findings, audience: Audience) -> list[str]:
         points.append(f"On truthfulness: {truth}")
     if not audience.external:
         own = () if found.release is None else found.release.notes
-        points += dict.fromkeys([*own, *found.before.notes, *found.comparison.notes])
+        points += dict.fromkeys([*own, *found.before.notes, *found.after.notes, *found.comparison.notes])
     return points

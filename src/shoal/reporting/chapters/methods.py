@@ -32,7 +32,7 @@ def methods(found: Findings, audience: Audience) -> Section:
     """Explain every measure that occurs in the report, in the words of its definition."""
     del audience  # nothing in it is about the data
     guide = Sheet("Where to find what is asked for", ("by", "what", "chapter"), _HEADINGS, words=3)
-    used = {one.after.model for one in found.requirements}
+    used = {one.title.partition(" of ")[0] for one in found.requirements}
     attacked = {one.attack for one in found.attacks.results} if found.attacks is not None else set()
     parts = [
         _part("Presets", "presets", _presets(found)),

@@ -5,40 +5,63 @@ from importlib.metadata import version
 from typing import Any
 
 from shoal import toml
-from shoal.release.manifest import written
+from shoal.release.manifest import fingerprint, written
+from shoal.release.release import Release
 from shoal.reporting.audience import Audience
 from shoal.reporting.document import Block, Code, Facts, Section, Text, Tone
 from shoal.reporting.findings import Findings
 
-_COUNTS = ("suppressed", "suppressed_records", "records_on_levels", "outliers", "sampling")  # that may be small
+_PUBLIC = (
+    *("shoal", "records", "classes", "recoding", "refined", "scheme", "heights", "representatives", "pseudonyms"),
+    *("truthful", "verified", "columns"),
+)
+_SEARCH = ("recoding", "suppression", "quality", "balance", "outliers", "refine", "strict", "cuts", "sample")
 
 
 def reproduction(found: Findings, audience: Audience) -> Section:
     """Give the policy and the manifest."""
-    lead = Text("The same data, policy and version give the same release, byte by byte.", Tone.LEAD)
-    facts = [("shoal", version("shoal"))]
+    lead = "The same data, policy and version give the same release, byte by byte."
+    if audience.external:
+        lead = "Who has the data can make the release again, byte by byte. What may name values is left out here."
+    facts = [("shoal", version("shoal")), ("Fingerprint of the release", fingerprint(found.released))]
     if not audience.external:
         facts += [("Python", platform.python_version()), ("numpy", version("numpy")), ("PyArrow", version("pyarrow"))]
-    blocks: list[Block] = [lead, Facts(tuple(facts)), Code("Policy", toml.document(_policy(found, audience)))]
+    policy = _told(found) if audience.external else found.policy.document()
+    blocks: list[Block] = [Text(lead, Tone.LEAD), Facts(tuple(facts)), Code("Policy", toml.document(policy))]
     if found.release is not None:
-        manifest = dict(found.release.public if audience.external else found.release.internal)
-        if audience.external:
-            manifest = {name: held for name, held in manifest.items() if name not in {*_COUNTS, "quality"}}
-        else:
-            manifest = {name: held for name, held in manifest.items() if name not in {"policy", "reference"}}
-        blocks.append(Code("Manifest", written(manifest)))
+        blocks.append(Code("Manifest", written(_manifest(found.release, audience))))
     return Section.of("To reproduce it", "reproduction", blocks)
 
 
-def _policy(found: Findings, audience: Audience) -> dict[str, Any]:
-    """Return the policy; to others without what may name values: the parameters of hierarchies, and how it was read."""
-    held = found.policy.document()
+def _manifest(release: Release, audience: Audience) -> dict[str, Any]:
     if not audience.external:
-        return held
-    columns = {
-        name: {**said, "hierarchy": {"kind": said["hierarchy"]["kind"]}} if "hierarchy" in said else said
-        for name, said in held.get("columns", {}).items()
+        return {name: held for name, held in release.internal.items() if name not in {"policy", "reference"}}
+    return {name: release.public[name] for name in _PUBLIC if name in release.public}
+
+
+def _told(found: Findings) -> dict[str, Any]:
+    """Return of the policy what others may know: nothing that could be a value, a seed or a file."""
+    held = found.policy.document()
+    columns = {}
+    for name, said in held.get("columns", {}).items():
+        ladder = {"hierarchy": {"kind": said["hierarchy"]["kind"]}} if "hierarchy" in said else {}
+        columns[name] = {"role": said["role"], **ladder}
+    data = {name: said for name, said in held.get("data", {}).items() if name in {"subject", "household", "missing"}}
+    parts = {
+        "version": 1,
+        "data": data,
+        "columns": columns,
+        "require": [_plain(one) for one in held.get("require", [])],
+        "search": {name: said for name, said in held.get("search", {}).items() if name in _SEARCH},
+        "context": held.get("context", {}),
     }
-    data = {name: said for name, said in held.get("data", {}).items() if name != "read"}
-    rest = {name: said for name, said in held.items() if name not in {"population", "pseudonyms"}}
-    return {**rest, **({"data": data} if data else {}), "columns": columns}
+    return {name: part for name, part in parts.items() if part}
+
+
+def _plain(asked: dict[str, Any]) -> dict[str, Any]:
+    """Return a requirement with its numbers: texts and lists may name values."""
+    return {
+        name: said
+        for name, said in asked.items()
+        if name in {"model", "preset", "column", "distance"} or isinstance(said, int | float)
+    }

@@ -7,13 +7,12 @@ from shoal.charts.class_sizes import class_sizes
 from shoal.charts.facts import facts
 from shoal.charts.heatmap import heatmap
 from shoal.charts.risks import risks
-from shoal.models.model import Verdict
 from shoal.reporting.audience import Audience
 from shoal.reporting.document import Figure, Section, Text, Tone
 from shoal.reporting.findings import Findings, Required
 from shoal.risk.adversary import Risk
 from shoal.sheet import Sheet
-from shoal.words import odds, values
+from shoal.words import odds
 
 
 def risk(found: Findings, audience: Audience) -> Section:
@@ -37,24 +36,10 @@ def _required(found: Findings, audience: Audience) -> Sheet | None:
 
 
 def _row(one: Required, audience: Audience) -> tuple[str, ...]:
-    verdict = one.after
-    about = f" of {verdict.column}" if verdict.column else ""
-    return (
-        verdict.model + about,
-        verdict.asked,
-        "–" if one.before is None else _met(one.before) if audience.external else _attained(one.before),
-        _attained(verdict),
-        _met(verdict),
-        one.source,
-    )
-
-
-def _met(verdict: Verdict) -> str:
-    return "met" if verdict.satisfied else "not met"
-
-
-def _attained(verdict: Verdict) -> str:
-    return values(dict(verdict.value)) or "–"
+    before = "–" if one.before is None else one.before.says if audience.external else one.before.attained
+    after = "–" if one.after is None else audience.attained(one.after)
+    said = one.after.says if one.after is not None else "nothing to protect" if one.moot else "not judged"
+    return one.title, one.asked, before, after, said, one.source
 
 
 def _identity(found: Findings, audience: Audience) -> Section:
@@ -63,7 +48,14 @@ def _identity(found: Findings, audience: Audience) -> Section:
     for name in ("prosecutor", "journalist", "marketer"):
         one, two = getattr(before, name), getattr(after, name)
         rows.append(
-            (name, highest(one, found, audience), odds(two.maximum), odds(one.average), odds(two.average), two.basis)
+            (
+                name,
+                highest(one, found, audience),
+                highest(two, found, audience),
+                odds(one.average),
+                odds(two.average),
+                two.basis,
+            )
         )
     headings = ("adversary", "highest: original", "release", "average: original", "release", "in the release")
     limit, above = odds(float(found.threshold)), [_above(one, audience) for one in (before, after)]
@@ -96,7 +88,7 @@ def _contributions(found: Findings, audience: Audience) -> Sheet | None:
 
 
 def highest(risk: Risk, found: Findings, audience: Audience) -> str:
-    """Write the highest risk; others are told of the original's only whether it is above the limit."""
+    """Write the highest risk; others are told only whether it is above the limit."""
     limit = float(found.threshold)
     hidden = audience.external and risk.maximum > limit
     return f"above {odds(limit)}" if hidden else odds(risk.maximum)
@@ -109,7 +101,9 @@ def _above(one: Assessment, audience: Audience) -> str:
 def _pictures(found: Findings, audience: Audience) -> Iterator[Figure]:
     """Draw risks and class sizes; to others only of the release, which they have."""
     tables = {"release": found.after} if audience.external else {"original": found.before, "release": found.after}
-    yield Figure(risks(tables, found.threshold, least=audience.told))
+    above = found.after.prosecutor.above
+    if not audience.hides(above) and not audience.hides(found.after.persons - above):
+        yield Figure(audience.chart(risks(tables, found.threshold, least=audience.told)))
     if not audience.external:
         yield Figure(class_sizes(found.before, least=found.least))
         if found.people is not None:
@@ -119,7 +113,8 @@ def _pictures(found: Findings, audience: Audience) -> Iterator[Figure]:
 
 def _attributes(found: Findings, audience: Audience) -> Iterator[Section | Text]:
     if not found.after.attributes:
-        yield Text("No sensitive column is released, so nothing is said about attribute risk.", Tone.NOTE)
+        why = "No sensitive column is released" if not found.seen.sensitive else "Missing values match anything"
+        yield Text(f"{why}, so nothing is said about attribute risk.", Tone.NOTE)
         return
     before = {one.column: one for one in found.before.attributes}
     rows = []
@@ -129,7 +124,7 @@ def _attributes(found: Findings, audience: Audience) -> Iterator[Section | Text]
         rows.append(
             (
                 two.column,
-                f"{float(two.baseline):.1%}",
+                f"{float((one or two).baseline):.1%}",
                 "–" if one is None else f"{float(one.average):.1%}",
                 f"{float(two.average):.1%}",
                 certain,

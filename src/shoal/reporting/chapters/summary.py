@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from shoal.charts.wp216 import QUESTIONS
+from shoal.errors import counted
 from shoal.reporting.audience import Audience
 from shoal.reporting.chapters.risk import highest
 from shoal.reporting.document import Facts, Section, Text, Tone
@@ -13,16 +14,24 @@ from shoal.words import odds
 
 def summary(found: Findings, audience: Audience) -> Section:
     """Tell the verdict and the numbers that matter most."""
-    return Section.of("Summary", "summary", [verdict(found), _numbers(found, audience), _answers(found)])
+    return Section.of("Summary", "summary", [verdict(found), _numbers(found, audience), answers(found)])
 
 
 def verdict(found: Findings) -> Text:
     """Say whether all that is required holds."""
-    asked, failing = len(found.requirements), sum(not one.after.satisfied for one in found.requirements)
-    if not asked:
-        return Text("The policy requires nothing that could be judged: this report only describes.", Tone.NOTE)
+    asked = len(found.requirements)
+    failing = sum(one.after is not None and not one.after.satisfied for one in found.requirements)
+    unjudged = [one for one in found.requirements if not one.holds and one.after is None]
+    if found.naming:
+        told = f"The release names persons ({', '.join(found.naming)}). It must not go out."
+        return Text(told, Tone.BAD)
     if failing:
         return Text(f"The release does not meet {failing} of {asked} requirements. It should not go out.", Tone.BAD)
+    if unjudged:
+        told = f"Of {counted(asked, 'requirement')}, {len(unjudged)} could not be judged ({unjudged[0].title})"
+        return Text(f"{told}: {unjudged[0].why.rstrip('.')}. The release should not go out before.", Tone.BAD)
+    if not asked:
+        return Text("The policy requires nothing that could be judged: this report only describes.", Tone.NOTE)
     which = "the requirement" if asked == 1 else f"all {asked} requirements"
     how = "" if found.release is None else "; that was verified by reading the written table again"
     return Text(f"The release meets {which} of the policy{how}.", Tone.GOOD)
@@ -38,6 +47,8 @@ def _rows(found: Findings, audience: Audience) -> Iterator[tuple[str, ...]]:
         yield "records", f"{before.records:,}", f"{found.released.records:,}"
     else:
         yield "records", "", f"{found.released.records:,}"
+    if found.policy.search.sample is not None and found.release is not None:
+        yield "drawn at random", "", f"{found.policy.search.sample:.1%} of the {found.who}"
     yield f"{found.who} left out", "", _left_out(found, audience)
     yield f"smallest group that looks alike ({found.who})", audience.count(before.k), audience.count(after.k)
     yield "risk of being found, highest", *(highest(one.prosecutor, found, audience) for one in (before, after))
@@ -51,10 +62,14 @@ def _rows(found: Findings, audience: Audience) -> Iterator[tuple[str, ...]]:
 
 def _left_out(found: Findings, audience: Audience) -> str:
     number = audience.count(found.left_out)
-    return number if audience.external else f"{number} ({audience.share(found.left_out, found.before.persons)})"
+    return (
+        number
+        if audience.external
+        else f"{number} ({audience.share(found.left_out, max(found.left_out + found.after.persons, 1))})"
+    )
 
 
-def _answers(found: Findings) -> Facts | None:
+def answers(found: Findings) -> Facts | None:
     """Answer the three questions of WP216, if something was tried."""
     if found.attacks is None:
         return None

@@ -1,6 +1,7 @@
 """What the release is still good for."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from shoal.analyses.learning import Learned
 from shoal.analyses.regression import Regressed
@@ -9,8 +10,7 @@ from shoal.charts.correlations import correlations
 from shoal.charts.costs import costs
 from shoal.charts.learning import achieved, learning
 from shoal.charts.survival import survival
-from shoal.qualities.correlations import pairs
-from shoal.qualities.quality import Aspect, Measured
+from shoal.qualities.quality import Aspect, Measured, Score
 from shoal.reporting.audience import Audience
 from shoal.reporting.document import Beside, Block, Figure, Section, Text, Tone
 from shoal.reporting.findings import Findings
@@ -32,32 +32,40 @@ def utility(found: Findings, audience: Audience) -> Section:
 
 
 def _measures(found: Findings, audience: Audience) -> Iterator[Block]:
-    held = {
-        name: one
-        for name, one in found.quality.items()
-        if one.total is not None and not (audience.hides(found.left_out) and name == "suppressed-records")
-    }
-    rows = [
-        (str(aspect), name, short(one.total.value) + f" {one.unit}", f"{one.total.cost:.3f}")
-        for aspect in Aspect
-        for name, one in _sorted(held)
-        if one.aspect is aspect and one.total is not None
-    ]
-    yield Sheet("What it cost", ("about", "measure", "value", "cost"), tuple(rows), words=2)
-    yield Figure(costs({"the release": held}))
+    told = {name: _told(one, found, audience) for name, one in found.quality.items() if one.total is not None}
+    rows = []
+    for aspect in Aspect:
+        for name, one in sorted(told.items()):
+            if one.aspect is aspect and one.total is not None:
+                value = () if audience.external else (f"{short(one.total.value)} {one.unit}",)
+                rows.append(
+                    (
+                        str(aspect),
+                        name,
+                        *value,
+                        f"{one.total.cost:.2f}" if audience.external else f"{one.total.cost:.3f}",
+                    )
+                )
+    headings = ("about", "measure", "cost") if audience.external else ("about", "measure", "value", "cost")
+    yield Sheet("What it cost", headings, tuple(rows), words=2)
+    yield Figure(audience.chart(costs({"the release": told})))
 
 
-def _sorted(held: dict[str, Measured]) -> list[tuple[str, Measured]]:
-    return sorted(held.items())
+def _told(one: Measured, found: Findings, audience: Audience) -> Measured:
+    """Return a measure as exactly as it may be told."""
+    if one.total is None or not audience.external:
+        return one
+    cost = audience.cost(one.total.cost, found.after.persons)
+    return replace(one, total=Score.of_cost(cost), columns={})
 
 
 def _distributions(found: Findings, audience: Audience) -> Iterator[Block]:
     """Draw columns before and after: for the owner only, for they show how frequent values of the original are."""
     recoding = found.comparison.recoding
-    if recoding.matched and pairs(recoding):
-        yield Figure(correlations(recoding))
     if audience.external:
         return
+    if recoding.matched and found.quality.get("correlations") is not None and found.quality["correlations"].total:
+        yield Figure(correlations(recoding))
     changed = [one for one in recoding.columns if one.name in found.comparison.columns and _touched(found, one.name)]
     yield Beside(tuple(Figure(before_after(column)) for column in changed[:MOST]))
 
@@ -73,7 +81,7 @@ def _analyses(found: Findings, audience: Audience) -> Iterator[Section]:
     blocks: list[Block] = []
     learned = [one for one in found.analyses if isinstance(one, Learned)]
     if learned:
-        blocks += _learned(learned)
+        blocks += _learned(learned, audience)
     if not audience.external:  # coefficients are named by values, and curves step where somebody's event was
         for one in found.analyses:
             if isinstance(one, Regressed):
@@ -84,7 +92,7 @@ def _analyses(found: Findings, audience: Audience) -> Iterator[Section]:
         yield Section.of("Do analyses come to the same?", "analyses", blocks)
 
 
-def _learned(learned: list[Learned]) -> Iterator[Block]:
+def _learned(learned: list[Learned], audience: Audience) -> Iterator[Block]:
     rows = []
     for one in learned:
         before, after, guess = achieved(one)
@@ -99,7 +107,7 @@ def _learned(learned: list[Learned]) -> Iterator[Block]:
         by_measure.setdefault(one.auc is not None, {})[f"{one.target} ({one.model})"] = one
     for held in by_measure.values():
         several = "What can be predicted, from the release and from the original"
-        yield Figure(learning(held, title=several if len(held) > 1 else None))
+        yield Figure(audience.chart(learning(held, title=several if len(held) > 1 else None)))
 
 
 def _regressed(one: Regressed) -> Sheet:

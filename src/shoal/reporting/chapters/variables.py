@@ -13,6 +13,11 @@ from shoal.sheet import Sheet
 from shoal.table.role import Role
 
 MOST = 12  # hierarchies that are drawn
+_OUTLIERS = {
+    "relocate": "records that fit into no class show the nearest one (relocation)",
+    "cells": "records that fit into no class lose single values (local suppression)",
+    "counterfeits": "invented records stand beside those that fit into no class",
+}
 _LOCAL = {
     "mondrian": "generalisation, class by class (Mondrian)",
     "suppression": "local suppression: single values are left out",
@@ -21,13 +26,18 @@ _LOCAL = {
 
 def variables(found: Findings, audience: Audience) -> Section:
     """Tell for each variable what became of it."""
-    lead = Text(
-        "Direct identifiers are removed. Quasi-identifiers are made as much coarser as the requirements demand, and no "
-        "more. All else is released as it is.",
-        Tone.LEAD,
-    )
+    lead = Text(_lead(found), Tone.LEAD)
     blocks: list[Block | None] = [lead, _done(found), _cells(found, audience), _levels(found, audience)]
     return Section.of("What was done to each variable", "variables", [*blocks, *_ladders(found, audience)])
+
+
+def _lead(found: Findings) -> str:
+    if found.release is None:
+        return "The released table was made elsewhere. This is what can be told from both tables."
+    named = "Columns that name persons get pseudonyms, or are removed." if found.policy.pseudonyms else ""
+    drawn = "A sample of the persons was drawn." if found.policy.search.sample is not None else ""
+    parts = [named or "Columns that name persons are removed.", drawn, str(found.release.public["truthful"])]
+    return " ".join(part for part in parts if part)
 
 
 def _done(found: Findings) -> Sheet:
@@ -44,10 +54,12 @@ def technique(found: Findings, name: str) -> str:
         return "removed"
     if pseudonyms is not None and name in pseudonyms.columns:
         return "pseudonymisation with a secret key"
+    if found.release is None:
+        fates = found.comparison.columns.get(name)
+        same = fates is not None and not (fates.coarser or fates.changed)
+        return "released as it is" if same else "as the other table shows it"
     if found.original.roles.get(name) is not Role.QUASI:
         return "released as it is"
-    if found.release is None:
-        return "as the other table shows it"
     return _generalised(found.release, name)
 
 
@@ -58,6 +70,8 @@ def _generalised(release: Release, name: str) -> str:
         return f"microaggregation: a class shows the {said.show} of its members"
     if said.linked is not None:
         return f"generalisation, together with {said.linked}"
+    if name not in release.scheme and release.policy.search.outliers in _OUTLIERS:
+        return f"generalisation; {_OUTLIERS[release.policy.search.outliers]}"
     if name not in release.scheme:
         return _LOCAL.get(release.policy.search.recoding, "local generalisation: each record as little as it needs")
     level, top = release.scheme[name], release.public["heights"][name]
@@ -84,13 +98,9 @@ def _cells(found: Findings, audience: Audience) -> Sheet | None:
 
 
 def _shares(counts: list[int], whole: int, audience: Audience) -> list[str]:
-    """Write shares; of those that are not told, only that they are below the largest of them."""
+    """Write shares, but for those that are not told."""
     hidden = audience.hidden(counts)
-    bound = max([audience.told, *(number + 1 for number, hide in zip(counts, hidden, strict=True) if hide)])
-    return [
-        f"below {bound / whole:.1%}" if hide else f"{number / whole:.1%}"
-        for number, hide in zip(counts, hidden, strict=True)
-    ]
+    return ["not told" if hide else f"{number / whole:.1%}" for number, hide in zip(counts, hidden, strict=True)]
 
 
 def _levels(found: Findings, audience: Audience) -> Sheet | None:

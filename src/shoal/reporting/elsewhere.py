@@ -1,0 +1,137 @@
+"""A table that somebody else has made from an original: it is judged as far as it can be."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.assessment import assess
+from shoal.attacks.scene import Scene
+from shoal.attacks.truth import by_content
+from shoal.comparison import compare
+from shoal.errors import ReportError, ShoalError
+from shoal.models.evidence import Gatherer
+from shoal.models.model import Model, Need, Verdict
+from shoal.policy.policy import Policy
+from shoal.progress import Hook, Progress
+from shoal.recoding.matching import Match, match
+from shoal.recoding.nodes import Fate
+from shoal.release.verification import Original, with_persons
+from shoal.reporting.findings import Findings, Required, rest, threshold, verdicts
+from shoal.table.column import SUPPRESSED, Column
+from shoal.table.reading import read
+from shoal.table.table import Table
+
+_DOUBTFUL = 0.2  # of the cells are not what they were, if records are matched by position: then they were moved
+
+
+def of_tables(
+    original: Any, released: Any, policy: Policy, progress: Hook, key: Sequence[str] | str | None = None, **more: Any
+) -> Findings:
+    """Gather what there is to know about a table that somebody else has made from an original."""
+    table = policy.apply(original) if isinstance(original, Table) else policy.read(original)
+    made = _with_roles(released if isinstance(released, Table) else read(released, suppressed=SUPPRESSED), table)
+    progress(Progress("assessing the original", 0))
+    before = assess(table, policy, threshold=threshold(policy))
+    progress(Progress("comparing them", 1))
+    matched = _matched(table, made, key, policy)
+    found = compare(table, made, policy, matched=matched)
+    progress(Progress("assessing the release", 2))
+    people = policy.people(table, before.persons) if _sized(policy) else None
+    known = Original(
+        {name: table[name] for name in made.sensitive},
+        {name: table.persons(name) for name in made.sensitive},
+        {name: held for name, held in policy.hierarchies(table).items() if name in made.sensitive},
+        people,
+        policy.data.missing,
+        _whose(table, made, matched),
+    )
+    try:
+        seen, strange = with_persons(made, made, known), ""
+    except ShoalError as error:  # sensitive values that the original does not have
+        seen, strange = made, error.message
+    after = assess(seen, rest(policy), threshold=threshold(policy), population=people)
+    required = tuple(_required(policy, verdicts(before), seen, known, strange))
+    return Findings(policy, table, table, made, seen, before, after, found, required, **more)
+
+
+def _with_roles(made: Table, table: Table) -> Table:
+    """Give a released table the roles of the original, as far as it has the columns."""
+    quasi = [name for name in table.quasi if name in made]
+    if not quasi:
+        raise ReportError(
+            "The release has none of the quasi-identifiers that the policy names.",
+            hint="Check that it was made from this original, and that its columns have the same names.",
+        )
+    if not made.records:
+        raise ReportError("The release has no records.")
+    roles = {"quasi": quasi, "sensitive": [name for name in table.sensitive if name in made]}
+    whose = {} if table.subject is None or table.subject not in made else {"subject": table.subject}
+    return replace(made, roles={}).assign(**{name: held for name, held in roles.items() if held}, **whose)
+
+
+def _matched(table: Table, made: Table, key: Sequence[str] | str | None, policy: Policy) -> Match:
+    """Find out which record is which: by a key, by position if that can be, and else by what they show."""
+    found = match(table, made, [key] if isinstance(key, str) else key)
+    if found.key or (found.rows is not None and not _contradicted(table, made, found, policy)):
+        return found
+    truth = by_content(Scene.of(table, made, hierarchies=policy.hierarchies(table)))
+    if truth is None:
+        return (
+            replace(found, rows=None, how="not at all: rows are in another order") if found.rows is not None else found
+        )
+    return Match(truth.astype(np.int64), "by what they show", added=made.records - int(np.count_nonzero(truth >= 0)))
+
+
+def _contradicted(table: Table, made: Table, found: Match, policy: Policy) -> bool:
+    """Tell whether many cells are not what their records had, if records are matched so."""
+    recoding = compare(table, made, policy, matched=found, qualities=["changed-cells"]).recoding
+    changed = sum(column.records(Fate.CHANGED) for column in recoding.columns)
+    return changed > _DOUBTFUL * recoding.records * len(recoding.columns)
+
+
+def _whose(table: Table, made: Table, matched: Match) -> tuple[Column, NDArray[Any]] | None:
+    """Return whose record each released one is, if the release does not say it itself and it is known."""
+    if table.subject is None or made.subject is not None or matched.rows is None:
+        return None
+    codes = np.full(made.records, -1, np.int64)
+    there = matched.rows >= 0
+    codes[matched.rows[there]] = table.codes(table.subject)[there]
+    return None if (codes < 0).any() else (table[table.subject], codes.astype(np.uint32))
+
+
+def _required(
+    policy: Policy, first: Mapping[tuple[str, str, str], Verdict], seen: Table, known: Original, strange: str
+) -> Iterator[Required]:
+    """Judge a table by all that is required; say what cannot be judged, and why."""
+    gatherer = Gatherer(seen, known.missing, known.hierarchies, known.population, {} if strange else known.reference)
+    lost = policy.data.subject is not None and seen.subject is None
+    for source, _, model in policy.requirements():
+        column, about = getattr(model, "column", None), Need.SENSITIVE in model.needs
+        name = f"{model.name} of {column}" if column else model.name
+        if about and (not seen.sensitive or (column is not None and column not in seen)):
+            yield Required(source, name, model.demand(), None, None, "nothing sensitive is released", moot=True)
+        elif lost:
+            yield Required(source, name, model.demand(), None, None, "it is not known whose records are whose")
+        elif about and strange:
+            yield Required(source, name, model.demand(), None, None, strange)
+        else:
+            yield from _judged(source, model, gatherer, seen, first)
+
+
+def _judged(
+    source: str, model: Model, gatherer: Gatherer, seen: Table, first: Mapping[tuple[str, str, str], Verdict]
+) -> Iterator[Required]:
+    try:
+        for view in model.views(seen.quasi, seen.sensitive):
+            held = model.verdict(gatherer.evidence(view))
+            yield Required(source, held.title, held.asked, first.get((source, held.title, held.asked)), held)
+    except ShoalError as error:
+        yield Required(source, model.name, model.demand(), None, None, error.message)
+
+
+def _sized(policy: Policy) -> bool:
+    """Tell whether it is said how many people there are, without a register of them."""
+    return policy.population is not None and policy.population.file is None
