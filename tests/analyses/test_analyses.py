@@ -354,3 +354,16 @@ def test_a_category_that_is_gone_does_not_take_the_others_with_it():
         for one, two in zip(made.coefficients, known.coefficients, strict=False):
             assert one.after.value == pytest.approx(two.before.value)
             assert one.after.low == pytest.approx(two.before.low)
+
+
+def test_the_reference_may_be_gone():
+    """Nobody is shown as f any more, the most frequent value: the others are compared among themselves."""
+    rng = np.random.default_rng(1)
+    data = {"sex": ["f"] * 60 + ["m"] * 40 + ["x"] * 30, "y": rng.normal(0, 1, 130)}
+    found = shoal.compare(data, {**data, "sex": ["*"] * 60 + ["m"] * 40 + ["x"] * 30}).regression("y", ["sex"])
+    terms = {one.term: one for one in found.coefficients}
+    assert set(terms) == {"(intercept)", "sex=f", "sex=x"}
+    assert terms["sex=f"].after is None
+    means = np.mean(data["y"][60:100]), np.mean(data["y"][100:])
+    assert terms["sex=x"].after.value == pytest.approx(means[1] - means[0])
+    assert terms["sex=x"].before.value == pytest.approx(means[1] - means[0])

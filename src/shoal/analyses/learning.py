@@ -16,12 +16,13 @@ from shoal.analyses.study import Study
 from shoal.analyses.task import Task, folds_of
 from shoal.progress import Hook, Progress, silent
 from shoal.recoding.nodes import Floats, Ints
+from shoal.sheet import Sheet, Shown
 
 Tested: TypeAlias = Literal["original", "release"]
 
 
-@dataclass(frozen=True, slots=True)
-class Learned:
+@dataclass(frozen=True, slots=True, repr=False)
+class Learned(Shown):
     """How well a target can be predicted for persons that the model has not seen.
 
     ``before``, ``after``: trained on the original and on the release; ``baseline``: always the most frequent value, or
@@ -48,6 +49,17 @@ class Learned:
         gain = self.before.value - self.baseline
         better = gain > 0 if self.measure == "accuracy" else gain < 0
         return (self.after.value - self.baseline) / gain if better else None
+
+    def sheet(self) -> Sheet:
+        """Return what is achieved before and after, and by guessing."""
+        pairs = [(self.measure, self.before, self.after, self.baseline)]
+        pairs += [] if self.auc is None else [("area under the curve", *self.auc, 0.5)]
+        rows = [
+            (name, *(f"{one.value:.3f} ({one.low:.3f}–{one.high:.3f})" for one in (before, after)), f"{guess:.3f}")
+            for name, before, after, guess in pairs
+        ]
+        title = f"{self.target} predicted by {self.model}, for {self.records:,} records that were not seen"
+        return Sheet(title, ("", "from the original", "from the release", "by guessing"), tuple(rows))
 
 
 def learn(  # noqa: PLR0913 - keyword-only options

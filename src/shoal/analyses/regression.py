@@ -15,6 +15,7 @@ from shoal.analyses.estimate import Estimate
 from shoal.analyses.study import Study
 from shoal.errors import RecodingError
 from shoal.recoding.nodes import Floats, Ints
+from shoal.sheet import Sheet, Shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +37,8 @@ class Coefficient:
         return self.after is not None and _sign(self.before) == _sign(self.after)
 
 
-@dataclass(frozen=True, slots=True)
-class Regressed:
+@dataclass(frozen=True, slots=True, repr=False)
+class Regressed(Shown):
     """The coefficients of a regression. ``kind``: "linear", "logistic" or "cox" (logarithms of hazard ratios).
 
     ``records_before``, ``records_after``: how many records had all they needed.
@@ -53,6 +54,21 @@ class Regressed:
     def overlap(self) -> float:
         """The mean overlap of the intervals; a coefficient that is lost counts 0."""
         return float(np.mean([max(one.overlap or 0.0, 0.0) for one in self.coefficients]))
+
+    def sheet(self) -> Sheet:
+        """Return the coefficients before and after, with their intervals."""
+        rows = [
+            (one.term, *(_written(held) for held in (one.before, one.after)), "yes" if one.same_conclusion else "no")
+            for one in self.coefficients
+        ]
+        title = (
+            f"{self.kind.capitalize()} regression of {self.outcome}: intervals overlap by {self.overlap:.0%} on average"
+        )
+        return Sheet(title, ("term", "original", "release", "same conclusion"), tuple(rows))
+
+
+def _written(estimate: Estimate | None) -> str:
+    return "–" if estimate is None else f"{estimate.value:.3g} ({estimate.low:.3g} – {estimate.high:.3g})"
 
 
 def regress(study: Study, outcome: str, columns: Sequence[str]) -> Regressed:

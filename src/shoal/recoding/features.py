@@ -23,7 +23,7 @@ class Features:
     """One column of numbers per feature, one row per row of the recoding; NaN where a cell is missing.
 
     ``names``: a number has the name of its column, a category ``column=category``. ``columns``: the column of each
-    feature. ``reference``: the first category of each column, which regressions leave out.
+    feature. ``reference``: the first category of each column that is left, which regressions leave out.
     """
 
     names: tuple[str, ...]
@@ -81,7 +81,8 @@ def _categories(recoded: Recoded) -> Features:
     changed = (recoded.nodes.fates[recoded.at] == Fate.CHANGED) & (shown >= 0)
     after[changed] = np.eye(len(names))[group[shown[changed]]]
     reference = np.zeros(len(names), bool)
-    reference[0] = True
+    left = np.nansum(after, axis=0) > 0
+    reference[int(np.argmax(left))] = True  # the first that is left in the release; the first of all if none is
     return Features(tuple(names), (recoded.name,) * len(names), before, after, reference)
 
 

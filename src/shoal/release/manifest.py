@@ -8,7 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from shoal.disclosure import coarse, hidden, hides
 from shoal.table.table import Table
+
+USUAL = 11  # persons that are told of at least, where no k is required
 
 
 def fingerprint(table: Table) -> str:
@@ -40,6 +43,29 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and not np.isfinite(value):
         return str(value)
     return value.item() if isinstance(value, np.generic) else value
+
+
+def told(public: Mapping[str, Any], least: int) -> dict[str, Any]:
+    """Return a manifest that may go out: numbers of fewer persons than ``least`` are in it only as that.
+
+    >>> told({"records": 99, "suppressed": 1, "quality": {"loss": {"value": 0.0123, "cost": 0.0123}}}, 11)["suppressed"]
+    'fewer than 11'
+    """
+    held, persons = dict(public), int(public["records"])
+    few = any(hides(int(public.get(name, 0)), least) for name in ("suppressed", "suppressed_records"))
+    for name in ("suppressed", "suppressed_records"):
+        if name in public and few:
+            held[name] = f"fewer than {least}"
+    if few:
+        held["quality"] = {
+            name: {"cost": coarse(one["cost"], persons, least)} for name, one in public["quality"].items()
+        }
+    levels = public.get("records_on_levels", {})
+    held["records_on_levels"] = {
+        name: ["not told" if hide else number for number, hide in zip(counts, hidden(counts, least), strict=True)]
+        for name, counts in levels.items()
+    }
+    return held
 
 
 def written(manifest: Mapping[str, Any]) -> str:

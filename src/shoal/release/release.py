@@ -16,7 +16,7 @@ from shoal.models.model import Model
 from shoal.policy.policy import Policy
 from shoal.progress import Hook
 from shoal.qualities.quality import Measured
-from shoal.release.manifest import written
+from shoal.release.manifest import USUAL, told, written
 from shoal.release.mapping import ValueMap
 from shoal.release.verification import Original, Verified, verify
 from shoal.sheet import Sheet, Shown
@@ -126,7 +126,8 @@ class Release(Shown):
     def _documents(self, digest: str) -> dict[str, str]:
         """Return what is written beside the table, which it names by the hash of its file."""
         file = {"file_sha256": digest}
-        made = {"manifest": written({**self.public, **file}), "internal": written({**self.internal, **file})}
+        goes_out = told(self.public, self.policy.k or USUAL)
+        made = {"manifest": written({**goes_out, **file}), "internal": written({**self.internal, **file})}
         return made if self.mapping is None else {**made, "mapping": written(self.mapping.document())}
 
 

@@ -1,6 +1,5 @@
 """Who reads a report: the owner of the data, or others, to whom small numbers are not told."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.charts.chart import Chart
+from shoal.disclosure import coarse, hidden, hides
 from shoal.models.model import Verdict
 from shoal.words import blurred
 
@@ -55,10 +55,7 @@ class Audience:
 
     def cost(self, cost: float, whole: int) -> float:
         """Return a cost no more exactly than so that fewer persons of the whole than may be told do not show in it."""
-        if not self.external:
-            return cost
-        step = max(0.01, self.told / max(whole, 1))
-        return math.floor(cost / step) * step
+        return coarse(cost, whole, self.told) if self.external else cost
 
     def chart(self, chart: Chart) -> Chart:
         """Return a picture; to others with no more digits than can be seen."""
@@ -66,22 +63,11 @@ class Audience:
 
     def hides(self, number: int) -> bool:
         """Tell whether a number of persons is not to be told."""
-        return 0 < number < self.told
+        return hides(number, self.told)
 
     def hidden(self, counts: Sequence[int] | NDArray[np.integer]) -> NDArray[np.bool_]:
-        """Tell which of some numbers, whose sum is known, are not to be told.
-
-        If what is hidden were fewer persons in total than may be told, the sum would give it away: then the smallest
-        of the others is hidden, too.
-
-        >>> Audience(external=True, least=11).hidden([50, 3, 20, 0]).tolist()
-        [False, True, True, False]
-        """
-        held = np.asarray(counts, np.int64)
-        small = (held > 0) & (held < self.told)
-        if small.any() and held[small].sum() < self.told and (others := np.flatnonzero((held > 0) & ~small)).size:
-            small[others[np.argmin(held[others])]] = True
-        return np.asarray(small)
+        """Tell which of some numbers, whose sum is known, are not to be told."""
+        return hidden(counts, self.told)
 
 
 def _rounded(held: Any) -> Any:

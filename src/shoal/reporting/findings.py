@@ -22,6 +22,7 @@ from shoal.policy.columns import Data
 from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress
 from shoal.qualities.quality import Measured
+from shoal.release.manifest import USUAL
 from shoal.release.release import Release
 from shoal.release.sampling import sampled
 from shoal.release.verification import as_written, with_persons
@@ -32,7 +33,6 @@ from shoal.table.role import Role
 from shoal.table.table import Table
 
 Analysis: TypeAlias = Learned | Regressed | Sequence[Curves]
-USUAL = 11  # persons that are told of at least, where no k is required
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,7 +85,7 @@ def _analyses(found: Findings, audience: Audience) -> Iterator[Section]:
     if not audience.external:  # coefficients are named by values, and curves step where somebody's event was
         for one in found.analyses:
             if isinstance(one, Regressed):
-                blocks.append(_regressed(one))
+                blocks.append(one.sheet())
             elif not isinstance(one, Learned):
                 blocks.append(Figure(survival(one)))
     if blocks:
@@ -108,15 +108,3 @@ def _learned(learned: list[Learned], audience: Audience) -> Iterator[Block]:
     for held in by_measure.values():
         several = "What can be predicted, from the release and from the original"
         yield Figure(audience.chart(learning(held, title=several if len(held) > 1 else None)))
-
-
-def _regressed(one: Regressed) -> Sheet:
-    rows = []
-    for held in one.coefficients:
-        after = held.after
-        released = "–" if after is None else f"{after.value:.3g} ({after.low:.3g} – {after.high:.3g})"
-        same = "yes" if held.same_conclusion else "no"
-        before = held.before
-        rows.append((held.term, f"{before.value:.3g} ({before.low:.3g} – {before.high:.3g})", released, same))
-    title = f"{one.kind.capitalize()} regression of {one.outcome}: intervals overlap by {one.overlap:.0%} on average"
-    return Sheet(title, ("term", "original", "release", "same conclusion"), tuple(rows))
