@@ -251,25 +251,98 @@ def test_a_table_that_was_made_elsewhere(release):
     parsed(report.to_html())
 
 
+MEAN = 'age = { role = "quasi", show = "mean", hierarchy = { kind = "interval", widths = [10, 30] } }'
+
+
 @pytest.mark.parametrize(
-    ("search", "columns"),
+    ("search", "columns", "more"),
     [
-        ('recoding = "local"\nsuppression = 0.05', ""),
-        ('recoding = "mondrian"', ""),
-        ('recoding = "suppression"\nsuppression = 0.1', ""),
-        ('suppression = 0.05\noutliers = "relocate"', ""),
-        ('suppression = 0.05\noutliers = "counterfeits"', ""),
-        ("suppression = 0.2\nsample = 0.7", ""),
-        ("suppression = 1", ""),
+        ('recoding = "local"\nsuppression = 0.05', "", ""),
+        ('recoding = "local"\nsuppression = 0.05\nrefine = true', "", ""),
+        ('recoding = "mondrian"', "", ""),
+        ('recoding = "mondrian"\ncuts = "anywhere"', "", ""),
+        ('recoding = "suppression"\nsuppression = 0.1', "", ""),
+        ('suppression = 0.05\noutliers = "relocate"', "", ""),
+        ('suppression = 0.05\noutliers = "counterfeits"', "", ""),
+        ('suppression = 0.05\noutliers = "cells"', "", ""),
+        ("suppression = 0.2\nsample = 0.7", "", ""),
+        ("suppression = 1", "", ""),
+        ("suppression = 0.05", MEAN, ""),
+        ("suppression = 0.05", "", "[population]\nsize = 4000"),
+        ("suppression = 0.05\nsample = 0.7", "", "[population]\nfraction = 0.1"),
+        ('suppression = 0.05\noutliers = "counterfeits"', "", "[population]\nsize = 400"),
+        ("suppression = 0.3", "", '[data]\nmissing = "never"'),
     ],
 )
-def test_every_way_to_make_a_release(search, columns):
-    release = shoal.anonymize(people(), policy(search=search, columns=columns))
-    report = release.report()
-    assert report.findings.met
+def test_every_way_to_make_a_release(search, columns, more):
+    text = toml_of(search, columns, more)
+    release = shoal.anonymize(people(), shoal.Policy.parse(text))
+    tried = shoal.attack(release, release.given, attacks=["linkage", "homogeneity"])
+    report = release.report(tried)
+    found = report.findings
+    assert found.met
+    assert found.before.k == shoal.assess(people(), release.policy).k
+    assert found.after.k == release.requirements[0].verdict.value["k"]
+    drawn = release.internal["input"]["persons"]
+    assert found.left_out == drawn - np.count_nonzero(release.records >= 0)
+    assert 0 <= found.comparison.quality["suppressed-records"].total.cost <= 1
+    if not columns and "mondrian" not in search:
+        lost = found.comparison.quality["suppressed-records"].total.value
+        assert lost == pytest.approx(found.left_out / drawn)
     parsed(report.to_html())
     said = report.external().to_json()
     assert not any(canary in said for canary in CANARIES)
+
+
+def toml_of(search, columns, more):
+    from shoal import toml
+
+    plain = toml.document(policy(search=search).document())
+    lines = [line for line in plain.splitlines() if not (columns and line.startswith("age = "))]
+    return "\n".join(lines).replace("[columns]", f"[columns]\n{columns}") + f"\n{more}\n"
+
+
+def test_the_population_is_not_drawn_from_twice():
+    """A tenth of the people are in the table, and a tenth of those in the release: it is still the same population."""
+    text = toml_of("suppression = 0.2\nsample = 0.5", "", "[population]\nfraction = 0.1")
+    release = shoal.anonymize(people(), shoal.Policy.parse(text))
+    assert release.original.population.size == 4000
+
+
+def test_persons_who_lost_a_record_are_not_left_out():
+    data = people(200)
+    data["who"] = [f"p{place % 100}" for place in range(200)]
+    told = policy(search="suppression = 0.3")
+    named = told.model_copy(update={"data": told.data.model_copy(update={"subject": "who"})})
+    release = shoal.anonymize(data, named)
+    found = shoal.report(release).findings
+    real = {data["who"][record] for record in release.records}
+    assert found.left_out == 100 - len(real)
+
+
+def test_numbers_that_stay_numbers_can_be_held_against_a_register(tmp_path):
+    """Age stays as it is, and the register is text to whoever reads the file."""
+    data = {"age": [30] * 20 + [40] * 20, "dx": ["a", "b"] * 20}
+    shoal.write(shoal.read({"age": [30] * 60 + [40] * 60}), tmp_path / "register.csv")
+    (tmp_path / "p.toml").write_text(
+        'version = 1\ncolumns.age = "quasi"\ncolumns.dx = "sensitive"\n'
+        'require = [{ model = "k-map", k = 50 }]\npopulation = { file = "register.csv" }\n',
+        encoding="utf-8",
+    )
+    report = shoal.report(shoal.anonymize(data, tmp_path / "p.toml"))
+    assert report.findings.met
+    assert report.findings.after.journalist.maximum == pytest.approx(1 / 60)
+
+
+def test_signs_that_no_page_can_show():
+    data = {"q": ["a\x07b", "c\x0bd"] * 20, "n\x00": list(range(40))}
+    told = shoal.Policy.parse(
+        'version = 1\ncolumns.q = "quasi"\ncolumns."n\\u0000" = "insensitive"\n'
+        'require = [{ model = "k-anonymity", k = 2 }]'
+    )
+    report = shoal.report(shoal.anonymize(data, told))
+    parsed(report.to_html())
+    html5lib.HTMLParser(strict=True).parseFragment(report.findings.original._repr_html_())
 
 
 def test_names_and_values_are_never_markup():

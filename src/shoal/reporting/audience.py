@@ -1,5 +1,6 @@
 """Who reads a report: the owner of the data, or others, to whom small numbers are not told."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -49,6 +50,16 @@ class Audience:
         if not self.external:
             return verdict.attained
         return ", ".join(f"{name} = {self._number(value)}" for name, value in verdict.value.items()) or "–"
+
+    def asked(self, demand: str) -> str:
+        """Write what is asked for; to others only its numbers, for lists and texts may name values.
+
+        >>> Audience(external=True, least=11).asked("alpha ≤ 0.5, k ≥ 11, values = flu, gout")
+        'alpha ≤ 0.5, k ≥ 11'
+        """
+        if not self.external:
+            return demand
+        return ", ".join(part for part in demand.split(", ") if re.fullmatch(r"\w+ \S+ [\d./]+", part))
 
     def _number(self, value: Any) -> str:
         return self.count(value) if isinstance(value, int) else f"{float(value):.2f}"

@@ -39,7 +39,7 @@ def _row(one: Required, audience: Audience) -> tuple[str, ...]:
     before = "–" if one.before is None else one.before.says if audience.external else one.before.attained
     after = "–" if one.after is None else audience.attained(one.after)
     said = one.after.says if one.after is not None else "nothing to protect" if one.moot else "not judged"
-    return one.title, one.asked, before, after, said, one.source
+    return one.title, audience.asked(one.asked), before, after, said, one.source
 
 
 def _identity(found: Findings, audience: Audience) -> Section:

@@ -1,0 +1,151 @@
+"""An adversary reads the external report: sums, shares, intervals and pictures must give no small number away."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from tests.reporting.test_report import K, blocks, people, policy
+
+import shoal
+from shoal.attacks.result import Result
+from shoal.disclosure import coarse, hidden
+from shoal.reporting.document import Figure
+from shoal.sheet import Sheet
+
+
+def sheets(report):
+    return {one.title: one for one in blocks(report.sections) if isinstance(one, Sheet)}
+
+
+def numbers(report):
+    """Return every number in a report, also in the data of its pictures."""
+    return {float(one) for one in re.findall(r"(?<![\w.#])-?\d+\.?\d*(?:[eE]-?\d+)?(?![\w.])", report.to_json())}
+
+
+@pytest.mark.parametrize("suppressed", [1, 2, 4])
+def test_how_few_were_left_out_shows_nowhere(suppressed):
+    """With n released and s left out, no number is s / (n + s), nor 1 − that, nor n + s."""
+    data = people(397)  # shares of it are no round numbers
+    for place in range(suppressed):
+        data["town"][20 + place] = f"rare{place}"
+    data["town"][7] = "north"
+    release = shoal.anonymize(data, policy(search="suppression = 0.03\nlevels = { town = [0, 0] }"))
+    number = release.suppressed
+    assert number == suppressed
+    tried = shoal.attack(release, release.given, attacks=["linkage", "homogeneity", "inference", "singling-out"])
+    front = shoal.frontier(release.given, release.policy)
+    seen = numbers(shoal.report(release, tried, frontier=front, external=True))
+    whole = release.table.records + number
+    assert whole not in seen
+    for share in (number / whole, 1 - number / whole, 1 / whole):
+        assert not [one for one in seen if abs(share - one) < 1e-6]
+
+
+def test_the_manifest_that_goes_out_tells_no_small_number(tmp_path):
+    release = shoal.anonymize(people(), policy())
+    assert 0 < release.suppressed < K
+    release.save(tmp_path / "r.csv")
+    held = json.loads((tmp_path / "r.csv.manifest.json").read_text(encoding="utf-8"))
+    assert held["suppressed"] == held["suppressed_records"] == f"fewer than {K}"
+    assert all("value" not in one for one in held["quality"].values())
+    inside = json.loads((tmp_path / "r.csv.internal.json").read_text(encoding="utf-8"))
+    assert inside["suppressed"] == release.suppressed
+    for counts in held["records_on_levels"].values():
+        shown = [one for one in counts if one != "not told"]
+        assert all(one == 0 or one >= K for one in shown)
+
+
+def test_what_is_hidden_cannot_be_worked_out_from_sums():
+    """For random columns: the hidden cells sum to at least k, in the list and in the overview alike."""
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        number = int(rng.integers(30, 120))
+        values = rng.choice(["a", "b", "c", "d", None], number, p=rng.dirichlet([0.4] * 5)).tolist()
+        data = {"q": ["x"] * number, "i": values}
+        told = shoal.Policy.parse(
+            'version = 1\ncolumns.q = "quasi"\ncolumns.i = "insensitive"\n'
+            f'require = [{{ model = "k-anonymity", k = {K} }}]'
+        )
+        report = shoal.report(shoal.anonymize(data, told), external=True)
+        found = sheets(report)
+        listed = {row[0]: int(row[1].replace(",", "")) for row in found["i"].rows if row[1]}
+        missing = next(row for row in found["Variables"].rows if row[0] == "i")[4]
+        rest = sum(count for value, count in listed.items() if value.endswith(("other", "others")))
+        assert rest == 0 or rest >= K
+        if missing.isdecimal() and "(missing)" not in listed:
+            assert rest - int(missing) == 0 or rest - int(missing) >= K
+        assert all(count >= K for count in listed.values())
+
+
+def test_one_person_with_many_numbers_is_not_described():
+    rng = np.random.default_rng(0)
+    who = [f"p{place}" for place in range(60)] + ["p0"] * 80
+    data = {"who": who, "q": ["x"] * 140, "glucose": [None] * 60 + rng.normal(5, 1, 80).round(4).tolist()}
+    told = shoal.Policy.parse(
+        f'version = 1\ndata.subject = "who"\ncolumns.q = "quasi"\ncolumns.glucose = "insensitive"\n'
+        f'require = [{{ model = "k-anonymity", k = {K} }}]'
+    )
+    release = shoal.anonymize(data, told)
+    assert "mean" in {row[0] for row in sheets(shoal.report(release))["glucose"].rows}
+    assert sheets(shoal.report(release, external=True))["glucose"].rows[0][0].startswith("not told")
+
+
+def test_hits_and_misses_of_attacks_cannot_be_inverted():
+    """Where few were hit or missed there is no success and no interval; the answer to the question stays the same."""
+    release = shoal.anonymize(people(), policy())
+    tried = shoal.attack(release, release.given, attacks=["linkage", "homogeneity", "singling-out", "inference"])
+    inside, outside = shoal.report(release, tried), shoal.report(release, tried, external=True)
+    rows = {row[0]: row for row in sheets(outside)["What each attack achieves"].rows}
+    checked = 0
+    for one in tried.results:
+        hits = round(one.success.value * one.targets)
+        few = 0 < hits < K or 0 < one.targets - hits < K or 0 < one.targets < K
+        checked += few
+        assert (rows[one.title][2] == "not told") == few
+        assert rows[one.title][-1] == ("yes" if one.is_sure else "no")
+    assert checked
+    answers = [section.blocks[2].items for section in (inside.sections[0], outside.sections[0])]
+    assert answers[0] == answers[1]
+    assert all(isinstance(one, Result) for one in tried.results)
+
+
+def test_policy_and_manifest_name_no_value_and_no_seed():
+    told = policy(
+        more='[[require]]\nmodel = "alpha-k-anonymity"\ncolumn = "dx"\nalpha = 0.9\nk = 5\nvalues = ["canarydx"]\n',
+        search="suppression = 0.05\nseed = 7777\nsample = 0.9",
+    )
+    told = told.model_copy(update={"data": told.data.model_copy(update={"read": shoal.Policy.parse(
+        'version = 1\ndata.read = { markers = ["canarymarker"] }').data.read})})  # fmt: skip
+    said = shoal.report(shoal.anonymize(people(), told), external=True).to_json()
+    for secret in ("canarydx", "canarymarker", "7777"):
+        assert secret not in said
+
+
+def test_a_k_of_one_protects_nobody_and_is_not_what_is_told():
+    told = shoal.Policy.parse(
+        'version = 1\ncolumns.q = "quasi"\ncolumns.i = "insensitive"\n'
+        'require = [{ model = "k-anonymity", k = 1 }, { model = "average-risk", risk = 0.5 }]'
+    )
+    data = {"q": ["x"] * 50, "i": ["a"] * 47 + ["canary"] * 3}
+    report = shoal.report(shoal.anonymize(data, told), external=True)
+    assert report.audience.least == 11
+    assert "canary" not in report.to_json()
+
+
+def test_pictures_for_others_have_few_digits():
+    release = shoal.anonymize(people(), policy())
+    report = shoal.report(release, frontier=shoal.frontier(release.given, release.policy), external=True)
+    drawn = [one.chart.spec for one in blocks(report.sections) if isinstance(one, Figure)]
+    assert drawn
+    for spec in drawn:
+        for number in re.findall(r"\d+\.\d+", json.dumps(spec.get("data", {}))):
+            assert len(number.partition(".")[2]) <= 3
+
+
+def test_a_share_is_so_coarse_that_few_do_not_show():
+    for least in (2, 5, 11):
+        for persons in (30, 400, 5000):
+            assert {coarse(number / persons, persons, least) for number in range(least)} == {0.0}
+    assert hidden([3, 3], 5).tolist() == [True, True]
+    assert hidden([3], 5).tolist() == [True]

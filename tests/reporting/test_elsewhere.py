@@ -1,0 +1,191 @@
+"""Reports about tables that somebody else has made: judged against the original, in persons, or not at all."""
+
+import numpy as np
+import pytest
+
+import shoal
+
+POLICY = """
+version = 1
+{data}
+[columns]
+name = "direct"
+age = {{ role = "quasi", hierarchy = {{ kind = "interval", widths = [10, 30] }} }}
+town = "quasi"
+dx = "sensitive"
+lab = "insensitive"
+{require}
+{more}
+"""
+K = '[[require]]\nmodel = "k-anonymity"\nk = 5\n'
+
+
+def policy(require=K, data="", more=""):
+    return shoal.Policy.parse(POLICY.format(require=require, data=data, more=more))
+
+
+def people(number=300, seed=0):
+    rng = np.random.default_rng(seed)
+    return {
+        "name": [f"n{place}" for place in range(number)],
+        "age": rng.integers(20, 80, number).tolist(),
+        "town": rng.choice(["north", "south"], number).tolist(),
+        "dx": rng.choice(["flu", "gout", "ms"], number).tolist(),
+        "lab": rng.normal(100, 15, number).round(3).tolist(),
+    }
+
+
+@pytest.fixture(scope="module")
+def released():
+    """Return a good release as plain columns, in the order of a file."""
+    return shoal.anonymize(people(), policy(more="[search]\nsuppression = 0")).to_frame("pyarrow").to_pydict()
+
+
+def first(report):
+    return report.sections[0].blocks[0]
+
+
+def test_a_release_that_names_persons_is_bad_whatever_else(released):
+    for external in (False, True):
+        named = {**released, "name": ["n7"] * len(released["age"])}
+        report = shoal.report(named, original=people(), policy=policy(), external=external)
+        assert not report.findings.met
+        assert first(report).tone == "bad"
+        assert "names persons (name)" in first(report).text
+        assert "n7" not in report.to_markdown()
+    pseudonyms = {**released, "name": [f"x{place}" for place in range(len(released["age"]))]}
+    assert shoal.report(pseudonyms, original=people(), policy=policy()).findings.met
+
+
+def test_what_cannot_be_judged_is_not_called_met(tmp_path, released):
+    shoal.write(shoal.read({name: people()[name] for name in ("age", "town")}), tmp_path / "register.csv")
+    (tmp_path / "policy.toml").write_text(
+        POLICY.format(
+            require=K + '[[require]]\nmodel = "k-map"\nk = 50\n', data="", more='[population]\nfile = "register.csv"\n'
+        ),
+        encoding="utf-8",
+    )
+    report = shoal.report(released, original=people(), policy=tmp_path / "policy.toml")
+    assert [one.holds for one in report.findings.requirements] == [True, False]
+    assert not report.findings.met
+    assert "1 could not be judged (k-map)" in first(report).text
+
+
+def test_closeness_is_measured_against_the_original():
+    data = {"name": list(range(400)), "age": [30] * 200 + [60] * 200, "town": ["a"] * 400,
+            "dx": ["x"] * 200 + ["y"] * 200, "lab": [1.0] * 400}  # fmt: skip
+    asked = policy('[[require]]\nmodel = "t-closeness"\ncolumn = "dx"\nt = 0.2\n')
+    half = {name: held[:200] for name, held in data.items() if name != "name"}
+    report = shoal.report(half, original=data, policy=asked)
+    (one,) = report.findings.requirements
+    assert float(one.after.value["t"]) == 0.5
+    assert not one.after.satisfied
+    rows = next(block for section in report.sections if section.anchor == "risk" for block in section.blocks
+                if getattr(block, "anchor", "") == "attributes").blocks[0].rows  # fmt: skip
+    assert rows[0][:2] == ("dx", "50.0%")  # without the data, as in the original
+
+
+def test_persons_are_counted_or_nothing_is_judged():
+    data = people(100)
+    thrice = {name: [value for value in held for _ in range(3)] for name, held in data.items()}
+    thrice["who"] = [place for place in range(100) for _ in range(3)]
+    asked = policy('[[require]]\nmodel = "k-anonymity"\nk = 3\n', 'data.subject = "who"')
+    plain = {name: held for name, held in thrice.items() if name not in {"who", "name"}}
+    report = shoal.report(plain, original=thrice, policy=asked)
+    assert report.findings.after.k == 1  # in the order of the original it is known whose they are
+    assert not report.findings.met
+    assert report.findings.left_out == 0
+    rng = np.random.default_rng(1)
+    some = rng.permutation(300)[:200]
+    noisy = {name: [held[place] for place in some] for name, held in plain.items()}
+    noisy["lab"] = rng.normal(0, 1, 200).tolist()
+    report = shoal.report(noisy, original=thrice, policy=asked)
+    assert [one.why for one in report.findings.requirements] == ["it is not known whose records are whose"]
+    assert not report.findings.met
+
+
+def test_our_own_release_read_back_is_matched_by_what_it_shows(tmp_path):
+    release = shoal.anonymize(people(), policy(more="[search]\nsuppression = 0.02"))
+    release.save(tmp_path / "r.csv")
+    native, back = shoal.report(release), shoal.report(tmp_path / "r.csv", original=people(), policy=policy())
+    assert back.findings.comparison.matched == "by what they show"
+    for name in ("loss", "granularity", "changed-cells"):
+        one, two = (found.findings.comparison.quality[name].total for found in (native, back))
+        assert one.cost == pytest.approx(two.cost)
+    assert back.findings.left_out == native.findings.left_out
+    shuffled = {name: held[::-1] for name, held in release.to_frame("pyarrow").to_pydict().items()}
+    again = shoal.report(shuffled, original=people(), policy=policy())
+    assert again.findings.comparison.quality["changed-cells"].total.cost == 0
+
+
+def test_a_key_tells_which_record_is_which():
+    data = people(60)
+    data["row"] = list(range(60))
+    asked = shoal.Policy.parse(
+        POLICY.format(require=K, data="", more="").replace("[columns]", '[columns]\nrow = "insensitive"')
+    )
+    moved = {name: [held[place] for place in range(59, -1, -1)] for name, held in data.items() if name != "name"}
+    report = shoal.report(moved, original=data, policy=asked, key="row")
+    assert report.findings.comparison.matched == "by 'row'"
+    assert report.findings.comparison.quality["changed-cells"].total.cost == 0
+
+
+def test_what_was_done_elsewhere_is_not_made_up(released):
+    changed = {**released, "lab": [0.0] * len(released["lab"])}
+    report = shoal.report(changed, original=people(), policy=policy())
+    done = next(section for section in report.sections if section.anchor == "variables").blocks[1].rows
+    said = {row[0]: row[2] for row in done}
+    assert said["lab"] == "as the other table shows it"
+    assert said["name"] == "removed"
+
+
+def test_stars_mean_suppressed(tmp_path, released):
+    """One record that shows nothing forms no class; on the command line, too."""
+    from tests.cli.test_cli import run
+
+    starred = {**released, "age": ["*", *released["age"][1:]], "town": ["*", *released["town"][1:]]}
+    shoal.write(shoal.read({name: list(map(str, held)) for name, held in starred.items()}), tmp_path / "r.csv")
+    shoal.write(shoal.read(people()), tmp_path / "d.csv")
+    (tmp_path / "p.toml").write_text(POLICY.format(require=K, data="", more=""), encoding="utf-8")
+    report = shoal.report(tmp_path / "r.csv", original=tmp_path / "d.csv", policy=tmp_path / "p.toml")
+    done = run("report", "d.csv", "r.csv", "-p", "p.toml", "-o", "o.json", "--no-attacks", cwd=tmp_path)
+    assert report.findings.met
+    assert done.returncode == 0
+
+
+def test_where_nothing_sensitive_is_released_there_is_nothing_to_protect(released):
+    asked = policy(K + '[[require]]\nmodel = "l-diversity"\ncolumn = "dx"\nl = 3\n')
+    without = {name: held for name, held in released.items() if name != "dx"}
+    report = shoal.report(without, original=people(), policy=asked)
+    assert [one.moot for one in report.findings.requirements] == [False, True]
+    assert report.findings.met
+    strange = {**released, "dx": ["new"] * len(released["dx"])}
+    report = shoal.report(strange, original=people(), policy=asked)
+    assert not report.findings.met
+    assert "could not be judged (l-diversity of dx)" in first(report).text
+
+
+def test_the_population_is_that_of_the_original(released):
+    asked = policy(more="[population]\nfraction = 0.1")
+    few = {name: held[:30] for name, held in released.items()}
+    found = shoal.report(few, original=people(), policy=asked).findings
+    assert found.after.journalist.basis == "estimated"
+    exact = shoal.assess(found.seen, population=3000)
+    assert found.after.journalist.maximum == pytest.approx(exact.journalist.maximum)
+
+
+def test_results_about_another_table_are_refused(released):
+    release = shoal.anonymize(people(), policy())
+    other = shoal.anonymize(people(200), policy())
+    tried = shoal.attack(other, other.given, attacks=["linkage"])
+    for given, says in (
+        ({"attacks": tried}, "another table"),
+        ({"people": shoal.peers(people(200))}, "another table"),
+        ({"people": 1}, "people is no result"),
+        ({"frontier": "x"}, "frontier is no result"),
+        ({"schemes": 3}, "schemes is no result"),
+        ({"analyses": [1]}, "analysis is none"),
+        ({"policy": policy()}, "knows its policy"),
+    ):
+        with pytest.raises(shoal.errors.ReportError, match=says):
+            shoal.report(release, **given)
