@@ -37,10 +37,11 @@ suppression = 0.02
 """
 
 
-def table(rows):
+def table(rows, *, subject):
     rng = np.random.default_rng(0)
     return shoal.read(
         {
+            **({"who": rng.permutation(rows)} if subject else {}),
             "age": rng.integers(18, 95, rows),
             "sex": rng.choice(["f", "m"], rows),
             "zip": rng.integers(10000, 99999, rows).astype(str),
@@ -64,8 +65,10 @@ def timed(make):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--subject", action="store_true", help="give every record a person, in a column of its own")
     given = parser.parse_args()
-    release = shoal.anonymize(table(given.rows), shoal.Policy.parse(POLICY))
+    policy = shoal.Policy.parse(('data.subject = "who"\n' if given.subject else "") + POLICY)
+    release = shoal.anonymize(table(given.rows, subject=given.subject), policy)
     found, gathered = timed(lambda: shoal.report(release))
     internal, drawn = timed(found.to_html)
     external, others = timed(lambda: found.external().to_html())

@@ -20,6 +20,7 @@ from shoal.cli import (
     presets,
     report,
     schema,
+    serve,
 )
 from shoal.errors import Cancelled
 
@@ -73,6 +74,7 @@ for _name, _command in (
     ("compare", compare.compare),
     ("attack", attack.attack),
     ("report", report.report),
+    ("serve", serve.serve),
     ("presets", presets.presets),
     ("schema", schema.schema),
 ):

@@ -1,0 +1,1 @@
+"""The workbench: the whole way in a browser, on this machine only."""

@@ -1,0 +1,134 @@
+"""Long work in the background: it tells how far it is, can be stopped, and is not done twice."""
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+from shoal.errors import Cancelled, ShoalError
+from shoal.progress import Hook, Progress
+
+Work: TypeAlias = Callable[[Hook], Any]
+KEPT = 24  # results that are remembered
+
+
+class State(StrEnum):
+    """How far a job is."""
+
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+@dataclass(eq=False)
+class Job:
+    """One piece of work. ``key``: what it is about; the same key, the same result."""
+
+    number: int
+    name: str
+    key: Hashable
+    state: State = State.RUNNING
+    progress: Progress = field(default_factory=lambda: Progress("starting", 0))
+    result: Any = None
+    error: ShoalError | None = None
+    begun: float = field(default_factory=time.monotonic)
+    _stop: threading.Event = field(default_factory=threading.Event)
+    _done: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def share(self) -> float | None:
+        """How much of it is done, if that is known."""
+        told = self.progress
+        return min(told.done / told.total, 1.0) if told.total else None
+
+    @property
+    def seconds(self) -> float:
+        """How long it has taken so far."""
+        return time.monotonic() - self.begun
+
+    def cancel(self) -> None:
+        """Ask it to stop; it does when it next tells how far it is."""
+        self._stop.set()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until it is done, at most so long; tell whether it is."""
+        return self._done.wait(seconds)
+
+    def hook(self, progress: Progress) -> None:
+        """Take note of how far it is."""
+        if self._stop.is_set():
+            raise Cancelled("Stopped.")
+        self.progress = progress
+
+    def run(self, work: Work) -> None:
+        """Do the work."""
+        try:
+            self.result = work(self.hook)
+            self.state = State.DONE
+        except Cancelled:
+            self.state = State.CANCELLED
+        except ShoalError as error:
+            self.error, self.state = error, State.FAILED
+        except Exception as error:  # noqa: BLE001 - a page must say something, and never a value
+            self.error = ShoalError(f"shoal failed unexpectedly ({type(error).__name__}).")
+            self.state = State.FAILED
+        finally:
+            self._done.set()
+
+
+class Jobs:
+    """All jobs, by what they are about. A result is kept until others have pushed it out."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._jobs: OrderedDict[tuple[str, Hashable], Job] = OrderedDict()
+        self._next = 0
+
+    def start(self, name: str, key: Hashable, work: Work) -> Job:
+        """Begin work, or return the job that does the same or has done it; what failed or was stopped begins anew."""
+        with self._lock:
+            known = self._jobs.get((name, key))
+            if known is not None and known.state in {State.RUNNING, State.DONE}:
+                self._jobs.move_to_end((name, key))
+                return known
+            self._next += 1
+            job = self._jobs[name, key] = Job(self._next, name, key)
+            self._jobs.move_to_end((name, key))
+            self._forget()
+        threading.Thread(target=job.run, args=(work,), name=f"shoal-{name}", daemon=True).start()
+        return job
+
+    def find(self, name: str, key: Hashable) -> Job | None:
+        """Return what there is about something, without beginning it."""
+        with self._lock:
+            return self._jobs.get((name, key))
+
+    def numbered(self, number: int) -> Job | None:
+        """Return a job by its number."""
+        with self._lock:
+            return next((job for job in self._jobs.values() if job.number == number), None)
+
+    def forget(self, job: Job) -> None:
+        """Stop a job, and do not keep what has come of it."""
+        job.cancel()
+        with self._lock:
+            self._jobs.pop((job.name, job.key), None)
+
+    def running(self) -> list[Job]:
+        """Return the jobs that are not done."""
+        with self._lock:
+            return [job for job in self._jobs.values() if job.state is State.RUNNING]
+
+    def close(self) -> None:
+        """Stop everything."""
+        for job in self.running():
+            job.cancel()
+
+    def _forget(self) -> None:
+        done = [key for key, job in self._jobs.items() if job.state is not State.RUNNING]
+        for key in done[: max(len(self._jobs) - KEPT, 0)]:
+            del self._jobs[key]

@@ -1,0 +1,128 @@
+"""What every page of the workbench has: a step, the project, and a way to be shown."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, TypeAlias
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from shoal.charts.chart import Chart
+from shoal.errors import ShoalError
+from shoal.web.gallery import Gallery
+from shoal.web.guard import HEADER, Keys
+from shoal.web.jobs import Job, State
+from shoal.web.project import Project
+
+PATIENCE = 0.4  # seconds that a page waits for work that may be done at once
+Handler: TypeAlias = Callable[["Visit"], Response]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One of the steps from the raw table to the release."""
+
+    name: str
+    title: str
+    says: str
+
+
+STEPS = (
+    Step("load", "Load", "Which data are these?"),
+    Step("identify", "Identify", "What is each column to somebody who looks for a person?"),
+    Step("assess", "Assess", "How safe is everybody, as the table stands?"),
+    Step("protect", "Protect", "What must hold, and how may columns become coarser?"),
+    Step("compare", "Compare", "What did the release cost, and what is left?"),
+    Step("attack", "Attack", "What does an adversary achieve against it?"),
+    Step("release", "Release", "What goes out, and what proves it?"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A request, and what belongs to it."""
+
+    request: Request
+    project: Project
+    gallery: Gallery
+    keys: Keys
+    form: dict[str, Any]
+
+    def show(
+        self,
+        step: str,
+        *,
+        job: Job | None = None,
+        draw: Callable[[Any], Iterable[Chart]] | None = None,
+        **more: Any,
+    ) -> Response:
+        """Show the page of a step; a job that is nearly done is waited for, and what has come of it is drawn."""
+        if job is not None:
+            job.wait(PATIENCE)
+        result = job.result if job is not None and job.state is State.DONE else None
+        page = (
+            _environment()
+            .get_template(f"{step}.html")
+            .render(
+                step=next(one for one in STEPS if one.name == step),
+                steps=STEPS,
+                project=self.project,
+                policy=self.project.policy,
+                job=job,
+                result=result,
+                pictures=[] if draw is None or result is None else list(draw(result)),
+                header={HEADER: self.keys.header},
+                hang=self.gallery.hang,
+                **more,
+            )
+        )
+        return HTMLResponse(page)
+
+    def part(self, name: str, **more: Any) -> Response:
+        """Show a part of a page."""
+        return HTMLResponse(_environment().get_template(f"{name}.html").render(hang=self.gallery.hang, **more))
+
+    def back(self, step: str) -> Response:
+        """Go to the page of a step, which shows what has changed."""
+        if self.request.method == "POST":
+            return Response(headers={"hx-redirect": f"/{step}"})
+        return RedirectResponse(f"/{step}", 303)
+
+
+def route(path: str, handler: Handler, methods: Sequence[str] = ("GET",)) -> Route:
+    """Make a route of a handler; handlers run in threads, for they may wait."""
+
+    def handle(request: Request, form: dict[str, Any]) -> Response:
+        state = request.app.state
+        return handler(Visit(request, state.project, state.gallery, state.keys, form))
+
+    async def endpoint(request: Request) -> Response:
+        from starlette.concurrency import run_in_threadpool
+
+        if request.method != "POST":
+            return await run_in_threadpool(handle, request, {})
+        async with request.form(max_files=1, max_fields=2000) as held:
+            return await run_in_threadpool(handle, request, {name: held.getlist(name) for name in held})
+
+    return Route(path, endpoint, methods=list(methods))
+
+
+@cache
+def _environment() -> Environment:
+    made = Environment(
+        loader=PackageLoader("shoal.web"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters["told"] = told
+    return made
+
+
+def told(error: ShoalError) -> str:
+    """Return what to say about an error."""
+    return error.message if error.hint is None else f"{error.message} {error.hint}"
