@@ -149,3 +149,30 @@ def test_a_share_is_so_coarse_that_few_do_not_show():
             assert {coarse(number / persons, persons, least) for number in range(least)} == {0.0}
     assert hidden([3, 3], 5).tolist() == [True, True]
     assert hidden([3], 5).tolist() == [True]
+
+
+def test_controls_and_exact_targets_are_for_the_owner():
+    release = shoal.anonymize(people(), policy())
+    strangers = people(30, seed=9)
+    tried = shoal.attack(release, release.given, outsiders=strangers, attacks=["inference", "homogeneity"])
+    inside, outside = (shoal.report(release, tried, external=external) for external in (False, True))
+    assert "control" in sheets(inside)["What each attack achieves"].headings
+    sheet = sheets(outside)["What each attack achieves"]
+    assert "control" not in sheet.headings
+    assert all(row[-2].startswith("about") for row in sheet.rows if row[2] != "not told")
+    drawn = json.loads(outside.to_json())
+    assert not re.search(r'"control": \d', json.dumps(drawn))
+    assert re.search(r'"control": \d', inside.to_json())
+
+
+def test_more_can_be_asked_for_than_the_policy_does():
+    report = shoal.report(shoal.anonymize(people(), policy()), external=True, least=40)
+    assert report.audience.least == 40
+    assert report.external().audience.least == 40
+    rows = [
+        row
+        for sheet in sheets(report).values()
+        if sheet.headings == ("value", "records", "share")
+        for row in sheet.rows
+    ]
+    assert all(int(row[1].replace(",", "")) >= 40 for row in rows if row[1])

@@ -189,3 +189,31 @@ def test_results_about_another_table_are_refused(released):
     ):
         with pytest.raises(shoal.errors.ReportError, match=says):
             shoal.report(release, **given)
+
+
+def test_columns_that_nobody_has_spoken_about_are_not_waved_through(released):
+    report = shoal.report(
+        {**released, "exact_age": list(range(len(released["age"])))}, original=people(), policy=policy()
+    )
+    assert not report.findings.met
+    assert "says nothing about (exact_age)" in first(report).text
+
+
+def test_values_are_not_listed_where_all_records_may_be_of_one_person():
+    data = people(100)
+    data["who"] = [0] * 60 + list(range(40))
+    data["lab"] = ["canarylab"] * 60 + ["b"] * 40
+    asked = policy('[[require]]\nmodel = "k-anonymity"\nk = 3\n', 'data.subject = "who"')
+    rng = np.random.default_rng(0)
+    some = {
+        name: [held[place] for place in rng.permutation(100)[:90]]
+        for name, held in data.items()
+        if name in {"age", "town", "lab"}
+    }
+    report = shoal.report(some, original=data, policy=asked, external=True)
+    assert "canarylab" not in report.to_json()
+
+
+def test_a_sensitive_column_of_which_nothing_is_shown_is_not_released(released):
+    found = shoal.report({**released, "dx": ["*"] * len(released["dx"])}, original=people(), policy=policy()).findings
+    assert found.after.attributes == ()

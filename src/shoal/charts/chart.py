@@ -11,6 +11,7 @@ from typing import Any
 from shoal.charts.colours import FAINT, INK
 from shoal.errors import WriteError
 from shoal.table.writing import replacing
+from shoal.words import printable
 
 VERSION = "6.4"
 SCALE = 2  # pixels of a PNG for each unit of a picture
@@ -43,7 +44,8 @@ class Chart:
     @classmethod
     def of(cls, title: str, subtitle: str | list[str], body: dict[str, Any]) -> "Chart":
         """Make a chart in the house style; the title says what to see."""
-        head = {"text": title, "subtitle": subtitle}
+        lines = printable(subtitle) if isinstance(subtitle, str) else [printable(line) for line in subtitle]
+        head = {"text": printable(title), "subtitle": lines}
         return cls(
             {
                 "$schema": "https://vega.github.io/schema/vega-lite/v6.json",

@@ -28,7 +28,8 @@ def frontier(found: Frontier) -> Chart:
     line = [value for value in values if value["limit"] == values[0]["limit"]]
     first, last = line[0], line[-1]
     told = "with nobody left out" if first["limit"] == _share(0) else f"with {first['limit']} left out at most"
-    rise = f"the cost rises from {first['cost']:.3f} to {last['cost']:.3f}"
+    costs = f"{first['cost']:.3f}", f"{last['cost']:.3f}"
+    rise = f"the cost is {costs[0]}" if costs[0] == costs[1] else f"the cost rises from {costs[0]} to {costs[1]}"
     title = f"From k = {first['k']:,} to k = {last['k']:,} {rise}, {told}"
     subtitle = f"Each point: the best of all {found.schemes:,} schemes, by {found.quality}; lower is better"
     return Chart.of(title, subtitle, _body(values, limits, found.quality))

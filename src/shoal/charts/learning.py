@@ -45,6 +45,9 @@ def _title(found: Mapping[str, Learned]) -> str:
     left = {name: _left(one) for name, one in found.items()}
     worst = min(left, key=lambda name: left[name])
     target = next(iter(found.values())).target
+    before, _, guess = achieved(found[worst])
+    if before.low <= guess <= before.high:
+        return f"{target}: from the original hardly more can be predicted than by guessing"
     return f"{target}: {100 * left[worst]:.1f} % of what can be predicted is left in the worst case ({worst})"
 
 

@@ -43,6 +43,10 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
     lattice: Annotated[
         bool, typer.Option("--lattice/--no-lattice", help="Whether other schemes and their price are shown.")
     ] = True,
+    least: Annotated[
+        int | None, typer.Option(min=1, help="Others are told of no fewer persons than this; the policy's k without.")
+    ] = None,
+    keep: Annotated[Path | None, typer.Option(help="Write the release here, too.")] = None,
     title: Annotated[str, typer.Option(help="What the report is called.")] = "Anonymisation report",
     force: given.Force = False,
     json: given.Json = False,
@@ -55,8 +59,11 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
 
     if output.suffix.lower() not in {".html", ".htm", ".md", ".json"}:
         raise WriteError(f"'{output.name}' is no report.", hint="Give it the suffix .html, .md or .json.")
-    if output.exists() and not force:
-        raise WriteError(f"'{output}' is already there.", hint="Say --force to overwrite it.")
+    for target in (output, keep):
+        if target is not None and target.exists() and not force:
+            raise WriteError(f"'{target}' is already there.", hint="Say --force to overwrite it.")
+    if external and survival is not None:
+        remark("Note: Survival curves step where somebody's event was; they are not in a report for others.")
     chosen = shoal.Policy.load(policy)
     table = given.load(data, options, chosen)
     others = {"external": register, "outsiders": outsiders}
@@ -82,19 +89,25 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
             key=None if release is None else given.names(key),
             analyses=_analyses(table, made, chosen, wanted, hook) if wanted else (),
             external=external,
+            least=least,
             title=title,
             progress=hook,
             **(_around(table, chosen, hook) if lattice and release is None else {}),
         )
         path = found.save(output, force=force)
+        if keep is not None and release is None:
+            made.save(keep, force=force)
     _tell(found, path, json=json)
     raise typer.Exit(0 if found.findings.met or not found.findings.requirements else 1)
 
 
 def _tell(found: "Report", path: Path, *, json: bool) -> None:
+    from shoal.reporting.chapters.summary import verdict
+
     if json:
         document("report", {"file": str(path), "external": found.audience.external, "met": found.findings.met})
     else:
+        remark(verdict(found.findings).text)
         remark(f"Written: {path}")
 
 

@@ -95,7 +95,8 @@ def _truth(case: Case, treatment: Treatment, *, left_out: bool) -> str:
         "Some columns show one value for a whole class, which need not be true of each record.": case.show,
     }
     told = [sentence for sentence, holds in untrue.items() if holds] or ["No value was changed into another."]
-    return " ".join(["Values were made coarser.", *fewer, *told])
+    kept = bool(treatment.scheme) and not any(treatment.scheme.values())
+    return " ".join([*([] if kept else ["Values were made coarser."]), *fewer, *told])
 
 
 def internal(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from shoal.charts.chart import Chart
 from shoal.disclosure import coarse, hidden, hides
 from shoal.models.model import Verdict
-from shoal.words import blurred
+from shoal.words import blurred, odds
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +20,9 @@ class Audience:
 
     >>> owner, others = Audience(external=False, least=11), Audience(external=True, least=11)
     >>> owner.count(3), others.count(3), others.share(3, 5000), others.share(50, 5000)
-    ('3', 'fewer than 11', 'below 0.22%', '1.0%')
+    ('3', 'fewer than 11', 'fewer than 11', '1.0%')
     >>> others.share(4995, 5000), others.share(5000, 5000)
-    ('above 99.78%', '100.0%')
+    ('all but fewer than 11', '100.0%')
     """
 
     external: bool
@@ -42,8 +42,12 @@ class Audience:
         if not whole:
             return "–"
         if self.hides(part):
-            return f"below {min(self.told / whole, 1):.2%}"
-        return f"above {max(1 - self.told / whole, 0):.2%}" if self.hides(whole - part) else f"{part / whole:.1%}"
+            return f"fewer than {self.told}"
+        return f"all but fewer than {self.told}" if self.hides(whole - part) else f"{part / whole:.1%}"
+
+    def odds(self, risk: float) -> str:
+        """Write a risk; to others in whole numbers."""
+        return odds(1 / round(1 / risk)) if self.external and 0 < risk < 0.5 else odds(risk)
 
     def attained(self, verdict: Verdict) -> str:
         """Write what a table attains: numbers of persons, and shares of them, not more exactly than may be told."""
@@ -68,9 +72,9 @@ class Audience:
         """Return a cost no more exactly than so that fewer persons of the whole than may be told do not show in it."""
         return coarse(cost, whole, self.told) if self.external else cost
 
-    def chart(self, chart: Chart) -> Chart:
-        """Return a picture; to others with no more digits than can be seen."""
-        return Chart(_rounded(chart.spec)) if self.external else chart
+    def chart(self, chart: Chart, *, vague: bool = False) -> Chart:
+        """Return a picture; to others with no more digits than can be seen, or in whole per cent."""
+        return Chart(_rounded(chart.spec, 2 if vague else 3)) if self.external else chart
 
     def hides(self, number: int) -> bool:
         """Tell whether a number of persons is not to be told."""
@@ -81,10 +85,12 @@ class Audience:
         return hidden(counts, self.told)
 
 
-def _rounded(held: Any) -> Any:
-    """Round all numbers in something to three decimals."""
+def _rounded(held: Any, digits: int) -> Any:
+    """Round all numbers in something to so many decimals; with two, also per cent in its texts."""
     if isinstance(held, dict):
-        return {name: one if name in {"config", "scale"} else _rounded(one) for name, one in held.items()}
+        return {name: one if name in {"config", "scale"} else _rounded(one, digits) for name, one in held.items()}
     if isinstance(held, list | tuple):
-        return [_rounded(one) for one in held]
-    return round(held, 3) if isinstance(held, float) else held
+        return [_rounded(one, digits) for one in held]
+    if isinstance(held, str) and digits == 2:
+        return re.sub(r"\d+\.\d+(?=\s?%)", lambda found: f"{float(found[0]):.0f}", held)
+    return round(held, digits) if isinstance(held, float) else held

@@ -53,7 +53,8 @@ class Figure:
         """The title and the subtitle of the picture."""
         head = self.chart.spec["title"]
         told = head["subtitle"]
-        return ". ".join([head["text"], *([told] if isinstance(told, str) else told)]) + "."
+        parts = [head["text"], *([told] if isinstance(told, str) else told)]
+        return " ".join(f"{part.rstrip('.')}." for part in parts if part)
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ def _with_roles(made: Table, table: Table) -> Table:
         )
     if not made.records:
         raise ReportError("The release has no records.")
-    roles = {"quasi": quasi, "sensitive": [name for name in table.sensitive if name in made]}
+    roles = {"quasi": quasi, "sensitive": [name for name in table.sensitive if name in made and len(made[name].values)]}
     whose = {} if table.subject is None or table.subject not in made else {"subject": table.subject}
     return replace(made, roles={}).assign(**{name: held for name, held in roles.items() if held}, **whose)
 

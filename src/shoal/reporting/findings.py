@@ -108,14 +108,25 @@ class Findings:
         return tuple(name for name in named if _share_values(self.original[name], self.released[name]))
 
     @property
+    def unknown(self) -> tuple[str, ...]:
+        """Released columns that the policy says nothing about."""
+        return tuple(name for name in self.released.names if name not in self.original.roles)
+
+    @property
     def met(self) -> bool:
-        """Whether the release meets all that is required, and something is; and names nobody."""
-        return bool(self.requirements) and all(one.holds for one in self.requirements) and not self.naming
+        """Whether the release meets all that is required, and something is; names nobody, and has nothing unknown."""
+        required = bool(self.requirements) and all(one.holds for one in self.requirements)
+        return required and not self.naming and not self.unknown
 
     @property
     def quality(self) -> Mapping[str, Measured]:
-        """What it cost by each measure; as it was made, if that is known, and else as it can be read."""
-        return {**self.comparison.quality, **({} if self.release is None else self.release.quality)}
+        """What it cost by each measure, as whoever reads the release finds it."""
+        return self.comparison.quality
+
+    @cached_property
+    def persons(self) -> int:
+        """How many persons are in the release; who was invented is none."""
+        return _persons(self.seen, self.real)
 
     @cached_property
     def real(self) -> NDArray[np.bool_]:
@@ -127,7 +138,7 @@ class Findings:
     @cached_property
     def left_out(self) -> int:
         """How many persons of those who were drawn are not in the release."""
-        return max(_persons(self.drawn) - _persons(self.seen, self.real), 0)
+        return max(_persons(self.drawn) - self.persons, 0)
 
     @property
     def who(self) -> str:
@@ -147,6 +158,8 @@ class Findings:
         seen, size = self.seen, self.seen[name].size
         codes = seen.codes(name)
         records = np.bincount(codes, minlength=size)
+        if seen.subject is None and self.original.subject is not None:  # all may be of one person
+            return Counts(records, np.minimum(records, 1))
         if seen.subject is None:
             return Counts(records, np.bincount(codes[self.real], minlength=size))
         if self.real.all():

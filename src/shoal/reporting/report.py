@@ -40,17 +40,17 @@ class Report(Shown):
     sections: tuple[Section, ...]
 
     @classmethod
-    def of(cls, findings: Findings, *, external: bool, title: str, progress: Hook) -> "Report":
+    def of(cls, findings: Findings, audience: Audience, title: str, progress: Hook) -> "Report":
         """Write all chapters."""
-        audience, sections = Audience(external, findings.least), []
+        sections = []
         for place, chapter in enumerate(CHAPTERS):
             progress(Progress("writing the report", place, len(CHAPTERS)))
             sections.append(chapter(findings, audience))
         return cls(title, audience, findings, tuple(sections))
 
     def external(self) -> "Report":
-        """Return the version for others: no small number, no rare value, nothing of the original but totals."""
-        return Report.of(self.findings, external=True, title=self.title, progress=silent)
+        """Return the version for others: no small number, no rare value, nothing of the original but averages."""
+        return Report.of(self.findings, Audience(external=True, least=self.audience.least), self.title, silent)
 
     def sheet(self) -> Sheet:
         """Return the chapters."""
@@ -99,6 +99,7 @@ def report(  # noqa: PLR0913 - keyword-only options
     schemes: Schemes | None = None,
     analyses: Sequence[Analysis] = (),
     external: bool = False,
+    least: int | None = None,
     title: str = TITLE,
     progress: Hook | None = None,
 ) -> Report:
@@ -108,7 +109,8 @@ def report(  # noqa: PLR0913 - keyword-only options
     records are in another order, the ``key`` that names them in both.
     ``attacks``: what ``shoal.attack`` found. ``people``, ``frontier``, ``schemes``: what ``shoal.peers``,
     ``shoal.frontier`` and ``shoal.schemes`` found, for their pictures. ``analyses``: what ``learning``, ``regression``
-    and ``survival`` of a comparison found. ``external``: whether others may read it.
+    and ``survival`` of a comparison found. ``external``: whether others may read it; they are told nothing about fewer
+    persons than ``least``: the largest k that is required, or 11.
 
     >>> import shoal
     >>> policy = shoal.Policy.parse('''
@@ -143,7 +145,8 @@ def report(  # noqa: PLR0913 - keyword-only options
     else:
         found = of_tables(original, release, Policy.given(policy), hook, key, **more)
     _check_about(found)
-    return Report.of(found, external=external, title=title, progress=hook)
+    audience = Audience(external, max(found.least, least or 1))
+    return Report.of(found, audience, title or TITLE, hook)
 
 
 _KINDS: dict[str, type] = {"attacks": Attacked, "people": People, "frontier": Frontier, "schemes": Schemes}

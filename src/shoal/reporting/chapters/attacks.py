@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from shoal import charts
 from shoal.analyses.estimate import Estimate
+from shoal.attacks.attack import ATTACKS
 from shoal.attacks.result import Result
 from shoal.battery import Attacked
 from shoal.reporting.audience import Audience
@@ -25,16 +26,21 @@ def attacks(found: Findings, audience: Audience) -> Section:
         return Section.of("Attacks", "attacks", [nothing])
     made = _told(found.attacks, audience)
     best = [one for one in found.attacks.card().values() if one is not None]
-    plain = not any(_hidden(one, audience) for one in best)
-    card = Figure(audience.chart(charts.wp216(found.attacks))) if plain else answers(found)
-    bars = Figure(audience.chart(charts.attacks(made))) if made.results else None
+    vague = audience.hides(found.left_out)
+    plain = not any(_hidden(one, audience) or (audience.external and one.control is not None) for one in best)
+    card = Figure(audience.chart(charts.wp216(found.attacks), vague=vague)) if plain else answers(found)
+    bars = Figure(audience.chart(charts.attacks(made), vague=vague)) if made.results else None
     lead = Text(
         "Success alone says nothing: it counts against what an adversary achieves without the release (baseline), and, "
         "where it was looked at, against the same attack on people who are not in the data (control).",
         Tone.LEAD,
     )
     blocks: list[Block | None] = [lead, card, bars, _results(found, audience)]
-    blocks += [_meanings(found.attacks), Beside(tuple(_curves(made, audience))), *_notes(found.attacks, audience)]
+    blocks += [
+        _meanings(found.attacks),
+        Beside(tuple(_curves(made, audience, vague=vague))),
+        *_notes(found.attacks, audience),
+    ]
     return Section.of("Attacks", "attacks", blocks)
 
 
@@ -57,21 +63,18 @@ def _told(found: Attacked, audience: Audience) -> Attacked:
 def _without_few(one: Result, audience: Audience) -> Result:
     """Leave out points of a curve at which few were hit or missed."""
     curve = tuple(point for point in one.curve if not _few(point.success, one.targets, audience))
-    return replace(one, curve=curve, persons=None, notes=() if audience.external else one.notes)
+    control = None if audience.external else one.control  # of few strangers
+    return replace(one, curve=curve, control=control, persons=None, notes=() if audience.external else one.notes)
 
 
 def _results(found: Findings, audience: Audience) -> Sheet | None:
     tried = () if found.attacks is None else found.attacks.results
-    controlled = any(one.control is not None for one in tried)
-    everybody = found.before.persons if audience.hides(found.left_out) else None  # would tell who is left out
-    rows = [
-        (
-            one.title,
-            f"{one.adversary}, {one.adversary.conduct}",
-            *_numbers(one, audience, everybody, controlled=controlled),
-        )
-        for one in tried
-    ]
+    controlled = not audience.external and any(one.control is not None for one in tried)
+    vague = audience.hides(found.left_out)  # exact numbers would tell how many, and what they had
+    rows = []
+    for one in tried:
+        who = f"{one.adversary}, {one.adversary.conduct}"
+        rows.append((one.title, who, *_numbers(one, audience, vague=vague, controlled=controlled)))
     more = ("control",) if controlled else ()
     headings = ("attack", "adversary", "success", "95 %", "baseline", *more, "lift", "targets", "surely")
     told = (
@@ -81,18 +84,19 @@ def _results(found: Findings, audience: Audience) -> Sheet | None:
     return Sheet("What each attack achieves", headings, tuple(rows), told, words=2)
 
 
-def _numbers(one: Result, audience: Audience, everybody: int | None, *, controlled: bool) -> tuple[str, ...]:
+def _numbers(one: Result, audience: Audience, *, vague: bool, controlled: bool) -> tuple[str, ...]:
     """Write what an attack achieves; of few who were tried, hit or missed only whether it is surely something."""
     sure, control = "yes" if one.is_sure else "no", "–" if one.control is None else f"{one.control.value:.1%}"
     if _hidden(one, audience):
         return ("not told", "", "", *(("",) if controlled else ()), "", "", sure)
+    digits, step = 0 if vague else 1, 4 * audience.told
     return (
-        f"{one.success.value:.1%}",
-        f"{100 * one.success.low:.1f}–{100 * one.success.high:.1f}",
-        f"{one.baseline:.1%}",
+        f"{one.success.value:.{digits}%}",
+        f"{100 * one.success.low:.{digits}f}–{100 * one.success.high:.{digits}f}",
+        f"{one.baseline:.{digits}%}",
         *((control,) if controlled else ()),
-        f"{one.lift:+.2f}",
-        "all" if one.targets == everybody else f"{one.targets:,}",
+        f"{one.lift:+.1f}" if vague else f"{one.lift:+.2f}",
+        f"about {max(round(one.targets / step), 1) * step:,}" if vague else f"{one.targets:,}",
         sure,
     )
 
@@ -102,14 +106,18 @@ def _meanings(found: Attacked) -> Facts:
     return Facts(tuple((name, f"Success: {says}.") for name, says in said.items()))
 
 
-def _curves(found: Attacked, audience: Audience) -> Iterator[Figure]:
+def _curves(found: Attacked, audience: Audience, *, vague: bool) -> Iterator[Figure]:
     drawn = [one for one in found.results if len(one.curve) > 1]
     drawn = sorted(drawn, key=lambda one: -one.lift)[: MOST // 2 if audience.external else MOST]
     for one in drawn:
-        yield Figure(audience.chart(charts.knowledge(one)))
+        yield Figure(audience.chart(charts.knowledge(one), vague=vague))
 
 
 def _notes(found: Attacked, audience: Audience) -> Iterator[Block]:
+    asked = {one.attack for one in found.results} | set(found.left_out)
+    others = [name for name in ATTACKS if ATTACKS[name].default and name not in asked]
+    if others:
+        yield Text(f"Not asked for: {', '.join(others)}.", Tone.NOTE)
     if found.left_out:
         yield Facts(tuple((f"Not tried: {name}", why) for name, why in found.left_out.items()))
     if not audience.external:  # they count records

@@ -40,12 +40,29 @@ def _search(found: Findings, audience: Audience) -> Facts | None:
     if found.release.scheme:
         levels = ", ".join(f"{name} {level}" for name, level in found.release.scheme.items())
         facts.append(("Levels", levels))
+    facts += _outliers(found, audience)
     facts.append(("Classes", counted(found.release.classes, "group") + " of persons who look alike"))
     cost = found.release.quality[found.policy.search.quality].total
     if cost is not None:
         told = audience.cost(cost.cost, found.after.persons)
-        facts.append(("Cost", f"{short(told)} of what there is to lose, by {found.policy.search.quality}"))
+        facts.append(
+            (
+                "Cost",
+                f"{short(told)} of what there is to lose, by {found.policy.search.quality}, as it was searched for",
+            )
+        )
     return Facts(tuple(facts))
+
+
+def _outliers(found: Findings, audience: Audience) -> list[tuple[str, str]]:
+    """Say how many were moved or invented."""
+    held = {} if found.release is None else found.release.public["outliers"]
+    says = {
+        "moved": "persons show the nearest class",
+        "counterfeits": "records are invented",
+        "cells": "values are lost",
+    }
+    return [("Outliers", f"{audience.count(int(held[name]))} {told}") for name, told in says.items() if name in held]
 
 
 _RECODINGS = {

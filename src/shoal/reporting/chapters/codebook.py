@@ -23,7 +23,7 @@ FEW = 60  # numbers that are listed one by one; more are described
 
 def codebook(found: Findings, audience: Audience) -> Section:
     """Describe each variable of the release: its values, how frequent they are, and how it was made."""
-    told = f" Values of fewer than {audience.least:,} records are not named." if audience.external else ""
+    told = f" Values that fewer than {audience.least:,} persons have are not named." if audience.external else ""
     lead = Text(f"The variables of the released table. * means that a value is not shown.{told}", Tone.LEAD)
     parts: list[Block] = [lead, _overview(found, audience), Beside(tuple(_values(found, audience)))]
     return Section.of("Codebook", "codebook", parts)
@@ -70,7 +70,7 @@ def _listed(column: Column, counts: Counts, audience: Audience) -> Sheet:
     if number and (shown or not audience.external):
         rows.append((counted(number, "other"), f"{rest:,}", f"{rest / size:.1%}"))
     elif number:
-        rows.append(("all values are rare", "", ""))
+        rows.append(("not told", "", ""))
     return Sheet(column.name, ("value", "records", "share"), tuple(rows))
 
 
@@ -92,7 +92,7 @@ def _described(found: Findings, name: str, audience: Audience) -> Sheet:
     known = ~np.isnan(places) & (records > 0)
     holders, number = found.holders(name, known), int(records[known].sum())
     if audience.hides(holders) or (audience.external and audience.hides(found.after.persons - holders)):
-        return Sheet(name, ("", "value"), (("not told: too few have a value, or none", ""),))
+        return Sheet(name, ("", "value"), (("not told", ""),))
     rows = [("records with a value", f"{number:,}")]
     if known.any() and column.kind not in {Kind.DATE, Kind.DATETIME}:
         mean = float(np.average(places[known], weights=records[known]))

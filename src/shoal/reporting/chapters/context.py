@@ -1,6 +1,5 @@
 """Who gets the data, who may try to find somebody in them, and what they are assumed to know."""
 
-from shoal.errors import counted
 from shoal.reporting.audience import Audience
 from shoal.reporting.document import Block, Facts, Listing, Section, Text, Tone
 from shoal.reporting.findings import Findings
@@ -52,9 +51,10 @@ def _threats(found: Findings) -> Sheet | None:
 
 
 def _assumptions(found: Findings) -> Listing:
-    number = counted(len(found.original.quasi), "quasi-identifier")
+    number = len(found.original.quasi)
+    known = "the quasi-identifier" if number == 1 else f"all {number} quasi-identifiers"
     points = [
-        f"An adversary may know all {number} of a person exactly, and that the person is in the data (prosecutor).",
+        f"An adversary may know {known} of a person exactly, and that the person is in the data (prosecutor).",
         "Nothing else in the release is known to an adversary beforehand; whoever knows more can find out more.",
         found.before.missing.says,
     ]

@@ -21,7 +21,7 @@ def _size(found: Findings, audience: Audience) -> Facts:
             1, ("Persons in the original", f"{found.before.persons:,}" if found.before.counts_persons else "–")
         )
     if found.before.counts_persons and found.seen.subject is not None:
-        facts.append(("Persons in the release", f"{found.after.persons:,}"))
+        facts.append(("Persons in the release", f"{found.persons:,}"))
     facts.append(("Columns", f"{len(found.released.names)} of {len(found.original.names)} are released"))
     share = found.policy.search.sample
     if share is not None:

@@ -52,8 +52,8 @@ def _identity(found: Findings, audience: Audience) -> Section:
                 name,
                 highest(one, found, audience),
                 highest(two, found, audience),
-                odds(one.average),
-                odds(two.average),
+                audience.odds(one.average),
+                audience.odds(two.average),
                 two.basis,
             )
         )
@@ -134,6 +134,6 @@ def _attributes(found: Findings, audience: Audience) -> Iterator[Section | Text]
     headings = ("variable", "without the data", "original", "release", "certain for: original", "release")
     told = (
         "How often a guess is right that names the most frequent value of somebody's class; without the data: of all.",
-        "Certain for: persons in whose class all have the same value.",
+        "Certain for: persons in whose class all have the same value. A missing value counts as one.",
     )
     yield Section.of("Attributes", "attributes", [Sheet("How often a guess is right", headings, tuple(rows), told)])

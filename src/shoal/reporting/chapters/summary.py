@@ -9,7 +9,6 @@ from shoal.reporting.chapters.risk import highest
 from shoal.reporting.document import Facts, Section, Text, Tone
 from shoal.reporting.findings import Findings
 from shoal.sheet import Sheet
-from shoal.words import odds
 
 
 def summary(found: Findings, audience: Audience) -> Section:
@@ -25,8 +24,12 @@ def verdict(found: Findings) -> Text:
     if found.naming:
         told = f"The release names persons ({', '.join(found.naming)}). It must not go out."
         return Text(told, Tone.BAD)
+    if found.unknown:
+        told = f"The release has columns that the policy says nothing about ({', '.join(found.unknown)})."
+        return Text(f"{told} They were not judged, and it should not go out.", Tone.BAD)
     if failing:
-        return Text(f"The release does not meet {failing} of {asked} requirements. It should not go out.", Tone.BAD)
+        which = "its only requirement" if asked == 1 else f"{failing} of {asked} requirements"
+        return Text(f"The release does not meet {which}. It should not go out.", Tone.BAD)
     if unjudged:
         told = f"Of {counted(asked, 'requirement')}, {len(unjudged)} could not be judged ({unjudged[0].title})"
         return Text(f"{told}: {unjudged[0].why.rstrip('.')}. The release should not go out before.", Tone.BAD)
@@ -52,7 +55,7 @@ def _rows(found: Findings, audience: Audience) -> Iterator[tuple[str, ...]]:
     yield f"{found.who} left out", "", _left_out(found, audience)
     yield f"smallest group that looks alike ({found.who})", audience.count(before.k), audience.count(after.k)
     yield "risk of being found, highest", *(highest(one.prosecutor, found, audience) for one in (before, after))
-    yield "risk of being found, on average", odds(before.prosecutor.average), odds(after.prosecutor.average)
+    yield "risk of being found, on average", *(audience.odds(one.prosecutor.average) for one in (before, after))
     if not audience.external:
         yield f"{found.who} found, if all are tried", *(f"{one.prosecutor.expected:,.0f}" for one in (before, after))
     loss = found.quality.get("loss")
@@ -65,7 +68,7 @@ def _left_out(found: Findings, audience: Audience) -> str:
     return (
         number
         if audience.external
-        else f"{number} ({audience.share(found.left_out, max(found.left_out + found.after.persons, 1))})"
+        else f"{number} ({audience.share(found.left_out, max(found.left_out + found.persons, 1))})"
     )
 
 
