@@ -4,8 +4,10 @@ from shoal.charts.frontier import frontier
 from shoal.charts.lattice import lattice
 from shoal.errors import counted
 from shoal.reporting.audience import Audience
+from shoal.reporting.chapters.methods import explained
 from shoal.reporting.document import Block, Facts, Figure, Section, Text, Tone
 from shoal.reporting.findings import Findings
+from shoal.treatments.treatment import TREATMENTS
 from shoal.words import short
 
 
@@ -24,7 +26,8 @@ def _lead(found: Findings) -> Text:
         return Text("The released table was made elsewhere; how it was chosen is not known here.", Tone.LEAD)
     how = found.policy.search
     limit = f"At most {how.suppression:.1%} of the {found.who} may be left out."
-    return Text(f"{_RECODINGS[how.recoding]} What is to be lost least is measured by {how.quality}. {limit}", Tone.LEAD)
+    found_by = _RECODINGS.get(how.recoding) or explained(TREATMENTS[how.recoding])
+    return Text(f"{found_by} What is to be lost least is measured by {how.quality}. {limit}", Tone.LEAD)
 
 
 def _search(found: Findings, audience: Audience) -> Facts | None:

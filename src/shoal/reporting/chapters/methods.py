@@ -56,7 +56,7 @@ def _presets(found: Findings) -> Iterator[tuple[str, str]]:
         yield name, f"{one.title}. {one.source} ({one.year}). Adversary: {one.adversary}. {one.note}"
 
 
-def explained(thing: type) -> str:
+def explained(thing: object) -> str:
     """Return what the documentation of a model, measure or attack says, without its examples.
 
     >>> from shoal.models.k_anonymity import KAnonymity
