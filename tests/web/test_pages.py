@@ -111,3 +111,67 @@ def test_the_same_work_is_not_done_twice(served):
     assert first.state is State.DONE
     served.ask("POST", "/protect/require", body={"model": "k-anonymity", "k": "3"})
     assert served.project.found("assess") is None  # another policy, another question
+
+
+def test_thresholds_are_linked(served):
+    decided(served)
+    served.page("/assess")
+    found = served.project.found("assess").result
+    for k in (2, 5, 40):
+        text = served.ask("GET", f"/assess/threshold?k={k}").text
+        small = sum(persons for size, persons in found.sizes.items() if size < k)
+        assert f"<b>{small}</b> of 120" in text
+    text = served.ask("GET", "/assess/threshold?limit=0").text
+    assert f"k = {min(max(found.k, 2), 50)}," in text
+
+
+def test_one_person_without_values(served):
+    decided(served)
+    served.page("/assess")
+    served.ask("POST", "/assess/peers", body={})
+    assert "/picture/" in served.page("/assess").text
+    text = served.ask("GET", "/assess/person?number=1").text
+    assert "dx" in text
+    assert served.ask("GET", "/assess/person?number=0").status == 422
+    assert served.ask("GET", "/assess/person?number=121").status == 422
+
+
+def test_the_lattice_is_explored_step_by_step(served):
+    decided(served)
+    served.ask("POST", "/protect/require", body={"model": "k-anonymity", "k": "4"})
+    served.ask("POST", "/protect/begin/schemes", body={})
+    served.page("/protect")
+    found = served.project.found("schemes").result
+    text = served.ask("GET", "/protect/scheme?level:age=0&level:sex=0").text
+    place = found.place({"age": 0, "sex": 0})
+    assert f"cost {found.prices[place]:.4f}, {found.suppressed[place]} left out" in text
+    assert text.count("<tr><td>") == 2
+    served.ask("POST", "/protect/levels", body={"level:age": "1", "level:sex": "0"})
+    assert served.project.policy.search.levels == {"age": (1, 1), "sex": (0, 0)}
+    served.ask("POST", "/protect/levels/free", body={})
+    assert not served.project.policy.search.levels
+
+
+def test_rows_are_shown_only_when_asked_for(served):
+    assert "<td>a</td>" not in served.page("/load").text
+    rows = served.ask("GET", "/load/rows").text
+    assert rows.count("<tr>") == 11
+    assert "<td>20</td>" in rows
+
+
+def test_a_policy_by_hand(served):
+    decided(served)
+    text = 'version = 1\n[columns]\nage = "quasi"\nsex = "quasi"\n[[require]]\nmodel = "k-anonymity"\nk = 7\n'
+    served.ask("POST", "/protect/policy", body={"text": text})
+    assert served.project.policy.k == 7
+    wrong = served.ask("POST", "/protect/policy", body={"text": "version = 2"})
+    assert wrong.status == 422
+    assert served.project.policy.k == 7
+
+
+def test_a_file_is_read_in_another_way(empty):
+    empty.upload("latin.csv", "name;größe\nJörg;1,5\nAnn;2,5\n".encode("latin-1"))
+    assert "2 records × 2 columns" in empty.page("/load").text
+    empty.ask("POST", "/load/options", body={"separator": ","})
+    assert empty.project.source.options == {"separator": ","}
+    assert "1 column" in empty.page("/load").text or 'class="bad"' in empty.page("/load").text

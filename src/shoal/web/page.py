@@ -104,7 +104,7 @@ def route(path: str, handler: Handler, methods: Sequence[str] = ("GET",)) -> Rou
 
         if request.method != "POST":
             return await run_in_threadpool(handle, request, {})
-        async with request.form(max_files=1, max_fields=2000) as held:
+        async with request.form(max_files=3, max_fields=2000) as held:
             return await run_in_threadpool(handle, request, {name: held.getlist(name) for name in held})
 
     return Route(path, endpoint, methods=list(methods))

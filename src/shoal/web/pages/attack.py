@@ -1,6 +1,7 @@
 """Attack: what an adversary achieves against the release."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from starlette.responses import Response
 
@@ -9,8 +10,11 @@ from shoal.attacks.attack import ATTACKS
 from shoal.battery import Attacked, attack
 from shoal.charts.chart import Chart
 from shoal.errors import AttackError
+from shoal.progress import Hook
+from shoal.table.reading import read
 from shoal.web.page import Visit, route
 from shoal.web.pages.compare import released
+from shoal.web.pages.load import taken
 
 
 def _show(visit: Visit) -> Response:
@@ -36,10 +40,17 @@ def _begin(visit: Visit) -> Response:
     if release is None:
         raise AttackError("There is no release yet.", hint="Search for one first.")
     chosen = [str(name) for name in visit.form.get("attack", [])]
+    paths = {name: taken(visit, name) for name in ("external", "outsiders")}
+    others = {name: path for name, path in paths.items() if path is not None}
     before = visit.project.found("attack")
     if before is not None:
         visit.project.jobs.forget(before)
-    visit.project.begin("attack", lambda hook: attack(release, release.given, attacks=chosen or None, progress=hook))
+
+    def work(hook: Hook) -> Attacked:
+        held: dict[str, Any] = {name: read(path, progress=hook) for name, path in others.items()}
+        return attack(release, release.given, attacks=chosen or None, progress=hook, **held)
+
+    visit.project.begin("attack", work)
     return visit.back("attack")
 
 

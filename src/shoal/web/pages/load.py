@@ -8,11 +8,15 @@ from starlette.datastructures import UploadFile
 from starlette.responses import Response
 
 from shoal.errors import ReadError
+from shoal.progress import silent
+from shoal.sheet import Sheet
 from shoal.table.formats.format import FORMATS
 from shoal.table.options import Options
+from shoal.table.table import Table
 from shoal.validation import validated
 from shoal.web.page import Visit, route
 
+SHOWN = 10
 _TEXTS = ("separator", "decimal", "encoding", "sheet", "suppressed")
 _UNPACKED, _RATIO = 2_000_000_000, 200  # bytes that a workbook may unpack to, and how many for each of its own
 
@@ -28,10 +32,19 @@ def _suffixes() -> list[str]:
 
 
 def _upload(visit: Visit) -> Response:
-    """Take a file; it is kept in the project, under no other name than its own."""
-    held = next(iter(visit.form.get("file", [])), None)
-    if not isinstance(held, UploadFile) or not held.filename:
+    """Take a file, and work on it from now on."""
+    path = taken(visit, "file")
+    if path is None:
         raise ReadError("No file was chosen.")
+    visit.project.use(path, {})
+    return visit.back("load")
+
+
+def taken(visit: Visit, field: str) -> Path | None:
+    """Take a file that was sent, if one was; it is kept in the project, under no other name than its own."""
+    held = next(iter(visit.form.get(field, [])), None)
+    if not isinstance(held, UploadFile) or not held.filename:
+        return None
     if Path(held.filename).suffix.lower() not in _suffixes():
         raise ReadError("This kind of file cannot be read.", hint=f"Known are {', '.join(_suffixes())}.")
     target = visit.project.uploaded(held.filename)
@@ -43,8 +56,7 @@ def _upload(visit: Visit) -> Response:
     except ReadError:
         target.unlink()
         raise
-    visit.project.use(target, {})
-    return visit.back("load")
+    return target
 
 
 def _check_packed(path: Path) -> None:
@@ -73,4 +85,25 @@ def _options(visit: Visit) -> Response:
     return visit.back("load")
 
 
-ROUTES = [route("/load", _show), route("/load", _upload, ["POST"]), route("/load/options", _options, ["POST"])]
+def _rows(visit: Visit) -> Response:
+    """Show the first rows, for who has asked to see values."""
+    table = visit.project.table(silent)
+    number = min(table.records, SHOWN)
+    cells = [_texts(table, name, number) for name in table.names]
+    rows = tuple(zip(*cells, strict=True)) if cells else ()
+    return visit.part(
+        "rows", sheet=Sheet(f"The first {number} of {table.records:,}", table.names, rows, words=len(cells))
+    )
+
+
+def _texts(table: Table, name: str, number: int) -> list[str]:
+    labels = table[name].labels().to_pylist()
+    return ["" if labels[code] is None else str(labels[code]) for code in table.codes(name)[:number].tolist()]
+
+
+ROUTES = [
+    route("/load", _show),
+    route("/load", _upload, ["POST"]),
+    route("/load/options", _options, ["POST"]),
+    route("/load/rows", _rows),
+]

@@ -1,11 +1,12 @@
 """Protect: what is required, how columns may become coarser, and the search for the best release."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from starlette.responses import Response
 
+from shoal import toml
 from shoal.anonymization import anonymize, frontier, schemes
 from shoal.charts.frontier import frontier as draw_frontier
 from shoal.charts.ladder import ladder
@@ -13,9 +14,11 @@ from shoal.charts.lattice import lattice
 from shoal.errors import PolicyError, ShoalError
 from shoal.hierarchy.spec import KINDS, bind
 from shoal.models.model import MODELS
+from shoal.policy.policy import Policy
 from shoal.policy.search import Search
 from shoal.presets.preset import PRESETS
 from shoal.progress import silent
+from shoal.search.schemes import Schemes
 from shoal.validation import validated
 from shoal.web.forms import fields, filled_in
 from shoal.web.jobs import Job, State
@@ -49,6 +52,7 @@ def _show(visit: Visit) -> Response:
         search=search,
         asked=policy.document().get("require", []),
         drawn=_drawn(done),
+        text=toml.document(policy.document()),
     )
 
 
@@ -79,6 +83,12 @@ def _require(visit: Visit) -> Response:
     else:
         raise PolicyError("Nothing was chosen.")
     visit.project.change({"require": [*said, more]})
+    return visit.back("protect")
+
+
+def _rewrite(visit: Visit) -> Response:
+    """Take a policy that was written by hand."""
+    visit.project.save_policy(Policy.parse(str(visit.form.get("text", [""])[0])))
     return visit.back("protect")
 
 
@@ -147,6 +157,73 @@ def begin(visit: Visit, name: str) -> Job:
     return project.begin(name, lambda hook: work(project.table(hook), policy, progress=hook))
 
 
+def _scheme(visit: Visit) -> Response:
+    """Show one scheme, and those one step away from it."""
+    found = _all_schemes(visit)
+    given = visit.request.query_params
+    levels = _levels(found, {name: [value] for name, value in given.items()})
+    place = found.place(levels)
+    return visit.part(
+        "scheme",
+        scheme=levels,
+        meets=bool(found.meets[place]),
+        cost=float(found.prices[place]),
+        left_out=int(found.suppressed[place]),
+        lowest=dict(zip(found.names, found.levels.min(axis=0).tolist(), strict=True)),
+        highest=dict(zip(found.names, found.levels.max(axis=0).tolist(), strict=True)),
+        beside=list(_beside(found, place)),
+    )
+
+
+def _all_schemes(visit: Visit) -> Schemes:
+    job = visit.project.found("schemes")
+    if job is None or job.state is not State.DONE:
+        raise PolicyError("The lattice was not explored yet.", hint="Explore it first.")
+    held: Schemes = job.result
+    return held
+
+
+def _levels(found: Schemes, form: Mapping[str, Sequence[Any]]) -> dict[str, int]:
+    """Return the levels that were filled in; those of the best scheme, or the lowest, where nothing was."""
+    start = found.scheme(found.best if found.best is not None else 0)
+    said = {name: str(next(iter(form.get(f"level:{name}", [""])), "")) for name in found.names}
+    top = found.levels.max(axis=0)
+    return {
+        name: min(int(text), int(high)) if (text := said[name]).isdecimal() else start[name]
+        for name, high in zip(found.names, top, strict=True)
+    }
+
+
+def _beside(found: Schemes, place: int) -> Iterator[dict[str, Any]]:
+    """Return the schemes one step finer and one step coarser."""
+    near = np.flatnonzero(np.abs(found.levels - found.levels[place]).sum(axis=1) == 1)
+    for other in near.tolist():
+        column = int(np.flatnonzero(found.levels[other] != found.levels[place])[0])
+        yield {
+            "column": found.names[column],
+            "level": int(found.levels[other, column]),
+            "cost": float(found.prices[other]),
+            "left_out": int(found.suppressed[other]),
+            "meets": bool(found.meets[other]),
+        }
+
+
+def _fix(visit: Visit) -> Response:
+    """Search on some levels only."""
+    levels = _levels(_all_schemes(visit), visit.form)
+    search = visit.project.policy.document().get("search", {})
+    fixed = {name: [level, level] for name, level in levels.items()}
+    visit.project.change({"search": {**search, "recoding": "global", "levels": fixed}})
+    return visit.back("protect")
+
+
+def _free(visit: Visit) -> Response:
+    """Search on all levels again."""
+    search = visit.project.policy.document().get("search", {})
+    visit.project.change({"search": {name: held for name, held in search.items() if name != "levels"}})
+    return visit.back("protect")
+
+
 def _choose(visit: Visit) -> Response:
     """Take a point of the frontier: its k and its limit."""
     k, limit = int(visit.form["k"][0]), float(visit.form["limit"][0])
@@ -163,8 +240,12 @@ ROUTES = [
     route("/protect/require", _require, ["POST"]),
     route("/protect/require/{place:int}/drop", _drop, ["POST"]),
     route("/protect/search", _settings, ["POST"]),
+    route("/protect/policy", _rewrite, ["POST"]),
     route("/protect/hierarchy", _hierarchy),
     route("/protect/hierarchy", _save_hierarchy, ["POST"]),
     route("/protect/begin/{name}", _begin, ["POST"]),
     route("/protect/choose", _choose, ["POST"]),
+    route("/protect/scheme", _scheme),
+    route("/protect/levels", _fix, ["POST"]),
+    route("/protect/levels/free", _free, ["POST"]),
 ]
