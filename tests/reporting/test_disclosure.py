@@ -49,6 +49,7 @@ def test_the_manifest_that_goes_out_tells_no_small_number(tmp_path):
     held = json.loads((tmp_path / "r.csv.manifest.json").read_text(encoding="utf-8"))
     assert held["suppressed"] == held["suppressed_records"] == f"fewer than {K}"
     assert all("value" not in one for one in held["quality"].values())
+    assert all("value" not in one for one in held["requirements"])
     inside = json.loads((tmp_path / "r.csv.internal.json").read_text(encoding="utf-8"))
     assert inside["suppressed"] == release.suppressed
     for counts in held["records_on_levels"].values():
@@ -176,3 +177,30 @@ def test_more_can_be_asked_for_than_the_policy_does():
         for row in sheet.rows
     ]
     assert all(int(row[1].replace(",", "")) >= 40 for row in rows if row[1])
+
+
+@pytest.mark.parametrize("outliers", ["relocate", "counterfeits"])
+def test_few_who_were_moved_or_given_company_are_not_counted_in_public(tmp_path, outliers):
+    release = shoal.anonymize(people(), policy(search=f'suppression = 0.05\noutliers = "{outliers}"'))
+    numbers = [held for held in release.public["outliers"].values() if isinstance(held, int) and 0 < held < K]
+    assert numbers
+    release.save(tmp_path / "r.csv")
+    held = json.loads((tmp_path / "r.csv.manifest.json").read_text(encoding="utf-8"))
+    assert not any(isinstance(one, int) and 0 < one < K for one in held["outliers"].values())
+    assert "displacement" not in held["outliers"]
+
+
+def test_nothing_about_the_original_can_be_counted():
+    """What is told is the same whichever value the person had who was left out."""
+    said = []
+    for diagnosis in ("flu", "gout"):
+        data = people(397)
+        data["town"][7], data["town"][20], data["dx"][20] = "north", "rare", diagnosis
+        release = shoal.anonymize(data, policy(search="suppression = 0.03\nlevels = { town = [0, 0] }"))
+        assert release.suppressed == 1
+        found = shoal.compare(release.given, release).learning("dx", ["town"], model="logistic", folds=2)
+        front = shoal.frontier(release.given, release.policy)
+        report = shoal.report(release, frontier=front, analyses=[found], external=True)
+        said.append({section.anchor: section for section in report.sections})
+    for anchor in ("summary", "risk", "variables", "choice", "codebook", "data"):
+        assert said[0][anchor] == said[1][anchor]

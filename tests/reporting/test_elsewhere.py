@@ -53,8 +53,26 @@ def test_a_release_that_names_persons_is_bad_whatever_else(released):
         assert first(report).tone == "bad"
         assert "names persons (name)" in first(report).text
         assert "n7" not in report.to_markdown()
-    pseudonyms = {**released, "name": [f"x{place}" for place in range(len(released["age"]))]}
-    assert shoal.report(pseudonyms, original=people(), policy=policy()).findings.met
+    for names in (["SMITH"] * len(released["age"]), [f"x{place}" for place in range(len(released["age"]))]):
+        assert not shoal.report({**released, "name": names}, original=people(), policy=policy()).findings.met
+    gone = {**released, "name": ["*"] * len(released["age"])}
+    assert shoal.report(gone, original=people(), policy=policy()).findings.met
+
+
+def test_new_pseudonyms_of_persons_are_no_names():
+    data = people(100)
+    twice = {name: [value for value in held for _ in range(2)] for name, held in data.items()}
+    twice["who"] = [place for place in range(100) for _ in range(2)]
+    asked = policy('[[require]]\nmodel = "k-anonymity"\nk = 3\n', 'data.subject = "who"', "[search]\nsuppression = 0.9")
+    release = shoal.anonymize(twice, asked)
+    theirs = release.to_frame("pyarrow").to_pydict()
+    theirs["who"] = [f"z{twice['who'][record]}" for record in release.records]
+    found = shoal.report(theirs, original=twice, policy=asked).findings
+    assert found.met
+    assert found.after.k == release.requirements[0].verdict.value["k"]
+    assert found.after.counts_persons
+    bare = {**theirs, "who": [twice["who"][record] for record in release.records]}
+    assert not shoal.report(bare, original=twice, policy=asked).findings.met
 
 
 def test_what_cannot_be_judged_is_not_called_met(tmp_path, released):
@@ -159,6 +177,8 @@ def test_where_nothing_sensitive_is_released_there_is_nothing_to_protect(release
     report = shoal.report(without, original=people(), policy=asked)
     assert [one.moot for one in report.findings.requirements] == [False, True]
     assert report.findings.met
+    starred = {**released, "dx": ["*"] * len(released["dx"])}
+    assert shoal.report(starred, original=people(), policy=asked).findings.met
     strange = {**released, "dx": ["new"] * len(released["dx"])}
     report = shoal.report(strange, original=people(), policy=asked)
     assert not report.findings.met

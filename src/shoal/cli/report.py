@@ -8,7 +8,6 @@ import typer
 from shoal.cli import source as given
 from shoal.cli.output import document, progress_bar, remark
 from shoal.errors import ModelError, WriteError
-from shoal.table.column import SUPPRESSED
 
 if TYPE_CHECKING:
     from shoal.policy.policy import Policy
@@ -56,6 +55,7 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
     Exit code 0: every requirement is met. 1: it was written, and one is not met. 2: it could not be done.
     """
     import shoal
+    from shoal.table.column import SUPPRESSED
 
     if output.suffix.lower() not in {".html", ".htm", ".md", ".json"}:
         raise WriteError(f"'{output.name}' is no report.", hint="Give it the suffix .html, .md or .json.")

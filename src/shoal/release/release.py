@@ -123,10 +123,15 @@ class Release(Shown):
             stale.unlink(missing_ok=True)
         return target, *names.values()
 
+    def _persons(self) -> int:
+        """Count the persons in the table."""
+        subject = self.original.subject
+        return self.table.records if subject is None else len(np.unique(subject[1]))
+
     def _documents(self, digest: str) -> dict[str, str]:
         """Return what is written beside the table, which it names by the hash of its file."""
         file = {"file_sha256": digest}
-        goes_out = told(self.public, self.policy.k or USUAL)
+        goes_out = told(self.public, self.policy.k or USUAL, self._persons())
         made = {"manifest": written({**goes_out, **file}), "internal": written({**self.internal, **file})}
         return made if self.mapping is None else {**made, "mapping": written(self.mapping.document())}
 

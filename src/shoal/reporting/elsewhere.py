@@ -52,6 +52,8 @@ def of_tables(
         seen, strange = with_persons(made, made, known), ""
     except ShoalError as error:  # sensitive values that the original does not have
         seen, strange = made, error.message
+    if made.subject is not None:
+        seen = seen.assign(subject=made.subject)
     after = assess(seen, rest(policy), threshold=threshold(policy), population=people)
     required = tuple(_required(policy, verdicts(before), seen, known, strange))
     return Findings(policy, table, table, made, seen, before, after, found, required, **more)
@@ -111,7 +113,7 @@ def _required(
     for source, _, model in policy.requirements():
         column, about = getattr(model, "column", None), Need.SENSITIVE in model.needs
         name = f"{model.name} of {column}" if column else model.name
-        if about and (not seen.sensitive or (column is not None and column not in seen)):
+        if about and (not seen.sensitive or (column is not None and column not in seen.sensitive)):
             yield Required(source, name, model.demand(), None, None, "nothing sensitive is released", moot=True)
         elif lost:
             yield Required(source, name, model.demand(), None, None, "it is not known whose records are whose")

@@ -102,10 +102,14 @@ class Findings:
 
     @cached_property
     def naming(self) -> tuple[str, ...]:
-        """Released columns that name persons as the original does."""
-        roles = (Role.DIRECT, Role.SUBJECT, Role.HOUSEHOLD)
-        named = [name for role in roles for name in self.original.with_role(role) if name in self.released]
-        return tuple(name for name in named if _share_values(self.original[name], self.released[name]))
+        """Released columns that name persons: direct identifiers, whatever they hold, and numbers of the original."""
+        keyed = [] if self.policy.pseudonyms is None or self.release is None else self.policy.pseudonyms.columns
+        direct = [name for name in self.original.with_role(Role.DIRECT) if name in self.released and name not in keyed]
+        others = [*self.original.with_role(Role.SUBJECT), *self.original.with_role(Role.HOUSEHOLD)]
+        same = [
+            name for name in others if name in self.released and _share_values(self.original[name], self.released[name])
+        ]
+        return (*(name for name in direct if len(self.released[name].values)), *same)
 
     @property
     def unknown(self) -> tuple[str, ...]:

@@ -14,10 +14,12 @@ from shoal.words import short
 def choice(found: Findings, audience: Audience) -> Section:
     """Tell how the release was searched for, and what other levels of protection would cost."""
     blocks: list[Block | None] = [_lead(found), _search(found, audience)]
-    if found.schemes is not None and not audience.external:
+    if audience.external:  # what other schemes cost tells how many persons stand alone in the original
+        return Section.of("How the release was chosen", "choice", blocks)
+    if found.schemes is not None:
         blocks.append(Figure(lattice(found.schemes)))
     if found.frontier is not None and any(point.price is not None for point in found.frontier.points):
-        blocks.append(Figure(audience.chart(frontier(found.frontier))))
+        blocks.append(Figure(frontier(found.frontier)))
     return Section.of("How the release was chosen", "choice", blocks)
 
 

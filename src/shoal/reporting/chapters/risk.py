@@ -52,7 +52,7 @@ def _identity(found: Findings, audience: Audience) -> Section:
                 name,
                 highest(one, found, audience),
                 highest(two, found, audience),
-                audience.odds(one.average),
+                "" if audience.external else odds(one.average),
                 audience.odds(two.average),
                 two.basis,
             )
@@ -95,7 +95,8 @@ def highest(risk: Risk, found: Findings, audience: Audience) -> str:
 
 
 def _above(one: Assessment, audience: Audience) -> str:
-    return audience.share(one.prosecutor.above, one.persons)
+    told = audience.share(one.prosecutor.above, one.persons)
+    return f"{one.prosecutor.share_above:.0%}" if audience.external and told.endswith("%") else told
 
 
 def _pictures(found: Findings, audience: Audience) -> Iterator[Figure]:
@@ -116,24 +117,39 @@ def _attributes(found: Findings, audience: Audience) -> Iterator[Section | Text]
         why = "No sensitive column is released" if not found.seen.sensitive else "Missing values match anything"
         yield Text(f"{why}, so nothing is said about attribute risk.", Tone.NOTE)
         return
-    before = {one.column: one for one in found.before.attributes}
-    rows = []
-    for two in found.after.attributes:
-        one = before.get(two.column)
-        certain = "–" if one is None else audience.share(one.certain, found.before.persons)
-        rows.append(
-            (
-                two.column,
-                f"{float((one or two).baseline):.1%}",
-                "–" if one is None else f"{float(one.average):.1%}",
-                f"{float(two.average):.1%}",
-                certain,
-                audience.share(two.certain, found.after.persons),
-            )
-        )
-    headings = ("variable", "without the data", "original", "release", "certain for: original", "release")
     told = (
         "How often a guess is right that names the most frequent value of somebody's class; without the data: of all.",
         "Certain for: persons in whose class all have the same value. A missing value counts as one.",
     )
+    headings: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+    if audience.external:  # shares of the original would tell what those had who were left out
+        headings = ("variable", "most frequent value of all", "of the class", "certain for")
+        rows = [
+            (
+                one.column,
+                f"{float(one.baseline):.1%}",
+                f"{float(one.average):.1%}",
+                audience.share(one.certain, found.after.persons),
+            )
+            for one in found.after.attributes
+        ]
+    else:
+        headings = ("variable", "without the data", "original", "release", "certain for: original", "release")
+        rows = list(_both(found, audience))
     yield Section.of("Attributes", "attributes", [Sheet("How often a guess is right", headings, tuple(rows), told)])
+
+
+def _both(found: Findings, audience: Audience) -> Iterator[tuple[str, ...]]:
+    """Tell of each sensitive column how often a guess is right, before and after."""
+    before = {one.column: one for one in found.before.attributes}
+    for two in found.after.attributes:
+        one = before.get(two.column)
+        yield (
+            two.column,
+            f"{float((one or two).baseline):.1%}",
+            "–" if one is None else f"{float(one.average):.1%}",
+            f"{float(two.average):.1%}",
+            "–" if one is None else audience.share(one.certain, found.before.persons),
+            audience.share(two.certain, found.after.persons),
+        )

@@ -9,6 +9,7 @@ from shoal.reporting.chapters.risk import highest
 from shoal.reporting.document import Facts, Section, Text, Tone
 from shoal.reporting.findings import Findings
 from shoal.sheet import Sheet
+from shoal.words import odds
 
 
 def summary(found: Findings, audience: Audience) -> Section:
@@ -55,12 +56,13 @@ def _rows(found: Findings, audience: Audience) -> Iterator[tuple[str, ...]]:
     yield f"{found.who} left out", "", _left_out(found, audience)
     yield f"smallest group that looks alike ({found.who})", audience.count(before.k), audience.count(after.k)
     yield "risk of being found, highest", *(highest(one.prosecutor, found, audience) for one in (before, after))
-    yield "risk of being found, on average", *(audience.odds(one.prosecutor.average) for one in (before, after))
+    first = "" if audience.external else odds(before.prosecutor.average)  # of the original, which others do not have
+    yield "risk of being found, on average", first, audience.odds(after.prosecutor.average)
     if not audience.external:
         yield f"{found.who} found, if all are tried", *(f"{one.prosecutor.expected:,.0f}" for one in (before, after))
     loss = found.quality.get("loss")
     if loss is not None and loss.total is not None:
-        yield "information that is left (by loss)", "100%", f"{1 - loss.total.cost:.0%}"
+        yield "information that is left (by loss)", "100%", f"{1 - audience.cost(loss.total.cost, found.persons):.0%}"
 
 
 def _left_out(found: Findings, audience: Audience) -> str:

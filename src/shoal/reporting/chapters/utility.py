@@ -32,7 +32,11 @@ def utility(found: Findings, audience: Audience) -> Section:
 
 
 def _measures(found: Findings, audience: Audience) -> Iterator[Block]:
-    told = {name: _told(one, found, audience) for name, one in found.quality.items() if one.total is not None}
+    told = {
+        name: _told(one, found, audience)
+        for name, one in found.quality.items()
+        if one.total is not None and not (audience.external and name == "squared-error")  # one may weigh more than all
+    }
     rows = []
     for aspect in Aspect:
         for name, one in sorted(told.items()):
@@ -97,8 +101,9 @@ def _learned(learned: list[Learned], audience: Audience) -> Iterator[Block]:
     for one in learned:
         before, after, guess = achieved(one)
         measure = "area under the curve" if one.auc is not None else one.measure
-        numbers = (f"{held.value:.3f} ({held.low:.3f}–{held.high:.3f})" for held in (before, after))
-        rows.append((one.target, one.model, measure, f"{guess:.3f}", *numbers))
+        digits = 2 if audience.external else 3
+        numbers = (f"{one.value:.{digits}f} ({one.low:.{digits}f}–{one.high:.{digits}f})" for one in (before, after))
+        rows.append((one.target, one.model, measure, f"{guess:.{digits}f}", *numbers))
     headings = ("predicted", "model", "measure", "by guessing", "from the original", "from the release")
     told = ("Tested on persons that the model has not seen; 95 % intervals.",)
     yield Sheet("Predictions", headings, tuple(rows), told, words=3)
