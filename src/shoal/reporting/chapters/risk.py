@@ -47,17 +47,11 @@ def _identity(found: Findings, audience: Audience) -> Section:
     rows = []
     for name in ("prosecutor", "journalist", "marketer"):
         one, two = getattr(before, name), getattr(after, name)
-        rows.append(
-            (
-                name,
-                highest(one, found, audience),
-                highest(two, found, audience),
-                "" if audience.external else odds(one.average),
-                audience.odds(two.average),
-                two.basis,
-            )
-        )
-    headings = ("adversary", "highest: original", "release", "average: original", "release", "in the release")
+        first = () if audience.external else (odds(one.average),)  # of the original, which others do not have
+        most = (highest(one, found, audience), highest(two, found, audience))
+        rows.append((name, *most, *first, audience.odds(two.average), two.basis))
+    average = ("average",) if audience.external else ("average: original", "release")
+    headings = ("adversary", "highest: original", "release", *average, "in the release")
     limit, above = odds(float(found.threshold)), [_above(one, audience) for one in (before, after)]
     told = [f"Above {limit}: {above[0]} of the original's {found.who}, {above[1]} of the release's."]
     if not audience.external:
@@ -104,7 +98,7 @@ def _pictures(found: Findings, audience: Audience) -> Iterator[Figure]:
     tables = {"release": found.after} if audience.external else {"original": found.before, "release": found.after}
     above = found.after.prosecutor.above
     if not audience.hides(above) and not audience.hides(found.after.persons - above):
-        yield Figure(audience.chart(risks(tables, found.threshold, least=audience.told)))
+        yield Figure(risks(tables, found.threshold, least=audience.told))  # counts, which are no secret by then
     if not audience.external:
         yield Figure(class_sizes(found.before, least=found.least))
         if found.people is not None:
