@@ -1,0 +1,188 @@
+"""The workbench in a real browser: all seven steps, as a person walks them, wide and narrow, light and dark."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.web.conftest import Server
+
+import shoal
+from shoal.demo import hospital
+from shoal.web.guard import ENTRANCE
+from shoal.web.project import Project
+from shoal.web.server import ADDRESS
+
+playwright = pytest.importorskip("playwright.sync_api", reason="a browser is driven by playwright")
+axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pages are checked by axe")
+CHROMIUM = shutil.which("chromium")
+if CHROMIUM is None:
+    pytest.skip("there is no chromium", allow_module_level=True)
+
+FLAGS = (
+    "--headless --no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync"
+)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS.split())
+        yield started
+        started.close()
+
+
+class Walk:
+    """A page that notes whatever goes wrong."""
+
+    def __init__(self, browser, server, width, *, dark, pictures):
+        look = {"viewport": {"width": width, "height": 900}, "color_scheme": "dark" if dark else "light"}
+        self.page = browser.new_page(**look)
+        self.page.set_default_timeout(60_000)
+        self.wrong, self.server, self.pictures = [], server, pictures
+        self.page.on("console", lambda message: self.wrong.append(message.text))
+        self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        self.page.on("request", lambda request: self._asked(request.url))
+        self.page.on("response", lambda answer: answer.status >= 400 and self.wrong.append(answer.url))
+        self.page.goto(f"{self._root}{ENTRANCE}?token={server.keys.token}")
+
+    @property
+    def _root(self):
+        return f"http://{ADDRESS}:{self.server.port}"
+
+    def _asked(self, address):
+        if not address.startswith((self._root, "data:", "blob:")):
+            self.wrong.append(address)
+
+    def at(self, step):
+        self.page.goto(f"{self._root}/{step}")
+
+    def press(self, name, **how):
+        self.page.get_by_role("button", name=name, **how).click()
+
+    def follow(self, name):
+        self.page.get_by_role("link", name=name).click()
+
+    def see(self, text):
+        self.page.get_by_text(text).first.wait_for()
+
+    def look(self, name):
+        """Take a picture, and see that nobody is kept out: names, contrast, roles."""
+        self.page.wait_for_load_state("networkidle")
+        self.page.screenshot(path=self.pictures / f"{name}.png", full_page=True)
+        found = axe.Axe().run(self.page).response["violations"]
+        serious = [one["id"] for one in found if one["impact"] in {"serious", "critical"}]
+        assert serious == [], name
+        across = self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert across <= 0, f"{name} is wider than the window"
+
+
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory):
+    """Return the folder for screenshots: the one that is named, for a person to look at."""
+    named = os.environ.get("SHOAL_SCREENSHOTS")
+    folder = Path(named) if named else tmp_path_factory.mktemp("screenshots")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (400, True)])
+def test_the_whole_way(browser, tmp_path, pictures, width, dark):
+    shoal.write(hospital(patients=500, seed=2).patients, tmp_path / "patients.csv")
+    server = Server(Project.open(tmp_path / "project", tmp_path / "patients.csv"))
+    walk = Walk(browser, server, width, dark=dark, pictures=pictures)
+    try:
+        walk.see("500 records × 27 columns")
+        walk.look(f"{width}-1-load")
+        walk.follow("Next: identify the columns")
+        walk.page.get_by_label("birth_date").wait_for()
+        for name in ("height", "weight", "bmi", "insurance"):
+            walk.page.get_by_label(name, exact=True).select_option("insensitive")
+        walk.look(f"{width}-2-identify")
+        walk.press("Decide, and assess the risk")
+        walk.see("can be told from all others by these values")
+        walk.press("Look at all combinations")
+        walk.press("Look", exact=True)
+        walk.see("is given away by")
+        walk.page.get_by_label("at least so many look alike").fill("5")
+        walk.see("k = 5, risk 1 in 5")
+        walk.look(f"{width}-3-assess")
+        walk.follow("Next: protect them")
+        walk.page.get_by_label("k", exact=True).fill("5")
+        walk.page.locator("form", has_text="Add a model").get_by_role("button").click()
+        walk.see("k-anonymity")
+        walk.press("Search for the best release")
+        walk.page.get_by_role("heading", name="The release").wait_for()
+        walk.look(f"{width}-4-protect")
+        walk.follow("Next: what did it cost?")
+        walk.see("Cost: 0 if nothing is lost")
+        walk.look(f"{width}-5-compare")
+        walk.follow("Next: attack it")
+        for name in ("reconstruction", "attribute-inference"):
+            walk.page.get_by_label(name).uncheck()
+        walk.press("Attack the release")
+        walk.see("Next: take it away")
+        walk.look(f"{width}-6-attack")
+        walk.follow("Next: take it away")
+        walk.page.get_by_role("heading", name="Take it away").wait_for()
+        walk.look(f"{width}-7-release")
+        with walk.page.expect_download() as taken:
+            walk.follow("report-external.html")
+        assert "External version" in Path(taken.value.path()).read_text(encoding="utf-8")
+        walk.page.reload()
+        walk.page.go_back()
+        walk.see("What does an adversary achieve against it?")
+        assert walk.wrong == []
+    finally:
+        walk.page.close()
+        server.close()
+
+
+@pytest.mark.parametrize("name", ["visits.xlsx", "besuche.csv"])
+def test_files_that_are_uploaded(browser, tmp_path, pictures, name):
+    data = {
+        "größe": [1.5, 2.5, 1.5] * 20,
+        "geschlecht": ["w", "m", "w"] * 20,
+        "diagnose": ["Erkältung", "Gicht", "MS"] * 20,
+    }
+    if name.endswith(".xlsx"):
+        shoal.write(shoal.read(data), tmp_path / name)
+    else:
+        lines = [
+            ";".join(data),
+            *(";".join(str(cell).replace(".", ",") for cell in row) for row in zip(*data.values(), strict=True)),
+        ]
+        (tmp_path / name).write_bytes("\n".join(lines).encode("latin-1"))
+    server = Server(Project.open())
+    walk = Walk(browser, server, 1280, dark=False, pictures=pictures)
+    try:
+        walk.page.get_by_label("Load a file").set_input_files(tmp_path / name)
+        walk.press("Load", exact=True)
+        walk.see("60 records × 3 columns")
+        walk.see("größe")
+        walk.page.get_by_text("Look at the first rows").click()
+        walk.press("Show ten rows")
+        walk.see("Erkältung")
+        walk.look(f"upload-{name}")
+        assert walk.wrong == []
+    finally:
+        walk.page.close()
+        server.close()
+
+
+def test_two_tabs_see_the_same(browser, tmp_path, pictures):
+    shoal.write(shoal.read({"age": list(range(20, 80)), "sex": ["f", "m"] * 30}), tmp_path / "d.csv")
+    server = Server(Project.open(tmp_path / "project", tmp_path / "d.csv"))
+    context = browser.new_context()
+    try:
+        one, two = context.new_page(), context.new_page()
+        one.goto(f"http://{ADDRESS}:{server.port}{ENTRANCE}?token={server.keys.token}")
+        one.goto(f"http://{ADDRESS}:{server.port}/identify")
+        one.get_by_label("age").select_option("quasi")
+        one.get_by_role("button", name="Decide").click()
+        one.get_by_text("How safe is everybody").wait_for()
+        two.goto(f"http://{ADDRESS}:{server.port}/identify")
+        assert two.get_by_label("age").input_value() == "quasi"
+    finally:
+        context.close()
+        server.close()
