@@ -6,6 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+USUAL = 11  # persons that are told of at least, where no k is required
+
 
 def hides(number: int, least: int) -> bool:
     """Tell whether a number of persons is not to be told; none at all may be.

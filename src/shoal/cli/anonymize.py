@@ -146,10 +146,9 @@ def frontier_result(found: "Frontier") -> dict[str, Any]:
 
 def show_frontier(found: "Frontier", out: "Console") -> None:
     """Print the price of every k and limit."""
-    limits = list(dict.fromkeys(point.limit for point in found.points))
-    out.print(f"The lowest {found.quality} that can be had, of {counted(found.schemes, 'scheme')}:\n")
-    sheet = grid("k", *(f"{limit:.4g} left out" for limit in limits))
-    for k in dict.fromkeys(point.k for point in found.points):
-        prices = [found.at(k, limit).price for limit in limits]
-        sheet.add_row(str(k), *("–" if price is None else f"{price:.4f}" for price in prices))
+    told = found.sheet()
+    out.print(f"{told.title}:\n")
+    sheet = grid(*told.headings)
+    for row in told.rows:
+        sheet.add_row(*row)
     out.print(sheet)

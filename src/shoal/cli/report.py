@@ -92,7 +92,7 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
             least=least,
             title=title,
             progress=hook,
-            **(_around(table, chosen, hook) if lattice and release is None else {}),
+            **(_around(table, chosen, hook) if lattice and release is None and not external else {}),
         )
         path = found.save(output, force=force)
         if keep is not None and release is None:
@@ -136,7 +136,8 @@ def _around(table: "Table", policy: "Policy", hook: "Hook") -> dict[str, Any]:
     """Return what other schemes there are, if they are not too many to look at."""
     import shoal
 
-    rows = max(len(policy.apply(table).distinct(policy.apply(table).quasi)), 1)
+    known = policy.apply(table)
+    rows = max(len(known.distinct(known.quasi)), 1)
     looks: tuple[tuple[str, Any], ...] = (
         ("schemes", lambda: shoal.schemes(table, policy, most=WORK // rows, progress=hook)),
         ("frontier", lambda: shoal.frontier(table, policy, progress=hook)),

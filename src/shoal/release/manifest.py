@@ -11,8 +11,6 @@ import numpy as np
 from shoal.disclosure import coarse, hidden, hides
 from shoal.table.table import Table
 
-USUAL = 11  # persons that are told of at least, where no k is required
-
 
 def fingerprint(table: Table) -> str:
     """Return a hash of what a table holds: names, values and every record, in its order.

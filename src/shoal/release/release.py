@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.disclosure import USUAL
 from shoal.errors import ReleaseError, WriteError, counted
 from shoal.models.model import Model
 from shoal.policy.policy import Policy
 from shoal.progress import Hook
 from shoal.qualities.quality import Measured
-from shoal.release.manifest import USUAL, told, written
+from shoal.release.manifest import told, written
 from shoal.release.mapping import ValueMap
 from shoal.release.verification import Original, Verified, verify
 from shoal.sheet import Sheet, Shown

@@ -7,7 +7,7 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from shoal.charts.chart import Chart
@@ -18,15 +18,16 @@ from shoal.words import printable
 
 def as_html(title: str, audience: Audience, sections: Sequence[Section]) -> str:
     """Return the page. Pictures are drawn if vl-convert is there; else they are told in words."""
-    template = _environment().get_template("report.html")
+    template = environment("shoal.reporting").get_template("report.html")
     drawn = find_spec("vl_convert") is not None
     return template.render(title=title, audience=audience, sections=sections, version=version("shoal"), drawn=drawn)
 
 
 @cache
-def _environment() -> Environment:
+def environment(package: str) -> Environment:
+    """Return where templates of a package are, and those of reports beside them; what they show is escaped."""
     made = Environment(
-        loader=PackageLoader("shoal.reporting"),
+        loader=ChoiceLoader([PackageLoader(package), PackageLoader("shoal.reporting")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

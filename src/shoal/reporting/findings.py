@@ -16,13 +16,13 @@ from shoal.analyses.survival import Curves
 from shoal.assessment import Assessment, assess
 from shoal.battery import Attacked
 from shoal.comparison import Comparison, compare
+from shoal.disclosure import USUAL
 from shoal.individuals.people import People
 from shoal.models.model import Verdict
 from shoal.policy.columns import Data
 from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress
 from shoal.qualities.quality import Measured
-from shoal.release.manifest import USUAL
 from shoal.release.release import Release
 from shoal.release.sampling import sampled
 from shoal.release.verification import as_written, with_persons

@@ -149,26 +149,23 @@ def report(  # noqa: PLR0913 - keyword-only options
     return Report.of(found, audience, title or TITLE, hook)
 
 
-_KINDS: dict[str, type] = {"attacks": Attacked, "people": People, "frontier": Frontier, "schemes": Schemes}
+_KINDS: dict[str, tuple[type, str]] = {
+    "attacks": (Attacked, "what shoal.attack(release, original) returned"),
+    "people": (People, "what shoal.peers(original, policy) returned"),
+    "frontier": (Frontier, "what shoal.frontier(original, policy) returned"),
+    "schemes": (Schemes, "what shoal.schemes(original, policy) returned"),
+}
 
 
 def _check(given: dict[str, Any]) -> None:
     """Refuse what is not what it is called."""
-    for name, kind in _KINDS.items():
+    for name, (kind, made_by) in _KINDS.items():
         if given[name] is not None and not isinstance(given[name], kind):
-            raise ReportError(f"What is given as {name} is no result of shoal.", hint=f"Give {_MADE_BY[name]}.")
+            raise ReportError(f"What is given as {name} is no result of shoal.", hint=f"Give {made_by}.")
     for one in given["analyses"]:
         several = isinstance(one, list | tuple) and all(isinstance(held, Curves) for held in one)
         if not isinstance(one, Learned | Regressed) and not several:
             raise ReportError("An analysis is none.", hint="Give what learning, regression or survival returned.")
-
-
-_MADE_BY = {
-    "attacks": "what shoal.attack(release, original) returned",
-    "people": "what shoal.peers(original, policy) returned",
-    "frontier": "what shoal.frontier(original, policy) returned",
-    "schemes": "what shoal.schemes(original, policy) returned",
-}
 
 
 def _check_about(found: Findings) -> None:

@@ -2,16 +2,16 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, TypeAlias
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Template
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from shoal.charts.chart import Chart
 from shoal.errors import ShoalError
+from shoal.reporting.as_html import environment
 from shoal.web.gallery import Gallery
 from shoal.web.guard import HEADER, Keys
 from shoal.web.jobs import Job, State
@@ -63,27 +63,23 @@ class Visit:
         if job is not None:
             job.wait(PATIENCE)
         result = job.result if job is not None and job.state is State.DONE else None
-        page = (
-            _environment()
-            .get_template(f"{step}.html")
-            .render(
-                step=next(one for one in STEPS if one.name == step),
-                steps=STEPS,
-                project=self.project,
-                policy=self.project.policy,
-                job=job,
-                result=result,
-                pictures=[] if draw is None or result is None else list(draw(result)),
-                header={HEADER: self.keys.header},
-                hang=self.gallery.hang,
-                **more,
-            )
+        page = _template(step).render(
+            step=next(one for one in STEPS if one.name == step),
+            steps=STEPS,
+            project=self.project,
+            policy=self.project.policy,
+            job=job,
+            result=result,
+            pictures=[] if draw is None or result is None else list(draw(result)),
+            header={HEADER: self.keys.header},
+            hang=self.gallery.hang,
+            **more,
         )
         return HTMLResponse(page)
 
     def part(self, name: str, **more: Any) -> Response:
         """Show a part of a page."""
-        return HTMLResponse(_environment().get_template(f"{name}.html").render(hang=self.gallery.hang, **more))
+        return HTMLResponse(_template(name).render(hang=self.gallery.hang, **more))
 
     def back(self, step: str) -> Response:
         """Go to the page of a step, which shows what has changed."""
@@ -110,17 +106,10 @@ def route(path: str, handler: Handler, methods: Sequence[str] = ("GET",)) -> Rou
     return Route(path, endpoint, methods=list(methods))
 
 
-@cache
-def _environment() -> Environment:
-    made = Environment(
-        loader=PackageLoader("shoal.web"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+def _template(name: str) -> Template:
+    made = environment("shoal.web")
     made.filters["told"] = told
-    return made
+    return made.get_template(f"{name}.html")
 
 
 def told(error: ShoalError) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal import toml
-from shoal.errors import PolicyError, ReadError, ShoalError, WriteError
+from shoal.errors import PolicyError, ReadError, WriteError
 from shoal.policy.policy import Policy
 from shoal.progress import Hook
 from shoal.table.reading import read
@@ -161,8 +161,3 @@ class Project:
         self.jobs.close()
         if self.temporary:
             shutil.rmtree(self.folder, ignore_errors=True)
-
-
-def failing(error: ShoalError) -> str:
-    """Return what to say about an error."""
-    return error.message if error.hint is None else f"{error.message} {error.hint}"

@@ -21,7 +21,7 @@ from shoal.progress import silent
 from shoal.search.schemes import Schemes
 from shoal.validation import validated
 from shoal.web.forms import fields, filled_in
-from shoal.web.jobs import Job, State
+from shoal.web.jobs import State
 from shoal.web.page import PATIENCE, Visit, route
 
 _SEARCH = ("recoding", "suppression", "quality", "outliers", "refine", "sample", "seconds", "seed")
@@ -147,14 +147,11 @@ def _save_hierarchy(visit: Visit) -> Response:
 def _begin(visit: Visit) -> Response:
     """Begin a search in the background."""
     name = visit.request.path_params["name"]
-    begin(visit, name)
-    return visit.back("protect")
-
-
-def begin(visit: Visit, name: str) -> Job:
-    """Begin to search for a release, the frontier or all schemes."""
+    if name not in WORK:
+        raise PolicyError("There is no such search.")
     project, work, policy = visit.project, WORK[name], visit.project.policy
-    return project.begin(name, lambda hook: work(project.table(hook), policy, progress=hook))
+    project.begin(name, lambda hook: work(project.table(hook), policy, progress=hook))
+    return visit.back("protect")
 
 
 def _scheme(visit: Visit) -> Response:
