@@ -55,3 +55,14 @@ def values(held: dict[str, Any]) -> str:
     'k = 11, t = 0.125'
     """
     return ", ".join(f"{name} = {short(number)}" for name, number in held.items())
+
+
+def first_sentence(thing: Any) -> str:
+    """Say what a documented thing is: the first sentence of its documentation.
+
+    >>> from shoal.models.k_anonymity import KAnonymity
+    >>> first_sentence(KAnonymity)
+    'Everybody looks like at least k − 1 others'
+    """
+    text = (thing.__doc__ or "").strip().partition("\n")[0]
+    return str(text.partition(". ")[0].rstrip("."))

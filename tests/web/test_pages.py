@@ -4,6 +4,7 @@ import json
 import time
 
 from shoal.policy.policy import Policy
+from shoal.web.project import Basis
 from shoal.web.jobs import State
 from shoal.web.project import Project
 
@@ -27,12 +28,14 @@ def test_all_seven_steps(served):
     served.ask("POST", "/protect/require", body={"model": "k-anonymity", "k": "4"})
     assert served.project.policy.document()["require"] == [{"model": "k-anonymity", "k": 4}]
     served.ask("POST", "/protect/begin/anonymize", body={})
-    assert "k ≥ 4: met" in served.page("/protect").text
+    results = served.page("/protect/results").text
+    assert "k ≥ 4" in results
+    assert "<td>met</td>" in results
     assert "Next: attack it" in served.page("/compare").text
     served.ask("POST", "/attack", body={"attack": ["linkage", "homogeneity"]})
     assert "homogeneity of dx" in served.page("/attack").text
     final = served.page("/release").text
-    for name in ("release.csv", "policy.toml", "release.py", "report.html", "report-external.html"):
+    for name in ("release.csv", "release.csv.mapping.json", "policy.toml", "release.py", "report.html"):
         assert f"/release/files/{name}" in final
         answer = served.ask("GET", f"/release/files/{name}")
         assert answer.status == 200
@@ -47,7 +50,7 @@ def test_all_seven_steps(served):
 def test_a_point_of_the_frontier_becomes_the_policy(served):
     decided(served)
     served.ask("POST", "/protect/begin/frontier", body={})
-    assert "Choose k = 5" in served.page("/protect").text
+    assert "Choose k = 5" in served.page("/protect/results").text
     served.ask("POST", "/protect/choose", body={"k": "5", "limit": "0.02"})
     held = served.project.policy.document()
     assert held["require"] == [{"model": "k-anonymity", "k": 5}]
@@ -56,12 +59,15 @@ def test_a_point_of_the_frontier_becomes_the_policy(served):
 
 def test_a_hierarchy_is_tried_and_kept(served):
     decided(served)
-    tried = served.ask("GET", "/protect/hierarchy?column=age&kind=interval&preview=1&widths=10,20").text
+    assert "/picture/" in served.ask("GET", "/protect/hierarchy?column=age").text
+    form = {"column": "age", "kind": "interval"}
+    tried = served.ask("POST", "/protect/hierarchy/try", body={**form, "widths": "10,20"}).text
     assert "/picture/" in tried
-    wrong = served.ask("GET", "/protect/hierarchy?column=age&kind=interval&preview=1&widths=10,15").text
+    wrong = served.ask("POST", "/protect/hierarchy/try", body={**form, "widths": "10,15"}).text
     assert 'class="bad"' in wrong
-    served.ask("POST", "/protect/hierarchy", body={"column": "age", "kind": "interval", "widths": "10, 20"})
-    assert served.project.policy.document()["columns"]["age"]["hierarchy"]["widths"] == [10, 20]
+    served.ask("POST", "/protect/hierarchy", body={**form, "widths": "10, 20"})
+    assert served.project.policy.document()["columns"]["age"]["hierarchy"] == {"kind": "interval", "widths": [10, 20]}
+    assert "40 → 4 → 2 → *" in served.page("/protect/ladders").text
 
 
 def test_mistakes_say_what_to_do_and_change_nothing(served):
@@ -84,7 +90,7 @@ def test_what_was_decided_outlives_the_server(served, tmp_path):
     decided(served)
     again = Project.open(tmp_path / "project")
     assert again.policy.document() == served.project.policy.document()
-    assert again.source.path == served.project.source.path
+    assert again.source == served.project.source
     assert json.loads((tmp_path / "project/project.json").read_text(encoding="utf-8"))["source"].endswith("data.csv")
 
 
@@ -105,24 +111,24 @@ def test_ten_searches_that_are_stopped_leave_nothing_running(served):
 def test_the_same_work_is_not_done_twice(served):
     decided(served)
     served.page("/assess")
-    first = served.project.found("assess")
+    first = served.project.found("assess", Basis.REQUIRED)
     served.page("/assess")
-    assert served.project.found("assess") is first
+    assert served.project.found("assess", Basis.REQUIRED) is first
     assert first.state is State.DONE
     served.ask("POST", "/protect/require", body={"model": "k-anonymity", "k": "3"})
-    assert served.project.found("assess") is None  # another policy, another question
+    assert served.project.found("assess", Basis.REQUIRED) is None  # something else is required, another question
 
 
 def test_thresholds_are_linked(served):
     decided(served)
     served.page("/assess")
-    found = served.project.found("assess").result
+    found = served.project.result("assess", Basis.REQUIRED)
     for k in (2, 5, 40):
         text = served.ask("GET", f"/assess/threshold?k={k}").text
         small = sum(persons for size, persons in found.sizes.items() if size < k)
         assert f"<b>{small}</b> of 120" in text
-    text = served.ask("GET", "/assess/threshold?limit=0").text
-    assert f"k = {min(max(found.k, 2), 50)}," in text
+    for none in ("limit=0", "persons=0"):
+        assert f"k = {min(max(found.k, 2), 50)}," in served.ask("GET", f"/assess/threshold?{none}").text
 
 
 def test_one_person_without_values(served):
@@ -130,23 +136,24 @@ def test_one_person_without_values(served):
     served.page("/assess")
     served.ask("POST", "/assess/peers", body={})
     assert "/picture/" in served.page("/assess").text
-    text = served.ask("GET", "/assess/person?number=1").text
+    text = served.ask("GET", "/assess/person?place=1").text
     assert "dx" in text
-    assert served.ask("GET", "/assess/person?number=0").status == 422
-    assert served.ask("GET", "/assess/person?number=121").status == 422
+    assert "Number 3 of 120" in served.ask("GET", "/assess/person?part=1").text
+    for wrong in ("place=0", "place=121", "place=x", ""):
+        assert served.ask("GET", f"/assess/person?{wrong}").status == 422
 
 
 def test_the_lattice_is_explored_step_by_step(served):
     decided(served)
     served.ask("POST", "/protect/require", body={"model": "k-anonymity", "k": "4"})
     served.ask("POST", "/protect/begin/schemes", body={})
-    served.page("/protect")
-    found = served.project.found("schemes").result
-    text = served.ask("GET", "/protect/scheme?level:age=0&level:sex=0").text
+    served.page("/protect/results")
+    found = served.project.result("schemes")
     place = found.place({"age": 0, "sex": 0})
-    assert f"cost {found.prices[place]:.4f}, {found.suppressed[place]} left out" in text
+    text = served.ask("GET", f"/protect/scheme?place={place}").text
+    assert f"cost {found.prices[place]:.4f} by loss, {found.suppressed[place]} of 120 left out" in text
     assert text.count("<tr><td>") == 2
-    served.ask("POST", "/protect/levels", body={"level:age": "1", "level:sex": "0"})
+    served.ask("POST", "/protect/levels", body={"place": str(found.place({"age": 1, "sex": 0}))})
     assert served.project.policy.search.levels == {"age": (1, 1), "sex": (0, 0)}
     served.ask("POST", "/protect/levels/free", body={})
     assert not served.project.policy.search.levels
@@ -173,5 +180,5 @@ def test_a_file_is_read_in_another_way(empty):
     empty.upload("latin.csv", "name;größe\nJörg;1,5\nAnn;2,5\n".encode("latin-1"))
     assert "2 records × 2 columns" in empty.page("/load").text
     empty.ask("POST", "/load/options", body={"separator": ","})
-    assert empty.project.source.options == {"separator": ","}
+    assert empty.project.policy.document()["data"]["read"] == {"separator": ","}
     assert "1 column" in empty.page("/load").text or 'class="bad"' in empty.page("/load").text

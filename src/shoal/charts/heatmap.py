@@ -46,8 +46,7 @@ def heatmap(people: People, *, measure: str = "ppp", unknown_for: str | None = N
     if not shown:
         raise ModelError(f"Only one variable is known about '{unknown_for}': there is none to leave out.")
     drawn = _Drawn.of(people, shown, measure)
-    breached = (drawn.classes == 0).sum(axis=0)
-    order = np.lexsort((*drawn.classes[::-1], -breached))
+    order, breached = drawn.order(), drawn.breached()
     return Chart.of(
         drawn.title(measure, unknown_for),
         drawn.subtitle(people, measure, unknown_for),
@@ -68,16 +67,33 @@ def heatmap(people: People, *, measure: str = "ppp", unknown_for: str | None = N
     )
 
 
+def persons_in_order(people: People) -> NDArray[np.intp]:
+    """Return a record of each person, as they stand in the heatmap from left to right.
+
+    >>> import shoal
+    >>> persons_in_order(shoal.peers({"dx": ["flu", "flu", "ms"], "sex": ["f", "f", "m"]})).tolist()
+    [0, 0, 2]
+    """
+    drawn, rows = _Drawn.of(people, people.variables, "ppp"), people.counted.rows
+    holders = rows.holders[people.counted.expand(np.arange(len(rows)))]
+    first = np.zeros(len(rows.weights), np.intp)
+    known, at = np.unique(holders, return_index=True)
+    first[known] = at
+    order = drawn.order()
+    return np.repeat(first[drawn.holders[order]], drawn.weights[order])
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Drawn:
     """What is drawn: for each variable the class of every row, 0 is breached; and the persons behind each row.
 
-    ``least``: the value up to which somebody is breached.
+    ``holders``: who they are. ``least``: the value up to which somebody is breached.
     """
 
     names: list[str]
     classes: NDArray[np.uint8]
     weights: NDArray[np.int64]
+    holders: NDArray[np.intp]
     least: float
 
     @classmethod
@@ -95,7 +111,16 @@ class _Drawn:
         names = sorted(found, key=lambda name: -int(weights[found[name] == 0].sum()))
         chosen = weights > 0
         least = 0.0 if measure == "poac" else float(people.p)
-        return cls(names, np.stack([found[name][chosen] for name in names]), weights[chosen], least)
+        stacked = np.stack([found[name][chosen] for name in names])
+        return cls(names, stacked, weights[chosen], np.flatnonzero(chosen), least)
+
+    def breached(self) -> NDArray[np.intp]:
+        """Return in how many variables each row is breached."""
+        return np.asarray((self.classes == 0).sum(axis=0), np.intp)
+
+    def order(self) -> NDArray[np.intp]:
+        """Return the rows from left to right: by how many variables are breached, then by their profiles."""
+        return np.lexsort((*self.classes[::-1], -self.breached()))
 
     def title(self, measure: str, unknown_for: str | None) -> str:
         """Say what to see."""

@@ -81,9 +81,7 @@ class Policy(Checked):
             raise ReadError(f"There is no policy file '{path}'.", hint="shoal init DATA writes one.") from None
         except (OSError, ValueError):
             raise ReadError(f"'{path}' cannot be read as a policy file (UTF-8 text).") from None
-        policy = cls.parse(text, where=f"The policy '{path}'")
-        policy._folder = path.parent  # noqa: SLF001 - its own
-        return policy
+        return cls.parse(text, where=f"The policy '{path}'").within(path.parent)
 
     @classmethod
     def parse(cls, text: str, *, where: str = "The policy") -> Self:
@@ -139,9 +137,7 @@ class Policy(Checked):
 
     def requiring(self, more: list[Any]) -> Self:
         """Return the policy with more requirements."""
-        policy = self.model_copy(update={"require": [*self.require, *more]})
-        policy._folder = self._folder  # noqa: SLF001 - its own
-        return policy
+        return self.model_copy(update={"require": [*self.require, *more]}).within(self._folder)
 
     def people(self, table: Table, persons: int) -> people.Population | None:
         """Return the population that a table of so many persons is a sample of, if something is said about it."""
@@ -183,6 +179,12 @@ class Policy(Checked):
             if not isinstance(asked, PresetRequirement):
                 held["model"] = asked.name
         return found
+
+    def within(self, folder: Path) -> Self:
+        """Return the policy for a folder: files that it names are looked for there."""
+        policy = self.model_copy()
+        policy._folder = folder  # noqa: SLF001 - its own
+        return policy
 
     def beside(self, file: str) -> Path:
         """Return the path of a file that the policy names."""

@@ -12,6 +12,7 @@ from pydantic_core import PydanticUndefined
 from shoal.models.model import MODELS, Model
 from shoal.presets.preset import PRESETS
 from shoal.validation import Checked, one_of
+from shoal.words import first_sentence
 
 
 def _known_presets(schema: dict[str, Any]) -> None:
@@ -62,4 +63,4 @@ AnyRequirement: Any = Annotated[
 
 def first_line(model: Model) -> str:
     """Say in a few words what a model asks for."""
-    return (type(model).__mro__[1].__doc__ or "").strip().splitlines()[0].rstrip(".")
+    return first_sentence(type(model).__mro__[1])

@@ -20,7 +20,9 @@ def as_html(title: str, audience: Audience, sections: Sequence[Section]) -> str:
     """Return the page. Pictures are drawn if vl-convert is there; else they are told in words."""
     template = environment("shoal.reporting").get_template("report.html")
     drawn = find_spec("vl_convert") is not None
-    return template.render(title=title, audience=audience, sections=sections, version=version("shoal"), drawn=drawn)
+    return template.render(
+        title=title, audience=audience, sections=sections, version=version("shoal"), drawn=drawn, picture=picture
+    )
 
 
 @cache
@@ -35,7 +37,6 @@ def environment(package: str) -> Environment:
         finalize=_plain,
     )
     made.filters["kind"] = lambda block: type(block).__name__.lower()
-    made.filters["picture"] = picture
     return made
 
 

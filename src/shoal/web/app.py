@@ -54,10 +54,10 @@ def _cancel(visit: Visit) -> Response:
 
 
 def _picture(visit: Visit) -> Response:
-    chart = visit.gallery.find(visit.request.path_params["name"])
-    if chart is None:
+    drawn = visit.gallery.drawn(visit.request.path_params["name"])
+    if drawn is None:
         return PlainTextResponse("This picture is gone. Load the page again.", 404)
-    return Response(chart.to_svg(), media_type="image/svg+xml", headers={"content-security-policy": _OF_PICTURES})
+    return Response(drawn, media_type="image/svg+xml", headers={"content-security-policy": _OF_PICTURES})
 
 
 def _sorry(_: Request, error: Exception) -> Response:

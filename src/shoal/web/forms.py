@@ -6,12 +6,16 @@ from typing import Any
 
 from pydantic import BaseModel
 
-_LIST, _FIXED = "array", {"kind", "model"}
+_TRUTH = {"True": True, "False": False}
+_LIST, _TEXT, _FIXED = "array", "string", {"kind", "model"}
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field: ``kind`` is choice, check, number, list or text. ``value``: what stands in it."""
+    """One field: ``kind`` is choice, check, number, list or text. ``value``: what stands in it.
+
+    ``plain``: whether what is filled in is text, whatever it looks like.
+    """
 
     name: str
     kind: str
@@ -20,6 +24,7 @@ class Field:
     choices: tuple[str, ...] = ()
     low: float | None = None
     whole: bool = False
+    plain: bool = False
 
     @property
     def text(self) -> str:
@@ -47,7 +52,7 @@ def fields(
             continue
         one = _field(name, said, schema.get("$defs", {}), (held or {}).get(name, said.get("default")))
         if one is not None and choices and name in choices:
-            one = Field(name, "choice", one.value, one.says, ("", *choices[name]))
+            one = Field(name, "choice", one.value, one.says, ("", *choices[name]), plain=True)
         if one is not None:
             found.append(one)
     return found
@@ -58,18 +63,21 @@ def _field(name: str, said: Mapping[str, Any], known: Mapping[str, Any], value: 
     says = said.get("description", "") or name.replace("_", " ")
     kinds = [part for part in said.get("anyOf", [said]) if part.get("type") != "null"]
     first = {**kinds[0], **known.get(str(kinds[0].get("$ref", "")).rpartition("/")[2], {})}
-    if "enum" in first:
-        return Field(name, "choice", value, says, tuple(map(str, first["enum"])))
+    optional = ("",) if any(part.get("type") == "null" for part in said.get("anyOf", [])) else ()
     kind = first.get("type")
+    choices = first.get("enum") or (list(_TRUTH.values()) if kind == "boolean" and optional else None)
+    if choices is not None:
+        texts = all(isinstance(one, str) for one in choices)
+        return Field(name, "choice", value, says, (*optional, *map(str, choices)), plain=texts)
     if kind == "object" or (kind == _LIST and first["items"].get("type") == _LIST):
         return None
     if kind == "boolean":
         return Field(name, "check", value, says)
     if kind == _LIST:
-        return Field(name, "list", value, says)
+        return Field(name, "list", value, says, plain=first.get("items", {}).get("type") == _TEXT)
     if kind in {"integer", "number"} and len(kinds) == 1:
         return Field(name, "number", value, says, low=first.get("minimum"), whole=kind == "integer")
-    return Field(name, "text", value, says)
+    return Field(name, "text", value, says, plain=kind == _TEXT and len(kinds) == 1)
 
 
 def filled_in(asked: Sequence[Field], form: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
@@ -86,12 +94,15 @@ def filled_in(asked: Sequence[Field], form: Mapping[str, Sequence[Any]]) -> dict
             continue
         text = str(next(iter(form.get(one.name, [""])), "")).strip()
         if text:
-            found[one.name] = [_value(part.strip()) for part in text.split(",")] if one.kind == "list" else _value(text)
+            read = str if one.plain else _value
+            found[one.name] = [read(part.strip()) for part in text.split(",")] if one.kind == "list" else read(text)
     return found
 
 
 def _value(text: str) -> Any:
-    """Return a number, if it is written like one."""
+    """Return a number, or a truth, if it is written like one."""
+    if text in _TRUTH:
+        return _TRUTH[text]
     for kind in (int, float):
         try:
             return kind(text)

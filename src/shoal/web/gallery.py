@@ -1,22 +1,12 @@
-"""Pictures of pages: each is drawn when a browser asks for it, and has an address made of what it shows."""
+"""Pictures of pages: each is drawn when a browser asks for it, once, and has an address made of what it shows."""
 
 import hashlib
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
 
 from shoal.charts.chart import Chart
-from shoal.reporting.document import Figure
 
 KEPT = 96
-
-
-@dataclass(frozen=True, slots=True)
-class Hung:
-    """Where a picture is, and what it shows in words."""
-
-    address: str
-    alternative: str
 
 
 class Gallery:
@@ -24,19 +14,26 @@ class Gallery:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._charts: OrderedDict[str, Chart] = OrderedDict()
+        self._held: OrderedDict[str, Chart | str] = OrderedDict()
 
-    def hang(self, chart: Chart) -> Hung:
-        """Take a picture."""
+    def hang(self, chart: Chart) -> str:
+        """Take a picture, and return where it is."""
         name = hashlib.sha256(chart.to_json().encode()).hexdigest()[:24]
         with self._lock:
-            self._charts[name] = chart
-            self._charts.move_to_end(name)
-            while len(self._charts) > KEPT:
-                self._charts.popitem(last=False)
-        return Hung(f"/picture/{name}.svg", Figure(chart).alternative)
+            self._held.setdefault(name, chart)
+            self._held.move_to_end(name)
+            while len(self._held) > KEPT:
+                self._held.popitem(last=False)
+        return f"/picture/{name}.svg"
 
-    def find(self, name: str) -> Chart | None:
-        """Return a picture."""
+    def drawn(self, name: str) -> str | None:
+        """Return a picture as it is drawn, if it hangs here."""
         with self._lock:
-            return self._charts.get(name)
+            held = self._held.get(name)
+        if not isinstance(held, Chart):
+            return held
+        svg = held.to_svg()
+        with self._lock:
+            if name in self._held:
+                self._held[name] = svg
+        return svg

@@ -3,16 +3,20 @@
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeAlias
 
 from shoal.errors import Cancelled, ShoalError
 from shoal.progress import Hook, Progress
+from shoal.reporting.document import Block
+from shoal.web.spots import Spotted
 
 Work: TypeAlias = Callable[[Hook], Any]
-KEPT = 24  # results that are remembered
+Told: TypeAlias = Block | Spotted
+Tell: TypeAlias = Callable[[Any], Iterable[Told]]
+KEPT = 3  # results of a kind that are remembered: each may hold a table
 
 
 class State(StrEnum):
@@ -26,7 +30,7 @@ class State(StrEnum):
 
 @dataclass(eq=False)
 class Job:
-    """One piece of work. ``key``: what it is about; the same key, the same result."""
+    """One piece of work. ``key``: what it is about; the same key, the same result. ``blocks``: the result as told."""
 
     number: int
     name: str
@@ -34,6 +38,7 @@ class Job:
     state: State = State.RUNNING
     progress: Progress = field(default_factory=lambda: Progress("starting", 0))
     result: Any = None
+    blocks: tuple[Told, ...] = ()
     error: ShoalError | None = None
     begun: float = field(default_factory=time.monotonic)
     _stop: threading.Event = field(default_factory=threading.Event)
@@ -64,11 +69,12 @@ class Job:
             raise Cancelled("Stopped.")
         self.progress = progress
 
-    def run(self, work: Work) -> None:
-        """Do the work."""
+    def run(self, work: Work, tell: Tell | None = None) -> None:
+        """Do the work, and tell what has come of it: also that may take a while."""
         try:
-            self.result = work(self.hook)
-            self.state = State.DONE
+            result = work(self.hook)
+            self.blocks = () if tell is None else tuple(tell(result))
+            self.result, self.state = result, State.DONE
         except Cancelled:
             self.state = State.CANCELLED
         except ShoalError as error:
@@ -88,7 +94,7 @@ class Jobs:
         self._jobs: OrderedDict[tuple[str, Hashable], Job] = OrderedDict()
         self._next = 0
 
-    def start(self, name: str, key: Hashable, work: Work) -> Job:
+    def start(self, name: str, key: Hashable, work: Work, tell: Tell | None = None) -> Job:
         """Begin work, or return the job that does the same or has done it; what failed or was stopped begins anew."""
         with self._lock:
             known = self._jobs.get((name, key))
@@ -98,8 +104,8 @@ class Jobs:
             self._next += 1
             job = self._jobs[name, key] = Job(self._next, name, key)
             self._jobs.move_to_end((name, key))
-            self._forget()
-        threading.Thread(target=job.run, args=(work,), name=f"shoal-{name}", daemon=True).start()
+            self._forget(name)
+        threading.Thread(target=job.run, args=(work, tell), name=f"shoal-{name}", daemon=True).start()
         return job
 
     def find(self, name: str, key: Hashable) -> Job | None:
@@ -128,7 +134,9 @@ class Jobs:
         for job in self.running():
             job.cancel()
 
-    def _forget(self) -> None:
-        done = [key for key, job in self._jobs.items() if job.state is not State.RUNNING]
-        for key in done[: max(len(self._jobs) - KEPT, 0)]:
-            del self._jobs[key]
+    def _forget(self, name: str) -> None:
+        """Forget the oldest of a kind, unless it is under way."""
+        kind = [key for key, job in self._jobs.items() if job.name == name]
+        for key in kind[:-KEPT]:
+            if self._jobs[key].state is not State.RUNNING:
+                del self._jobs[key]

@@ -1,6 +1,6 @@
 """What every page of the workbench has: a step, the project, and a way to be shown."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -9,11 +9,11 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from shoal.charts.chart import Chart
 from shoal.errors import ShoalError
 from shoal.reporting.as_html import environment
 from shoal.web.gallery import Gallery
 from shoal.web.guard import HEADER, Keys
+from shoal.web.headline import headline
 from shoal.web.jobs import Job, State
 from shoal.web.project import Project
 
@@ -51,35 +51,28 @@ class Visit:
     keys: Keys
     form: dict[str, Any]
 
-    def show(
-        self,
-        step: str,
-        *,
-        job: Job | None = None,
-        draw: Callable[[Any], Iterable[Chart]] | None = None,
-        **more: Any,
-    ) -> Response:
-        """Show the page of a step; a job that is nearly done is waited for, and what has come of it is drawn."""
+    def show(self, step: str, *, job: Job | None = None, **more: Any) -> Response:
+        """Show the page of a step; a job that is nearly done is waited for."""
         if job is not None:
             job.wait(PATIENCE)
-        result = job.result if job is not None and job.state is State.DONE else None
-        page = _template(step).render(
+        done = job is not None and job.state is State.DONE
+        return self.part(
+            step,
             step=next(one for one in STEPS if one.name == step),
             steps=STEPS,
+            facts=headline(self.project),
             project=self.project,
             policy=self.project.policy,
             job=job,
-            result=result,
-            pictures=[] if draw is None or result is None else list(draw(result)),
+            result=job.result if job is not None and done else None,
+            blocks=job.blocks if job is not None and done else (),
             header={HEADER: self.keys.header},
-            hang=self.gallery.hang,
             **more,
         )
-        return HTMLResponse(page)
 
     def part(self, name: str, **more: Any) -> Response:
         """Show a part of a page."""
-        return HTMLResponse(_template(name).render(hang=self.gallery.hang, **more))
+        return HTMLResponse(_template(name).render(picture=self.gallery.hang, drawn=True, **more))
 
     def back(self, step: str) -> Response:
         """Go to the page of a step, which shows what has changed."""

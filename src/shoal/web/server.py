@@ -55,6 +55,7 @@ def _listening(port: int) -> socket.socket:
     door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         door.bind((ADDRESS, port))
+        door.listen()  # before the link is told: whoever follows it at once has to wait, and is not turned away
     except OSError:
         door.close()
         raise ShoalError(f"Port {port} is taken.", hint="Give another one, or none.") from None

@@ -1,20 +1,32 @@
 """Assess: how safe everybody is, as the table stands."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+from numpy.typing import NDArray
 from starlette.responses import Response
 
 from shoal import charts
 from shoal.assessment import Assessment, assess
-from shoal.charts.chart import Chart
+from shoal.charts.heatmap import persons_in_order
+from shoal.disclosure import USUAL
 from shoal.errors import ModelError, PolicyError
 from shoal.individuals.people import People
 from shoal.peering import peers
-from shoal.web.jobs import State
+from shoal.progress import Hook
+from shoal.reporting.document import Beside, Block, Figure, Section, Text, Tone
+from shoal.reporting.findings import threshold
+from shoal.sheet import Sheet
+from shoal.web.jobs import Job
 from shoal.web.page import Visit, route
+from shoal.web.project import Basis, Moment, Project
+from shoal.web.spots import Marks, Spot, Spotted
+from shoal.words import odds
 
-USUAL, MOST = 11, 50  # the k that sliders begin with, and the largest that they offer
+MOST = 50  # the largest k that sliders offer
+BANDS = 60  # places in the heatmap that can be pressed
 
 
 def _show(visit: Visit) -> Response:
@@ -23,39 +35,103 @@ def _show(visit: Visit) -> Response:
         return visit.back("load")
     if not any(said.role == "quasi" for said in project.policy.columns.values()):
         return visit.back("identify")
-    job = project.begin("assess", lambda hook: assess(project.table(hook), project.policy, progress=hook))
-    looked = project.found("peers")
-    return visit.show("assess", job=job, draw=_pictures, looked=looked, heatmap=_heatmap(visit), most=MOST, k=USUAL)
+    looked = project.found("peers", Basis.REQUIRED)
+    return visit.show("assess", job=assessing(project), looked=looked, k=project.policy.k or USUAL)
 
 
-def _pictures(found: Assessment) -> Iterator[Chart]:
-    yield charts.risks({"the table": found}, Fraction(1, USUAL))
-    yield charts.class_sizes(found, least=USUAL)
+def assessing(project: Project) -> Job:
+    """Assess the table as it is, or return what has come of it."""
+
+    def work(now: Moment, hook: Hook) -> Assessment:
+        return assess(now.table(hook), now.policy, threshold=threshold(now.policy), progress=hook)
+
+    return project.begin("assess", work, _told, basis=Basis.REQUIRED)
 
 
-def _heatmap(visit: Visit) -> Chart | None:
-    people = _people(visit)
-    return None if people is None else charts.heatmap(people)
+def _told(found: Assessment) -> Iterator[Block]:
+    who = "persons" if found.counts_persons else "records"
+    yield Text(f"{found.meaning} An adversary may know {', '.join(found.quasi)}.", Tone.LEAD)
+    yield _required(found)
+    yield _found(found, who)
+    limit = Fraction(found.prosecutor.threshold).limit_denominator(10_000)
+    pictures = (charts.risks({"the table": found}, limit), charts.class_sizes(found, least=round(1 / limit)))
+    yield Beside(tuple(map(Figure, pictures)))
+    if found.attributes:
+        yield _learned(found)
+    if len(found.contributions) > 1:
+        yield _contributions(found, who)
+    for note in found.notes:
+        yield Text(note, Tone.NOTE)
 
 
-def _people(visit: Visit) -> People | None:
-    job = visit.project.found("peers")
-    return job.result if job is not None and job.state is State.DONE else None
+def _required(found: Assessment) -> Sheet | Text:
+    if not found.requirements:
+        return Text("Nothing is required yet. That is done in the next step.", Tone.NOTE)
+    rows = [
+        (one.verdict.title, one.verdict.asked, one.verdict.attained, one.verdict.says, one.says)
+        for one in found.requirements
+    ]
+    title = "The table meets all that is required" if found.met else "The table does not meet what is required"
+    return Sheet(title, ("model", "asked", "now", "", "it means"), tuple(rows), words=5)
+
+
+def _found(found: Assessment, who: str) -> Sheet:
+    rows = [
+        (one.adversary, one.meaning, odds(one.maximum), odds(one.average), f"{one.expected:,.1f}", f"{one.above:,}")
+        for one in (found.prosecutor, found.journalist, found.marketer)
+    ]
+    limit = odds(found.prosecutor.threshold)
+    headings = ("adversary", "who", "highest", "on average", f"{who} found", f"above {limit}")
+    told = [
+        "Highest and average: how probable it is that a guess who somebody is, is right.",
+        f"Found: how many of {found.persons:,} are to be expected, if all are tried.",
+    ]
+    if found.journalist.basis != "counted":
+        told.append(f"Journalist and marketer: {found.journalist.basis}, for nothing more is known of the population.")
+    return Sheet("Who could find somebody", headings, tuple(rows), tuple(told), words=2)
+
+
+def _learned(found: Assessment) -> Sheet:
+    rows = [
+        (one.column, f"{float(one.baseline):.1%}", f"{float(one.average):.1%}", f"{one.certain:,}")
+        for one in found.attributes
+    ]
+    told = (
+        "How often a guess is right that names the most frequent value of those who look alike.",
+        "Without the table: the most frequent value of all.",
+        "Certain for: those in whose group all have the same value.",
+    )
+    headings = ("variable", "without the table", "with it", "certain for")
+    return Sheet("What could be learned about somebody, even without finding the record", headings, tuple(rows), told)
+
+
+def _contributions(found: Assessment, who: str) -> Sheet:
+    rows = [
+        (one.column, f"{one.without.alone:,}", "–" if one.coarser is None else f"{one.coarser.alone:,}")
+        for one in found.contributions
+    ]
+    title = f"What each variable gives away: {found.sizes.get(1, 0):,} {who} stand alone now"
+    return Sheet(title, ("variable", "alone without it", "alone if one level coarser"), tuple(rows))
 
 
 def _threshold(visit: Visit) -> Response:
     """Show what a threshold means: who is above it, and how many would have to be left out if nothing else is done."""
-    job = visit.project.found("assess")
-    if job is None or job.state is not State.DONE:
+    found: Assessment | None = visit.project.result("assess", Basis.REQUIRED)
+    if found is None:
         raise PolicyError("The table was not assessed yet.", hint="Load the page again.")
-    found: Assessment = job.result
     given = visit.request.query_params
-    if "limit" in given:
-        k = largest(found, float(given["limit"]) / 100)
+    if "persons" in given:
+        k = largest(found, _number(given["persons"], found.persons))
+    elif "limit" in given:
+        k = largest(found, _number(given["limit"], 100) * found.persons // 100)
     else:
-        k = min(max(int(given.get("k", USUAL)), 2), MOST)
+        k = min(max(_number(given.get("k", ""), MOST), 2), MOST)
     above = below(found, k)
     return visit.part("threshold", k=k, most=MOST, above=above, found=found, share=above / max(found.persons, 1))
+
+
+def _number(text: str, most: int) -> int:
+    return min(int(text), most) if text.isdecimal() else USUAL
 
 
 def below(found: Assessment, k: int) -> int:
@@ -63,26 +139,62 @@ def below(found: Assessment, k: int) -> int:
     return sum(persons for size, persons in found.sizes.items() if size < k)
 
 
-def largest(found: Assessment, limit: float) -> int:
-    """Return the largest k for which at most a share of the persons would have to be left out."""
-    fitting = [k for k in range(2, MOST + 1) if below(found, k) <= limit * found.persons]
+def largest(found: Assessment, persons: int) -> int:
+    """Return the largest k for which at most so many persons would have to be left out."""
+    fitting = [k for k in range(2, MOST + 1) if below(found, k) <= persons]
     return max(fitting, default=2)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Looked:
+    """Everybody; ``order``: a record of each, as they stand in the picture from left to right."""
+
+    people: People
+    order: NDArray[np.intp]
 
 
 def _look(visit: Visit) -> Response:
     """Look at every combination of facts, in the background."""
-    project = visit.project
-    project.begin("peers", lambda hook: peers(project.table(hook), project.policy, progress=hook))
+
+    def work(now: Moment, hook: Hook) -> Looked:
+        people = peers(now.table(hook), now.policy, progress=hook)
+        return Looked(people, persons_in_order(people))
+
+    visit.project.begin("peers", work, _map, basis=Basis.REQUIRED)
     return visit.back("assess")
+
+
+def _map(looked: Looked) -> Iterator[Block | Spotted]:
+    """Draw everybody; where the picture is pressed, the person who stands there is shown."""
+
+    def places(marks: Marks) -> list[Spot]:
+        bands = marks.images()[0].sliced(BANDS)
+        return [
+            Spot(box, f"/assess/person?part={place}", f"who stands {place} of {BANDS} from the left")
+            for place, box in enumerate(bands)
+        ]
+
+    people = looked.people
+    yield Spotted.of(charts.heatmap(people), "#person", places)
+    yield Section.of("How many facts it takes", "facts", [Figure(charts.facts(people)), people.sheet()])
 
 
 def _person(visit: Visit) -> Response:
     """Show which facts give one person away: names of columns, and no values."""
-    people = _people(visit)
-    number = visit.request.query_params.get("number", "")
-    if people is None or not number.isdecimal() or not 1 <= int(number) <= len(people):
-        raise ModelError("There is no such record.", hint="Give a number from 1 to that of the last record.")
-    return visit.part("person", number=int(number), facts=people.for_person(int(number) - 1))
+    looked: Looked | None = visit.project.result("peers", Basis.REQUIRED)
+    if looked is None:
+        raise ModelError("Not all combinations were looked at yet.", hint="Look at them first.")
+    order = looked.order
+    given = visit.request.query_params
+    if given.get("part", "").isdecimal():
+        place = min(int(given["part"]), BANDS - 1) * len(order) // BANDS
+    elif given.get("place", "").isdecimal() and 1 <= int(given["place"]) <= len(order):
+        place = int(given["place"]) - 1
+    else:
+        raise ModelError("There is no such place.", hint=f"Give a number from 1 to {len(order):,}.")
+    record = int(order[place])
+    facts = looked.people.for_person(record)
+    return visit.part("person", place=place + 1, last=len(order), record=record + 1, facts=facts)
 
 
 ROUTES = [

@@ -1,42 +1,83 @@
-"""Compare: what a release cost, and what it has kept."""
+"""Compare: what a release cost, and what it has kept. It shows chapters of the report, as they will be in it."""
 
 from collections.abc import Iterator
 
 from starlette.responses import Response
 
-from shoal import charts
-from shoal.charts.chart import Chart
-from shoal.comparison import Comparison, compare
-from shoal.qualities.correlations import pairs
+from shoal.analyses.learning import Learned
+from shoal.errors import ReleaseError
+from shoal.progress import Hook
 from shoal.release.release import Release
-from shoal.web.jobs import State
+from shoal.reporting.audience import Audience
+from shoal.reporting.chapters.risk import risk
+from shoal.reporting.chapters.summary import summary
+from shoal.reporting.chapters.utility import utility
+from shoal.reporting.chapters.variables import variables
+from shoal.reporting.document import Block
+from shoal.reporting.findings import Findings, of_release
+from shoal.sheet import Sheet
 from shoal.web.page import Visit, route
+from shoal.web.project import Moment
+from shoal.web.tried import remembered
 
-MOST = 12  # columns that are drawn
+OWNER = Audience(external=False, least=1)
 
 
 def released(visit: Visit) -> Release | None:
     """Return the release that was made by the policy as it is, if there is one."""
-    job = visit.project.found("anonymize")
-    return job.result if job is not None and job.state is State.DONE else None
+    found: Release | None = visit.project.result("anonymize")
+    return found
 
 
 def _show(visit: Visit) -> Response:
-    release = released(visit)
+    release, tried = released(visit), remembered(visit.project.folder)
     if release is None:
-        return visit.show("compare", release=None)
-    job = visit.project.begin("compare", lambda _: compare(release.given, release))
-    return visit.show("compare", job=job, draw=_pictures, release=release)
+        return visit.show("compare", release=None, tried=tried)
+    job = visit.project.begin("findings", lambda _, hook: of_release(release, hook), _told)
+    learned = visit.project.found("learning")
+    return visit.show("compare", job=job, release=release, tried=tried, learned=learned, targets=_targets(release))
 
 
-def _pictures(found: Comparison) -> Iterator[Chart]:
-    yield charts.costs({"the release": found.quality})
-    if found.recoding.matched and pairs(found.recoding):
-        yield charts.correlations(found.recoding)
-    for column in found.recoding.columns[:MOST]:
-        fates = found.columns.get(column.name)
-        if fates is not None and (fates.coarser or fates.changed):
-            yield charts.before_after(column)
+def _told(found: Findings) -> Iterator[Block]:
+    for chapter in (summary, variables, utility, risk):
+        yield chapter(found, OWNER)
 
 
-ROUTES = [route("/compare", _show)]
+def _targets(release: Release) -> list[str]:
+    """Return the columns that could be predicted: released as they are, and not always the same."""
+    table, quasi = release.table, set(release.given.quasi)
+    return [name for name in table.names if name not in quasi and len(table[name].values) > 1]
+
+
+def _learn(visit: Visit) -> Response:
+    """Predict a column from the release and from the original."""
+    found: Findings | None = visit.project.result("findings")
+    target = str(next(iter(visit.form.get("target", [""])), ""))
+    if found is None or found.release is None or target not in _targets(found.release):
+        raise ReleaseError("There is nothing to predict this from.", hint="Search for a release first.")
+
+    def work(_: Moment, hook: Hook) -> Learned:
+        return found.comparison.learning(target, progress=hook)
+
+    visit.project.again("learning", work, _predicted)
+    return visit.back("compare")
+
+
+def _predicted(learned: Learned) -> Iterator[Sheet]:
+    yield learned.sheet()
+
+
+def _again(visit: Visit) -> Response:
+    """Go back to a policy that was tried."""
+    tried, place = remembered(visit.project.folder), visit.request.path_params["place"]
+    if not 0 <= place < len(tried):
+        raise ReleaseError("This was not tried.", hint="Load the page again.")
+    visit.project.rewrite(tried[place].policy)
+    return visit.back("protect")
+
+
+ROUTES = [
+    route("/compare", _show),
+    route("/compare/learning", _learn, ["POST"]),
+    route("/compare/tried/{place:int}", _again, ["POST"]),
+]

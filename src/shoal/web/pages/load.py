@@ -4,6 +4,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 from starlette.datastructures import UploadFile
 from starlette.responses import Response
 
@@ -13,18 +14,24 @@ from shoal.sheet import Sheet
 from shoal.table.formats.format import FORMATS
 from shoal.table.options import Options
 from shoal.table.table import Table
-from shoal.validation import validated
+from shoal.web.forms import Field, fields, filled_in
 from shoal.web.page import Visit, route
+from shoal.web.project import Basis
 
 SHOWN = 10
-_TEXTS = ("separator", "decimal", "encoding", "sheet", "suppressed")
+_HIDDEN = {"engine"}  # rows are counted in memory here
 _UNPACKED, _RATIO = 2_000_000_000, 200  # bytes that a workbook may unpack to, and how many for each of its own
 
 
 def _show(visit: Visit) -> Response:
-    source = visit.project.source
-    job = None if source is None else visit.project.begin("read", visit.project.table, policy=False)
-    return visit.show("load", job=job, suffixes=",".join(_suffixes()))
+    project = visit.project
+    job = None if project.source is None else project.begin("read", lambda now, hook: now.raw(hook), basis=Basis.FILE)
+    said = project.policy.data.read.model_dump(mode="json", exclude_unset=True)
+    return visit.show("load", job=job, suffixes=_suffixes(), fields=_options(said))
+
+
+def _options(said: dict[str, Any]) -> list[Field]:
+    return [one for one in fields(Options, said) if one.name not in _HIDDEN]
 
 
 def _suffixes() -> list[str]:
@@ -32,11 +39,13 @@ def _suffixes() -> list[str]:
 
 
 def _upload(visit: Visit) -> Response:
-    """Take a file, and work on it from now on."""
+    """Take a file, and work on it from now on; how the last one was read says nothing about it."""
     path = taken(visit, "file")
     if path is None:
         raise ReadError("No file was chosen.")
-    visit.project.use(path, {})
+    data = {name: held for name, held in visit.project.policy.document().get("data", {}).items() if name != "read"}
+    visit.project.change({"data": data})
+    visit.project.use(path)
     return visit.back("load")
 
 
@@ -48,15 +57,16 @@ def taken(visit: Visit, field: str) -> Path | None:
     if Path(held.filename).suffix.lower() not in _suffixes():
         raise ReadError("This kind of file cannot be read.", hint=f"Known are {', '.join(_suffixes())}.")
     target = visit.project.uploaded(held.filename)
-    with target.open("wb") as file:
+    beside = target.with_name(f"{target.name}.partial")  # whoever reads the old file goes on reading it
+    with beside.open("wb") as file:
         while part := held.file.read(1 << 20):
             file.write(part)
     try:
-        _check_packed(target)
+        _check_packed(beside)
     except ReadError:
-        target.unlink()
+        beside.unlink()
         raise
-    return target
+    return beside.replace(target)
 
 
 def _check_packed(path: Path) -> None:
@@ -72,22 +82,21 @@ def _check_packed(path: Path) -> None:
         raise ReadError("The workbook unpacks to far more than it may.", hint="Save it as CSV, and load that.")
 
 
-def _options(visit: Visit) -> Response:
+def _read_again(visit: Visit) -> Response:
     """Read the file in another way."""
-    source = visit.project.source
-    if source is None:
+    if visit.project.source is None:
         raise ReadError("There are no data yet.", hint="Load a file first.")
-    said: dict[str, Any] = {name: value for name in _TEXTS if (value := visit.form.get(name, [""])[0])}
-    if texts := [name for name in visit.form.get("text", []) if name]:
-        said["text"] = texts
-    validated(Options, said, where="The reading options", error=ReadError)
-    visit.project.use(source.path, said)
+    asked = _options({})
+    default = {one.name: one.value for one in asked}
+    said = {name: value for name, value in filled_in(asked, visit.form).items() if value != default[name]}
+    data = visit.project.policy.document().get("data", {})
+    visit.project.change({"data": {**{name: held for name, held in data.items() if name != "read"}, "read": said}})
     return visit.back("load")
 
 
 def _rows(visit: Visit) -> Response:
     """Show the first rows, for who has asked to see values."""
-    table = visit.project.table(silent)
+    table = visit.project.now.raw(silent)
     number = min(table.records, SHOWN)
     cells = [_texts(table, name, number) for name in table.names]
     rows = tuple(zip(*cells, strict=True)) if cells else ()
@@ -97,13 +106,13 @@ def _rows(visit: Visit) -> Response:
 
 
 def _texts(table: Table, name: str, number: int) -> list[str]:
-    labels = table[name].labels().to_pylist()
-    return ["" if labels[code] is None else str(labels[code]) for code in table.codes(name)[:number].tolist()]
+    labels = table[name].labels().take(pa.array(table.codes(name)[:number]))
+    return ["" if label is None else str(label) for label in labels.to_pylist()]
 
 
 ROUTES = [
     route("/load", _show),
     route("/load", _upload, ["POST"]),
-    route("/load/options", _options, ["POST"]),
+    route("/load/options", _read_again, ["POST"]),
     route("/load/rows", _rows),
 ]

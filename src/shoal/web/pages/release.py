@@ -11,79 +11,125 @@ from shoal.progress import Hook, Progress
 from shoal.release.release import Release
 from shoal.reporting.report import report
 from shoal.table.formats.format import FORMATS
-from shoal.web.jobs import State
 from shoal.web.page import Visit, route
+from shoal.web.pages.assess import Looked
+from shoal.web.pages.attack import Tested
 from shoal.web.pages.compare import released
+from shoal.web.project import Basis, Moment, Project
 
 _SCRIPT = """import shoal
 
 policy = shoal.Policy.load("policy.toml")
-table = policy.apply(shoal.read({source!r}{options}))
+table = policy.read({source!r})
 release = shoal.anonymize(table, policy)
 attacks = shoal.attack(release, table)
 release.save({target!r})
-shoal.report(release, attacks).save("report.html")
+report = shoal.report(release, attacks)
+report.save("report.html")
+report.external().save("report-external.html")
 """
+_MORE = ("attack", "frontier", "schemes", "learning")
+_OF_REPORTS = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"  # they bring all with them
+_MAY_GO = {
+    "release": "the table; every requirement was verified in this file",
+    "manifest": "what was done, by which policy, and what was measured",
+    "report-external": "the report for others: no small number is in it",
+}
+_STAYS = {
+    "report": "the report with all numbers",
+    "internal": "the same for machines",
+    "mapping": "what every value became, to treat new data alike",
+    "policy": "what was decided",
+    "script": "does all of this again in Python",
+}
 
 
 def _show(visit: Visit) -> Response:
     release = released(visit)
     if release is None:
         return visit.show("release", release=None)
-    job = visit.project.begin("write", lambda hook: _written(visit, release, hook), more=_attacked(visit) is not None)
-    return visit.show("release", job=job, release=release)
+    job = visit.project.begin("write", lambda now, hook: _written(now, release, hook), more=_evidence(visit.project))
+    return visit.show(
+        "release", job=job, release=release, may_go=_MAY_GO, stays=_STAYS, attacked=_tested(visit.project)
+    )
 
 
-def _attacked(visit: Visit) -> Any:
-    job = visit.project.found("attack")
-    return job.result if job is not None and job.state is State.DONE else None
-
-
-def _written(visit: Visit, release: Release, hook: Hook) -> dict[str, str]:
-    """Write everything that can be taken away, and return what each file is."""
-    folder = visit.project.folder / "release"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    for old in folder.iterdir():
-        old.unlink()
-    source = visit.project.source
-    suffix = ".csv" if source is None or source.path.suffix.lower() not in _writes() else source.path.suffix.lower()
-    hook(Progress("writing the release", 0))
-    paths = release.save(folder / f"release{suffix}", progress=hook)
-    says = {"manifest": "its manifest, which may go out with it", "internal": "the internal manifest: stays with you",
-            "mapping": "what every value became: stays with you"}  # fmt: skip
-    found = {paths[0].name: "the release: every requirement was verified from this file"}
-    for path in paths[1:]:
-        found[path.name] = says[path.name.split(".")[-2]]
-    (folder / "policy.toml").write_text(toml.document(visit.project.policy.document()), encoding="utf-8")
-    found["policy.toml"] = "the policy"
-    (folder / "release.py").write_text(_script(visit, paths[0]), encoding="utf-8")
-    found["release.py"] = "a script that does the same"
-    made = report(release, _attacked(visit), progress=hook)
-    made.save(folder / "report.html")
-    made.external().save(folder / "report-external.html")
-    found["report.html"] = "the report: stays with you"
-    found["report-external.html"] = "the report for others"
+def _tested(project: Project) -> Tested | None:
+    found: Tested | None = project.result("attack")
     return found
 
 
-def _writes() -> set[str]:
-    return {suffix for kind in FORMATS.values() for suffix in kind.writes}
+def _evidence(project: Project) -> tuple[int | None, ...]:
+    """Return which results go into the report: if there are others, it is written again."""
+    jobs = [*(project.found(name) for name in _MORE), project.found("peers", Basis.REQUIRED)]
+    return tuple(None if job is None or job.result is None else job.number for job in jobs)
 
 
-def _script(visit: Visit, target: Path) -> str:
-    source = visit.project.source
-    options = {} if source is None else dict(source.options)
-    said = "".join(f", {name}={value!r}" for name, value in options.items())
-    return _SCRIPT.format(source="" if source is None else source.path.name, options=said, target=target.name)
+def _written(now: Moment, release: Release, hook: Hook) -> dict[str, str]:
+    """Write everything that can be taken away; return the name of each file by what it is."""
+    folder, project = now.project.folder / "release", now.project
+    folder.mkdir(mode=0o700, exist_ok=True)
+    for old in folder.iterdir():
+        old.unlink()
+    hook(Progress("writing the release", 0))
+    table, *beside = release.save(folder / f"release{_suffix(now.source)}", progress=hook)
+    found = {"release": table.name, **{path.name.split(".")[-2]: path.name for path in beside}}
+    made = report(release, progress=hook, **_known(project))
+    found["report"] = made.save(folder / "report.html").name
+    found["report-external"] = made.external().save(folder / "report-external.html").name
+    texts = {"policy.toml": toml.document(now.policy.document()), "release.py": _script(now.source, table)}
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return {**found, "policy": "policy.toml", "script": "release.py"}
+
+
+def _known(project: Project) -> dict[str, Any]:
+    """Return what else was found out, for the report."""
+    tested, looked, learned = _tested(project), project.result("peers", Basis.REQUIRED), project.result("learning")
+    return {
+        "attacks": None if tested is None else tested.attacked,
+        "people": looked.people if isinstance(looked, Looked) else None,
+        "frontier": project.result("frontier"),
+        "schemes": project.result("schemes"),
+        "analyses": [] if learned is None else [learned],
+    }
+
+
+def _suffix(source: Path | None) -> str:
+    """Return what the release is called like: as the data, if that can be written."""
+    written = {suffix for kind in FORMATS.values() for suffix in kind.writes}
+    suffix = "" if source is None else source.suffix.lower()
+    return suffix if suffix in written else ".csv"
+
+
+def _script(source: Path | None, target: Path) -> str:
+    return _SCRIPT.format(source="" if source is None else source.name, target=target.name)
+
+
+def _file(visit: Visit) -> Path:
+    """Return one of the files that were written, and no other."""
+    held: dict[str, str] | None = visit.project.result("write", more=_evidence(visit.project))
+    name = visit.request.path_params["name"]
+    if held is None or name not in held.values():
+        raise ReleaseError("There is no such file.", hint="Load the page again.")
+    return Path(visit.project.folder, "release", str(name))
 
 
 def _download(visit: Visit) -> Response:
-    """Hand out one of the files that were written, and no other."""
-    name = visit.request.path_params["name"]
-    job = visit.project.found("write", more=_attacked(visit) is not None)
-    if job is None or job.state is not State.DONE or name not in job.result:
-        raise ReleaseError("There is no such file.", hint="Load the page again.")
-    return FileResponse(visit.project.folder / "release" / name, filename=name)
+    path = _file(visit)
+    return FileResponse(path, filename=path.name)
 
 
-ROUTES = [route("/release", _show), route("/release/files/{name}", _download)]
+def _read(visit: Visit) -> Response:
+    """Show a report in the browser."""
+    path = _file(visit)
+    if path.suffix != ".html":
+        raise ReleaseError("Only reports are shown here.", hint="Download the file.")
+    return FileResponse(path, media_type="text/html", headers={"content-security-policy": _OF_REPORTS})
+
+
+ROUTES = [
+    route("/release", _show),
+    route("/release/files/{name}", _download),
+    route("/release/shown/{name}", _read),
+]

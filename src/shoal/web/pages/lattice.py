@@ -1,0 +1,148 @@
+"""The lattice of schemes, and what every k costs: both can be pressed."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from starlette.responses import Response
+
+from shoal import charts
+from shoal.anonymization import frontier, schemes
+from shoal.errors import PolicyError
+from shoal.reporting.document import Block
+from shoal.search.frontier import Frontier, Point
+from shoal.search.schemes import Schemes
+from shoal.web.jobs import Job
+from shoal.web.page import Visit, route
+from shoal.web.project import Project
+from shoal.web.spots import Marks, Spot, Spotted
+
+
+def begin(project: Project, name: str) -> Job:
+    """Begin to look at all schemes, or at what every k costs."""
+    if name == "frontier":
+        return project.begin(name, lambda now, hook: frontier(now.table(hook), now.policy, progress=hook), _costs)
+    return project.begin(name, lambda now, hook: schemes(now.table(hook), now.policy, progress=hook), _drawn)
+
+
+def _costs(found: Frontier) -> Iterator[Block | Spotted]:
+    points = [point for point in found.points if point.price is not None]
+    if points:
+        yield Spotted.of(charts.frontier(found), "#message", lambda marks: _points(marks, points))
+
+
+def _points(marks: Marks, points: list[Point]) -> list[Spot]:
+    return [
+        Spot(
+            box,
+            "/protect/choose",
+            f"Choose k = {point.k} with {100 * point.limit:g} % left out: cost {point.price:.3f}",
+            {"k": str(point.k), "limit": str(point.limit)},
+        )
+        for box, point in zip(marks.points(), points, strict=True)
+    ]
+
+
+def _drawn(found: Schemes) -> Iterator[Block | Spotted]:
+    chart = charts.lattice(found)
+    places = [int(value["id"]) for value in chart.spec["data"]["values"]]
+
+    def spots(marks: Marks) -> list[Spot]:
+        return [
+            Spot(box, f"/protect/scheme?place={place}", f"levels {' '.join(map(str, found.levels[place]))}")
+            for box, place in zip(marks.points(), places, strict=True)
+        ]
+
+    yield Spotted.of(chart, "#scheme", spots)
+
+
+def _choose(visit: Visit) -> Response:
+    """Require a k; of a point of the frontier also the limit."""
+    held = visit.project.policy.document()
+    others = [one for one in held.get("require", []) if one.get("model") != "k-anonymity"]
+    search = held.get("search", {})
+    try:
+        k = int(visit.form["k"][0])
+        if "limit" in visit.form:
+            search["suppression"] = float(visit.form["limit"][0])
+    except (KeyError, ValueError):
+        raise PolicyError("There is no such point.", hint="Choose one of the picture.") from None
+    visit.project.change({"require": [{"model": "k-anonymity", "k": k}, *others], "search": search})
+    return visit.back("protect")
+
+
+def _scheme(visit: Visit) -> Response:
+    """Show one scheme, and those one step away from it."""
+    found = _all_schemes(visit)
+    place = _place(found, visit.request.query_params.get("place", ""))
+    return visit.part(
+        "scheme",
+        scheme=found.scheme(place),
+        place=place,
+        here=_told(found, place),
+        beside=list(_beside(found, place)),
+        quality=found.quality,
+        persons=found.persons,
+    )
+
+
+def _all_schemes(visit: Visit) -> Schemes:
+    found: Schemes | None = visit.project.result("schemes")
+    if found is None:
+        raise PolicyError("The lattice was not explored yet.", hint="Explore it first.")
+    return found
+
+
+def _place(found: Schemes, text: str) -> int:
+    """Return the scheme that was asked for: the best, or the lowest, if nothing was said."""
+    if text.isdecimal() and int(text) < len(found):
+        return int(text)
+    return found.best if found.best is not None else 0
+
+
+def _told(found: Schemes, place: int) -> dict[str, Any]:
+    return {
+        "place": place,
+        "cost": float(found.prices[place]),
+        "left_out": int(found.suppressed[place]),
+        "meets": bool(found.meets[place]),
+    }
+
+
+def _beside(found: Schemes, place: int) -> Iterator[dict[str, Any]]:
+    """Return the schemes one step finer and one step coarser."""
+    near = np.flatnonzero(np.abs(found.levels - found.levels[place]).sum(axis=1) == 1)
+    for other in near.tolist():
+        column = int(np.flatnonzero(found.levels[other] != found.levels[place])[0])
+        before, level = int(found.levels[place, column]), int(found.levels[other, column])
+        yield {
+            "column": found.names[column],
+            "level": level,
+            "way": "coarser" if level > before else "finer",
+            **_told(found, other),
+        }
+
+
+def _fix(visit: Visit) -> Response:
+    """Search on the levels of one scheme only."""
+    found = _all_schemes(visit)
+    levels = found.scheme(_place(found, str(next(iter(visit.form.get("place", [""]))))))
+    search = visit.project.policy.document().get("search", {})
+    fixed = {name: [level, level] for name, level in levels.items()}
+    visit.project.change({"search": {**search, "recoding": "global", "levels": fixed}})
+    return visit.back("protect")
+
+
+def _free(visit: Visit) -> Response:
+    """Search on all levels again."""
+    search = visit.project.policy.document().get("search", {})
+    visit.project.change({"search": {name: held for name, held in search.items() if name != "levels"}})
+    return visit.back("protect")
+
+
+ROUTES = [
+    route("/protect/choose", _choose, ["POST"]),
+    route("/protect/scheme", _scheme),
+    route("/protect/levels", _fix, ["POST"]),
+    route("/protect/levels/free", _free, ["POST"]),
+]
