@@ -86,68 +86,119 @@ def pictures(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize(("width", "dark"), [(1280, False), (400, True)])
-def test_the_whole_way(browser, tmp_path, pictures, width, dark):
+@pytest.fixture(params=[(1280, False), (400, True)], ids=["wide", "narrow"])
+def walk(request, browser, tmp_path, pictures):
+    """Return a page on the demo's patients: wide and light, narrow and dark."""
+    width, dark = request.param
     shoal.write(hospital(patients=500, seed=2).patients, tmp_path / "patients.csv")
     server = Server(Project.open(tmp_path / "project", tmp_path / "patients.csv"))
-    walk = Walk(browser, server, width, dark=dark, pictures=pictures)
-    try:
-        walk.see("500 records × 27 columns")
-        walk.look(f"{width}-1-load")
-        walk.follow("Next: identify the columns")
-        walk.page.get_by_label("birth_date").wait_for()
-        for name in ("height", "weight", "bmi", "insurance"):
-            walk.page.get_by_label(name, exact=True).select_option("insensitive")
-        walk.look(f"{width}-2-identify")
-        walk.press("Decide, and assess the risk")
-        walk.see("can be told from all others by these values")
-        walk.press("Look at all combinations")
-        walk.page.locator(".spotted rect").nth(30).click()
-        walk.see("is given away by")
-        walk.see("Number 251 of 500 from the left")
-        walk.page.get_by_label("at least so many look alike").fill("5")
-        walk.see("k = 5, risk 1 in 5")
-        walk.look(f"{width}-3-assess")
-        walk.follow("Next: protect them")
-        walk.page.get_by_label("k", exact=True).fill("5")
-        walk.press("Add the model")
-        walk.see("Everybody looks like at least k − 1 others.")
-        walk.press("What does every k cost?")
-        walk.page.locator(".spotted rect").first.wait_for()
-        walk.press("Explore the lattice")
-        walk.page.get_by_role("heading", name="The lattice").wait_for()
-        walk.page.locator("section", has_text="The lattice").locator(".spotted rect").first.click()
-        walk.see("One step away")
-        walk.press("Change the hierarchy of postcode")
-        walk.page.get_by_label("keep", exact=True).fill("2")
-        walk.page.get_by_label("keep", exact=True).press("Tab")
-        walk.see("Use this hierarchy for postcode")
-        walk.look(f"{width}-4-protect-explored")
-        walk.press("Search for the best release")
-        walk.page.get_by_role("heading", name="The release").wait_for()
-        walk.look(f"{width}-4-protect")
-        walk.follow("Next: what did it cost?")
-        walk.see("Cost: 0 if nothing is lost")
-        walk.look(f"{width}-5-compare")
-        walk.follow("Next: attack it")
-        for name in ("reconstruction", "attribute-inference"):
-            walk.page.get_by_label(name).uncheck()
-        walk.press("Attack the release")
-        walk.see("Next: take it away")
-        walk.look(f"{width}-6-attack")
-        walk.follow("Next: take it away")
-        walk.page.get_by_role("heading", name="What may go out").wait_for()
-        walk.look(f"{width}-7-release")
-        with walk.page.expect_download() as taken:
-            walk.page.get_by_role("link", name="report-external.html", exact=True).click()
-        assert "External version" in Path(taken.value.path()).read_text(encoding="utf-8")
-        walk.page.reload()
-        walk.page.go_back()
-        walk.see("What does an adversary achieve against it?")
-        assert walk.wrong == []
-    finally:
-        walk.page.close()
-        server.close()
+    held = Walk(browser, server, width, dark=dark, pictures=pictures)
+    held.width = width
+    yield held
+    held.page.close()
+    server.close()
+    assert held.wrong == []
+
+
+def decide(walk):
+    """Choose roles, and ask for k = 5."""
+    walk.at("identify")
+    walk.page.get_by_label("birth_date").wait_for()
+    for name in ("height", "weight", "bmi", "insurance"):
+        walk.page.get_by_label(name, exact=True).select_option("insensitive")
+    walk.look(f"{walk.width}-2-identify")
+    walk.press("Decide, and assess the risk")
+    walk.see("can be told from all others by these values")
+
+
+def require(walk):
+    walk.at("protect")
+    walk.page.get_by_label("k", exact=True).fill("5")
+    walk.press("Add the model")
+    walk.page.get_by_role("cell", name="k ≥ 5").wait_for()
+
+
+def test_the_whole_way(walk):
+    walk.see("500 records × 27 columns")
+    walk.look(f"{walk.width}-1-load")
+    walk.follow("Next: identify the columns")
+    decide(walk)
+    walk.press("Look at all combinations")
+    walk.page.locator(".spotted rect").nth(30).click()
+    walk.see("Number 251 of 500 from the left")
+    walk.see("is given away by")
+    walk.page.get_by_label("at least so many look alike").fill("5")
+    walk.see("k = 5, risk 1 in 5")
+    walk.look(f"{walk.width}-3-assess")
+    walk.follow("Next: protect them")
+    require(walk)
+    walk.press("Search for the best release")
+    walk.page.get_by_role("heading", name="The release").wait_for()
+    walk.look(f"{walk.width}-4-protect")
+    walk.follow("Next: what did it cost?")
+    walk.see("The release meets the requirement of the policy")
+    walk.page.get_by_label("Predict").select_option("hypertension")
+    walk.press("Train on both, and test")
+    walk.see("by guessing")
+    walk.look(f"{walk.width}-5-compare")
+    walk.follow("Next: attack it")
+    for name in ("reconstruction", "attribute-inference"):
+        walk.page.get_by_label(name).uncheck()
+    walk.press("Attack the release")
+    walk.see("Next: take it away")
+    walk.look(f"{walk.width}-6-attack")
+    walk.follow("Next: take it away")
+    walk.page.get_by_role("heading", name="What may go out").wait_for()
+    walk.look(f"{walk.width}-7-release")
+    with walk.page.expect_download() as taken:
+        walk.page.get_by_role("link", name="report-external.html", exact=True).click()
+    assert "External version" in Path(taken.value.path()).read_text(encoding="utf-8")
+    with walk.page.expect_popup() as other:
+        walk.page.get_by_role("link", name="Read it in another tab: report.html").click()
+    other.value.get_by_role("heading", name="Anonymisation report").wait_for()
+    walk.page.reload()
+    walk.page.go_back()
+    walk.see("What does an adversary achieve against it?")
+
+
+def test_exploring(walk):
+    """The frontier and the lattice are pressed, a hierarchy is tried, weights and levels are set."""
+    decide(walk)
+    require(walk)
+    walk.press("What does every k cost?")
+    walk.page.get_by_role("heading", name="What every k costs").wait_for()
+    walk.press("Explore the lattice")
+    walk.page.get_by_role("heading", name="The lattice").wait_for()
+    walk.page.locator("section", has_text="The lattice").locator(".spotted rect").first.click()
+    walk.see("Does not meet what is required")
+    walk.press("Change the hierarchy of postcode")
+    walk.page.get_by_label("keep", exact=True).fill("2")
+    walk.page.get_by_label("keep", exact=True).press("Tab")
+    walk.page.get_by_alt_text("postcode: 125 values become 20, and *").wait_for()
+    walk.look(f"{walk.width}-4-protect-explored")
+    walk.press("Use this hierarchy for postcode")
+    walk.see("125 → 20 → *")
+    walk.page.get_by_label("Weight of sex").fill("3")
+    walk.page.get_by_label("Highest level of sex").fill("0")
+    walk.press("Save weights and levels")
+    walk.see("Some columns are kept between levels: sex 0 to 0.")
+    walk.press("What does every k cost?")
+    walk.page.locator(".spotted rect").last.click()
+    walk.page.get_by_role("cell", name="k ≥ 100").wait_for()
+    held = walk.server.project.policy
+    assert (held.k, held.search.suppression, held.search.weights) == (100, 1.0, {"sex": 3})
+
+
+def test_by_keyboard(walk):
+    walk.page.get_by_text("500 records × 27 columns").wait_for()
+    walk.page.keyboard.press("Tab")
+    assert walk.page.evaluate("document.activeElement.textContent") == "To the content"
+    walk.page.keyboard.press("Enter")
+    walk.page.keyboard.press("Tab")
+    walk.page.keyboard.press("Tab")
+    assert walk.page.evaluate("document.activeElement.textContent") == "Next: identify the columns"
+    walk.page.keyboard.press("Enter")
+    walk.see("What is each column to somebody who looks for a person?")
 
 
 @pytest.mark.parametrize("name", ["visits.xlsx", "besuche.csv"])

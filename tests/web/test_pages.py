@@ -4,9 +4,8 @@ import json
 import time
 
 from shoal.policy.policy import Policy
-from shoal.web.project import Basis
 from shoal.web.jobs import State
-from shoal.web.project import Project
+from shoal.web.project import Basis, Project
 
 ROLES = {"role:age": "quasi", "role:sex": "quasi", "role:dx": "sensitive"}
 

@@ -43,11 +43,13 @@ class Date(Spec):
     """
 
     kind: Literal["date"] = "date"
-    units: list[Unit] = Field(default_factory=list)
-    format: str | None = None
-    earliest: int | None = None
-    latest: int | None = None
-    unknown: Literal["refuse", "suppress"] = "refuse"
+    units: list[Unit] = Field(
+        default_factory=list, description="the levels, from fine to coarse; all, if none is named"
+    )
+    format: str | None = Field(default=None, description="how dates are written where they are text, such as %d.%m.%Y")
+    earliest: int | None = Field(default=None, description="all dates before this year are one")
+    latest: int | None = Field(default=None, description="all dates after this year are one")
+    unknown: Literal["refuse", "suppress"] = Field(default="refuse", description="what to do with text that is no date")
 
     @model_validator(mode="after")
     def _check(self) -> Self:

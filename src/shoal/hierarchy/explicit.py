@@ -35,11 +35,17 @@ class Explicit(Spec):
     """
 
     kind: Literal["explicit"] = "explicit"
-    file: str | None = None
-    separator: str | None = None
-    values: dict[str, list[str]] = Field(default_factory=dict)
-    unknown: Literal["refuse", "suppress"] = "refuse"
-    check_labels: bool = True
+    file: str | None = Field(default=None, description="a text file: a row for each value, a column for each level")
+    separator: str | None = Field(default=None, description="what stands between fields; found out if not given")
+    values: dict[str, list[str]] = Field(
+        default_factory=dict, description="for each value its labels on levels 1, 2, …"
+    )
+    unknown: Literal["refuse", "suppress"] = Field(
+        default="refuse", description="what to do with values that are not there"
+    )
+    check_labels: bool = Field(
+        default=True, description="whether labels that look like intervals must hold their values, and not overlap"
+    )
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -27,8 +27,8 @@ class Frequency(Spec):
     """
 
     kind: Literal["frequency"] = "frequency"
-    keep: list[int] = Field(min_length=1)
-    other: str = "other"
+    keep: list[int] = Field(min_length=1, description="how many categories each level keeps at most, ever fewer")
+    other: str = Field(default="other", description="the label of the rest")
     of_persons = True
 
     @model_validator(mode="after")

@@ -13,6 +13,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from shoal.hierarchy.hierarchy import Hierarchy, ladder
 from shoal.hierarchy.spec import KINDS, Spec, refuse_unknown
@@ -38,8 +39,10 @@ class Icd10(Spec):
     """
 
     kind: Literal["icd10"] = "icd10"
-    edition: Literal["who", "cm"] = "who"
-    unknown: Literal["refuse", "suppress"] = "refuse"
+    edition: Literal["who", "cm"] = Field(default="who", description="whose codes: they draw some blocks differently")
+    unknown: Literal["refuse", "suppress"] = Field(
+        default="refuse", description="what to do with values that are no ICD-10 code"
+    )
 
     def build(self, column: Column, counts: NDArray[np.int64], folder: Path) -> Hierarchy:
         """Bind to a column of codes."""

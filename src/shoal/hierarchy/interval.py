@@ -38,11 +38,13 @@ class Interval(Spec):
     """
 
     kind: Literal["interval"] = "interval"
-    widths: list[Number] = Field(default_factory=list)
-    anchor: Number = 0
-    cuts: list[list[Number]] = Field(default_factory=list)
-    bottom: Number | None = None
-    top: Number | None = None
+    widths: list[Number] = Field(
+        default_factory=list, description="one level for each, every width a multiple of the one before"
+    )
+    anchor: Number = Field(default=0, description="where an interval begins")
+    cuts: list[list[Number]] = Field(default_factory=list, description="instead: where intervals begin, on each level")
+    bottom: Number | None = Field(default=None, description="all below is one interval")
+    top: Number | None = Field(default=None, description="all from here on is one interval, such as 90 for 90+")
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -30,9 +30,13 @@ class Order(Spec):
     """
 
     kind: Literal["order"] = "order"
-    sizes: list[int] = Field(min_length=1)
-    order: list[str] = Field(default_factory=list)
-    unknown: Literal["refuse", "suppress"] = "refuse"
+    sizes: list[int] = Field(
+        min_length=1, description="how many values a group holds, each a multiple of the one before"
+    )
+    order: list[str] = Field(default_factory=list, description="the values in their order, where they are text")
+    unknown: Literal["refuse", "suppress"] = Field(
+        default="refuse", description="what to do with values that are not in the order"
+    )
 
     @model_validator(mode="after")
     def _check(self) -> Self:

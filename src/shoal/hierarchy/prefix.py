@@ -45,11 +45,13 @@ class Prefix(Spec):
     """
 
     kind: Literal["prefix"] = "prefix"
-    keep: list[int] = Field(default_factory=list)
-    code: str | None = None
-    length: int | None = Field(default=None, ge=1)
-    mask: str = "*"
-    unknown: Literal["refuse", "suppress"] = "refuse"
+    keep: list[int] = Field(default_factory=list, description="how many characters each level keeps, ever fewer")
+    code: str | None = Field(default=None, description="instead: the name of a well-known code")
+    length: int | None = Field(default=None, ge=1, description="how long a code is")
+    mask: str = Field(default="*", description="what stands for the characters that are left out")
+    unknown: Literal["refuse", "suppress"] = Field(
+        default="refuse", description="what to do with values of another length, or that are no such code"
+    )
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -1,9 +1,8 @@
 """The people of a table: how each of them is protected by their peers, variable by variable."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,8 +15,9 @@ from shoal.individuals.protection import share_with
 from shoal.individuals.question import Question
 from shoal.individuals.sampling import mean_interval, share_interval
 from shoal.individuals.sweep import Sweep, sweep
+from shoal.individuals.telling import ALL, telling
 from shoal.individuals.variable import Variable
-from shoal.kernels.subsets import NONE, Rows
+from shoal.kernels.subsets import NONE
 from shoal.progress import silent
 from shoal.sheet import Sheet, Shown
 from shoal.subsets import SubsetCounts
@@ -29,7 +29,6 @@ ASSUMPTIONS = (
     "The adversary knows something about one person only.",
 )
 FEW = 3  # facts that are combined in a wide table to find out what gives one person away
-ALL = 16  # columns of which all combinations are looked at for one person
 MEASURES = ("ppp", "npp", "poac")
 QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 
@@ -254,28 +253,20 @@ class People(Shown):
         return tuple(sorted((self._facts(held, row) for held in self.variables.values()), key=lambda one: one.ppp))
 
     def _facts(self, held: Variable, row: int) -> Facts:
-        telling = self._telling(held, row)
-        minimal: list[int] = []
-        for one in sorted(telling, key=lambda subset: (subset.bit_count(), subset)):
-            if not any(other & one == other for other in minimal):
-                minimal.append(one)
+        found = telling(self.counts[held.name].rows, row, held.least.variable, self._asked(held), self.p)
         return Facts(
             held.name,
             float(held.least.ppp().floats()[row]),
             self._names(int(held.least.subset[row])),
-            tuple(map(self._names, minimal)),
+            tuple(map(self._names, found.tolist())),
         )
 
-    def _telling(self, held: Variable, row: int) -> list[int]:
-        """Return the combinations that breach one person; in a wide table those of a few variables only."""
-        rows, known = self.counts[held.name].rows, self.counted.subset(held.known)
+    def _asked(self, held: Variable) -> NDArray[np.uint64]:
+        """Return the combinations that are looked at for one person; in a wide table those of a few variables only."""
         asked = self.question
         if self.plan.way == "searched" or len(self.counted.columns) > ALL:
             asked = replace(asked, most=min(asked.most or FEW, FEW))
-        persons = _agreeing_with(rows, row)
-        bit = 1 << held.least.variable
-        listed = asked.subsets(known)
-        return [one for one in listed if Fraction(persons(one) - persons(one | bit), persons(one)) <= self.p]
+        return np.fromiter(asked.subsets(self.counted.subset(held.known)), np.uint64)
 
     def _names(self, subset: int) -> tuple[str, ...]:
         return tuple(name for place, name in enumerate(self.counted.names) if subset >> place & 1)
@@ -287,26 +278,6 @@ class People(Shown):
         if name not in self.variables:
             raise ColumnError.unknown(name, self.variables)
         return self.variables[name]
-
-
-def _agreeing_with(rows: Rows, row: int) -> Callable[[int], int]:
-    """Return what counts the persons who agree with one row in a subset of the columns."""
-    lacking = sum(1 << place for place in range(len(rows.columns)) if rows.lacking(1 << place)[row])
-    simple = len(rows.weights) == len(rows)
-    agree = rows.agreement(row)
-    patterns, place = np.unique(agree, return_inverse=True)  # far fewer than rows
-    weights = np.bincount(place, rows.weights[rows.holders], len(patterns)).astype(np.int64)
-
-    @cache
-    def persons(subset: int) -> int:
-        if lacking & subset:
-            return 1
-        if simple:
-            return int(weights[patterns & np.uint64(subset) == subset].sum())
-        whose = np.unique(rows.holders[agree & np.uint64(subset) == subset])
-        return int(rows.weights[whose].sum())
-
-    return persons
 
 
 def _quantiles(values: NDArray[np.float64], weights: NDArray[np.int64]) -> list[float]:

@@ -10,12 +10,12 @@ from shoal.charts.correlations import correlations
 from shoal.charts.costs import costs
 from shoal.charts.learning import achieved, learning
 from shoal.charts.survival import survival
-from shoal.qualities.quality import Aspect, Measured, Score
+from shoal.qualities.quality import QUALITIES, Aspect, Measured, Score
 from shoal.reporting.audience import Audience
 from shoal.reporting.document import Beside, Block, Figure, Section, Text, Tone
 from shoal.reporting.findings import Findings
 from shoal.sheet import Sheet
-from shoal.words import short
+from shoal.words import first_sentence, short
 
 MOST = 16  # columns that are drawn before and after
 
@@ -46,12 +46,13 @@ def _measures(found: Findings, audience: Audience) -> Iterator[Block]:
                     (
                         str(aspect),
                         name,
+                        first_sentence(QUALITIES[name]),
                         *value,
                         f"{one.total.cost:.2f}" if audience.external else f"{one.total.cost:.3f}",
                     )
                 )
-    headings = ("about", "measure", "cost") if audience.external else ("about", "measure", "value", "cost")
-    yield Sheet("What it cost", headings, tuple(rows), words=2)
+    headings = ("about", "measure", "it says", *(() if audience.external else ("value",)), "cost")
+    yield Sheet("What it cost", headings, tuple(rows), words=3)
     yield Figure(audience.chart(costs({"the release": told})))
 
 

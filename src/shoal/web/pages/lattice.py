@@ -140,7 +140,14 @@ def _free(visit: Visit) -> Response:
     return visit.back("protect")
 
 
+def _explored(visit: Visit) -> Response:
+    """Show what was explored."""
+    jobs = {name: visit.project.found(name) for name in ("frontier", "schemes")}
+    return visit.part("explored", done={name: job for name, job in jobs.items() if job is not None and job.blocks})
+
+
 ROUTES = [
+    route("/protect/explored", _explored),
     route("/protect/choose", _choose, ["POST"]),
     route("/protect/scheme", _scheme),
     route("/protect/levels", _fix, ["POST"]),

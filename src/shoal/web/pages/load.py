@@ -1,15 +1,18 @@
 """Load: which data these are."""
 
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from starlette.datastructures import UploadFile
 from starlette.responses import Response
 
-from shoal.errors import ReadError
+from shoal.errors import ReadError, counted
 from shoal.progress import silent
+from shoal.reporting.document import Block, Text, Tone
 from shoal.sheet import Sheet
 from shoal.table.formats.format import FORMATS
 from shoal.table.options import Options
@@ -25,9 +28,26 @@ _UNPACKED, _RATIO = 2_000_000_000, 200  # bytes that a workbook may unpack to, a
 
 def _show(visit: Visit) -> Response:
     project = visit.project
-    job = None if project.source is None else project.begin("read", lambda now, hook: now.raw(hook), basis=Basis.FILE)
+    job = (
+        None
+        if project.source is None
+        else project.begin("read", lambda now, hook: now.raw(hook), _told, basis=Basis.FILE)
+    )
     said = project.policy.data.read.model_dump(mode="json", exclude_unset=True)
     return visit.show("load", job=job, suffixes=_suffixes(), fields=_options(said))
+
+
+def _told(table: Table) -> Iterator[Block]:
+    """Tell what the columns are, without a value of them."""
+    rows = []
+    for column in table.columns:
+        gaps = np.count_nonzero(table.codes(column.name) >= len(column.values))
+        share = f"{gaps / table.records:.1%}" if gaps else ""
+        rows.append((column.name, str(column.kind), f"{len(column.values):,}", share))
+    title = f"{counted(table.records, 'record')} × {counted(len(rows), 'column')}"
+    yield Sheet(title, ("column", "kind", "different values", "missing"), tuple(rows), words=2)
+    for note in table.source.notes:
+        yield Text(note, Tone.NOTE)
 
 
 def _options(said: dict[str, Any]) -> list[Field]:

@@ -1,6 +1,6 @@
 """Protect: what is required, and the search for the best release."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from starlette.responses import Response
@@ -8,6 +8,7 @@ from starlette.responses import Response
 from shoal import toml
 from shoal.anonymization import anonymize
 from shoal.assessment import Assessment
+from shoal.disclosure import USUAL
 from shoal.errors import PolicyError
 from shoal.models.model import MODELS
 from shoal.policy.requirements import PresetRequirement, first_line
@@ -15,7 +16,7 @@ from shoal.policy.search import Search
 from shoal.presets.preset import PRESETS
 from shoal.progress import Hook
 from shoal.release.release import Release
-from shoal.reporting.document import Block, Facts
+from shoal.reporting.document import Block, Listing
 from shoal.sheet import Sheet
 from shoal.web.forms import Field, fields, filled_in
 from shoal.web.jobs import Job, State
@@ -71,9 +72,8 @@ def _fields(visit: Visit) -> Response:
     """Show the fields of a model, and what it means."""
     model = MODELS[visit.request.query_params.get("model", "")]
     sensitive = [held for held, said in visit.project.policy.columns.items() if said.role == "sensitive"]
-    return visit.part(
-        "fields", says=f"{first_sentence(model)}.", fields=fields(model, choices={"column": sensitive}), form="model"
-    )
+    asked = fields(model, {"k": USUAL}, choices={"column": sensitive})
+    return visit.part("fields", says=f"{first_sentence(model)}.", fields=asked, form="model")
 
 
 def _require(visit: Visit) -> Response:
@@ -153,16 +153,14 @@ def _told(release: Release) -> Iterator[Block]:
     ]
     told = ("Cost: 0 if nothing is lost in that respect, 1 if everything is.",)
     yield Sheet("What it cost", ("measure", "value", "cost"), tuple(costs), told)
-    if release.notes:
-        yield Facts(tuple(("note", note) for note in release.notes))
+    yield Listing(release.notes)
 
 
 def _results(visit: Visit) -> Response:
-    """Show what the searches have come to, or how far they are."""
-    jobs = {name: visit.project.found(name) for name in WORK}
-    for job in jobs.values():
-        if job is not None:
-            job.wait(PATIENCE / 2)
+    """Show what the search has come to, or how far it is."""
+    jobs = {name: job for name in WORK if (job := visit.project.found(name)) is not None}
+    if jobs:
+        max(jobs.values(), key=lambda job: job.number).wait(PATIENCE)
     found: Assessment | None = visit.project.result("assess", Basis.REQUIRED)
     return visit.part(
         "results",
@@ -175,8 +173,8 @@ def _results(visit: Visit) -> Response:
     )
 
 
-def _in_state(jobs: dict[str, Job | None], state: State) -> dict[str, Job]:
-    return {name: job for name, job in jobs.items() if job is not None and job.state is state}
+def _in_state(jobs: Mapping[str, Job], state: State) -> dict[str, Job]:
+    return {name: job for name, job in jobs.items() if job.state is state}
 
 
 ROUTES = [
