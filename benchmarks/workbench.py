@@ -23,8 +23,8 @@ import numpy as np
 
 import shoal
 
-PAGES = ("load", "identify", "assess", "protect", "compare", "attack", "release", "assess/threshold?k=11")
-PATIENCE = 0.4  # seconds that a page waits for work of its own, so that it need not be loaded twice
+PAGES = ("load", "identify", "assess", "protect", "compare", "attack", "release")
+PARTS = ("assess/threshold?k=11", "assess/person?part=30", "protect/results", "protect/ladders", "protect/explored")
 POLICY = """
 version = 1
 [columns]
@@ -98,7 +98,7 @@ class Client:
 
 
 def job_of(text):
-    found = re.search(r'hx-get="/job/(\d+)"', text)
+    found = re.search(r"/job/(\d+)/cancel", text)
     return None if found is None else int(found[1])
 
 
@@ -106,7 +106,7 @@ def walk(client, during, page):
     """Ask for all pages until the work that a page waits for is done."""
     begun = time.perf_counter()
     while job_of(client.get(page, during)) is not None:
-        for one in PAGES:
+        for one in (*PAGES, *PARTS):
             client.get(one, during)
     return round(time.perf_counter() - begun, 1)
 
@@ -121,26 +121,29 @@ def measured(process, client, given):
     took["assess"] = walk(client, "assess", "assess")
     for name, path, page in (
         ("peers", "assess/peers", "assess"),
-        ("search", "protect/begin/anonymize", "protect"),
-        ("frontier", "protect/begin/frontier", "protect"),
-        ("schemes", "protect/begin/schemes", "protect"),
+        ("search", "protect/begin/anonymize", "protect/results"),
+        ("frontier", "protect/begin/frontier", "protect/results"),
+        ("schemes", "protect/begin/schemes", "protect/results"),
         ("compare", None, "compare"),
         ("attack", "attack", "attack"),
         ("release", None, "release"),
     ):
         if path is not None:
-            client.post(path, attack=["linkage", "homogeneity"])
+            client.post(path, **({"attack": ["linkage", "homogeneity"]} if name == "attack" else {}))
         took[name] = walk(client, name, page)
     for page in PAGES:
         client.settled(page)
     held, threads = memory(process, "VmRSS"), memory(process, "Threads")
     for number in range(10):
-        client.post("protect/search", recoding="local", suppression="0.02", seed=str(number + 1))
-        client.post("protect/begin/anonymize")
-        time.sleep(0.3)
-        client.post(f"job/{job_of(client.get('protect'))}/cancel")
-    client.settled("protect")
+        client.post("protect/begin/anonymize", recoding="local", suppression="0.02", seed=str(number + 1))
+        client.post(f"job/{job_of(client.get('protect/results'))}/cancel")
+    client.settled("protect/results")
     time.sleep(3)
+    stopped = memory(process, "VmRSS"), memory(process, "Threads")
+    for k in range(2, 12):
+        client.post("protect/choose", k=str(k))
+        client.post("protect/begin/anonymize", recoding="global", suppression="0.02")
+        client.settled("protect/results")
     return {
         "rows": given.rows,
         "load": os.getloadavg()[0],
@@ -151,8 +154,12 @@ def measured(process, client, given):
             for during, told in client.slowest.items()
         },
         "slowest": round(max(max(told.values()) for told in client.slowest.values()), 2),
-        "GiB before and after ten stopped searches": [held, memory(process, "VmRSS")],
-        "threads before and after": [threads, memory(process, "Threads")],
+        "GiB before, after ten searches that were stopped, after ten more": [
+            held,
+            stopped[0],
+            memory(process, "VmRSS"),
+        ],
+        "threads before and after those that were stopped": [threads, stopped[1]],
         "peak GiB": memory(process, "VmHWM"),
     }
 

@@ -49,7 +49,8 @@ def test_all_seven_steps(served):
 def test_a_point_of_the_frontier_becomes_the_policy(served):
     decided(served)
     served.ask("POST", "/protect/begin/frontier", body={})
-    assert "Choose k = 5" in served.page("/protect/results").text
+    assert "/protect/explored" in served.page("/protect/results").text
+    assert "Choose k = 5" in served.ask("GET", "/protect/explored").text
     served.ask("POST", "/protect/choose", body={"k": "5", "limit": "0.02"})
     held = served.project.policy.document()
     assert held["require"] == [{"model": "k-anonymity", "k": 5}]

@@ -15,7 +15,7 @@ from shoal.individuals.protection import share_with
 from shoal.individuals.question import Question
 from shoal.individuals.sampling import mean_interval, share_interval
 from shoal.individuals.sweep import Sweep, sweep
-from shoal.individuals.telling import ALL, telling
+from shoal.individuals.telling import ALL, Lookalikes
 from shoal.individuals.variable import Variable
 from shoal.kernels.subsets import NONE
 from shoal.progress import silent
@@ -250,10 +250,13 @@ class People(Shown):
         row = int(self.counted.expand(np.arange(len(self.counted.rows)))[record])
         if self.question.sampled is not None and self.question.sampled[row] == 0:
             raise ModelError(f"Record {record:,} is not in the sample.", hint="Ask about everybody, or about another.")
-        return tuple(sorted((self._facts(held, row) for held in self.variables.values()), key=lambda one: one.ppp))
+        different = {id(counts.rows): counts.rows for counts in self.counts.values()}  # mostly they are the same
+        alike = {key: Lookalikes(rows, row) for key, rows in different.items()}
+        found = (self._facts(held, row, alike[id(self.counts[held.name].rows)]) for held in self.variables.values())
+        return tuple(sorted(found, key=lambda one: one.ppp))
 
-    def _facts(self, held: Variable, row: int) -> Facts:
-        found = telling(self.counts[held.name].rows, row, held.least.variable, self._asked(held), self.p)
+    def _facts(self, held: Variable, row: int, alike: Lookalikes) -> Facts:
+        found = alike.telling(held.least.variable, self._asked(held), self.p)
         return Facts(
             held.name,
             float(held.least.ppp().floats()[row]),

@@ -15,19 +15,33 @@ ALL = 16  # columns of which all combinations are counted at once
 _TOGETHER = 1 << 22  # pairs of a combination and a row that are compared at once
 
 
-def telling(rows: Rows, row: int, variable: int, subsets: Subsets, p: Fraction) -> Subsets:
-    """Return the minimal ones of some subsets of columns that tell the variable of one row up to a share p.
+class Lookalikes:
+    """Who looks like one person, by what is known: they are counted for any combination of columns."""
 
-    Of the persons who agree with the row in a subset, a share has another value in the column ``variable``; if that is
-    at most p, the subset tells it.
+    def __init__(self, rows: Rows, row: int) -> None:
+        agree = rows.agreement(row)
+        single = len(rows.weights) == len(rows)
+        self._lacking = np.uint64(
+            sum(1 << place for place in range(len(rows.columns)) if rows.lacking(1 << place)[row])
+        )
+        self._count = _of_single(rows, agree) if single and len(rows.columns) <= ALL else _one_by_one(rows, agree)
 
-    >>> rows = Rows.of([np.array([0, 0, 1]), np.array([0, 1, 1])], np.ones(3, np.int64))
-    >>> telling(rows, 0, 0, np.array([2], np.uint64), Fraction(0)).tolist()  # the only one with 0 in column 1
-    [2]
-    """
-    persons = _agreeing_with(rows, row)
-    all_, same = persons(subsets), persons(subsets | np.uint64(1 << variable))
-    return _minimal(subsets[_at_most(all_ - same, all_, p)])
+    def persons(self, subsets: Subsets) -> Counts:
+        """Return how many persons agree in each of some subsets of the columns."""
+        return np.where(subsets & self._lacking, 1, self._count(subsets))  # what matches nothing leaves one alone
+
+    def telling(self, variable: int, subsets: Subsets, p: Fraction) -> Subsets:
+        """Return the minimal ones of some subsets that tell a variable up to a share p.
+
+        Of the persons who agree in a subset, a share has another value in the column ``variable``; if that is at most
+        p, the subset tells it.
+
+        >>> rows = Rows.of([np.array([0, 0, 1]), np.array([0, 1, 1])], np.ones(3, np.int64))
+        >>> Lookalikes(rows, 0).telling(0, np.array([2], np.uint64), Fraction(0)).tolist()  # no other has 0 in column 1
+        [2]
+        """
+        alike, same = self.persons(subsets), self.persons(subsets | np.uint64(1 << variable))
+        return _minimal(subsets[_at_most(alike - same, alike, p)])
 
 
 def _at_most(part: Counts, whole: Counts, p: Fraction) -> NDArray[np.bool_]:
@@ -52,19 +66,6 @@ def _minimal(subsets: Subsets) -> Subsets:
             held |= some & one == one
         found = np.concatenate([found, some[~held]])
     return found
-
-
-def _agreeing_with(rows: Rows, row: int) -> Callable[[Subsets], Counts]:
-    """Return what counts the persons who agree with one row in each of some subsets of the columns."""
-    lacking = np.uint64(sum(1 << place for place in range(len(rows.columns)) if rows.lacking(1 << place)[row]))
-    agree = rows.agreement(row)
-    single = len(rows.weights) == len(rows)
-    count = _of_single(rows, agree) if single and len(rows.columns) <= ALL else _one_by_one(rows, agree)
-
-    def persons(subsets: Subsets) -> Counts:
-        return np.where(subsets & lacking, 1, count(subsets))  # what matches nothing leaves the person alone
-
-    return persons
 
 
 def _of_single(rows: Rows, agree: Subsets) -> Callable[[Subsets], Counts]:
