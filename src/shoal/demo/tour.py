@@ -279,6 +279,8 @@ def _show_end(folder: Path, console: "Console") -> None:
         "--predict hypertension"
     )
     console.print("  [dim]writes the whole report, with all attacks, and tells whether a prediction survives[/dim]")
+    console.print(f"  shoal serve {folder / 'patients.csv'} --policy {folder / 'policy.toml'}")
+    console.print("  [dim]opens the workbench in your browser, with all of this to press[/dim]")
     console.print(f"  shoal init {folder / 'admissions.csv'} -o my-policy.toml")
     console.print("  [dim]writes a policy for a file of yours, with a comment at every step[/dim]\n")
 
