@@ -5,6 +5,7 @@ import zipfile
 
 import pytest
 
+import shoal
 from shoal.web.guard import COOKIE, HEADER
 
 
@@ -131,3 +132,30 @@ def test_nothing_is_left_of_a_temporary_project(empty):
     assert (folder / "uploads/a.csv").exists()
     empty.project.close()
     assert not folder.exists()
+
+
+def test_formulas_are_shown_as_text_and_told(empty):
+    """What a spreadsheet would run is escaped on pages, written as text, and the owner is told."""
+    formula = '=HYPERLINK("http://evil.example")'
+    lines = ["age,remark", *(f'{20 + place % 3},"{formula.replace(chr(34), chr(34) * 2)}"' for place in range(12))]
+    empty.upload("formulas.csv", "\n".join(lines).encode())
+    empty.page("/load")
+    assert "=HYPERLINK(&#34;http://evil.example&#34;)" in empty.ask("GET", "/load/rows").text
+    empty.page("/identify")
+    empty.ask("POST", "/identify", body={"role:age": "quasi", "role:remark": "insensitive"})
+    text = empty.project.policy.document()
+    empty.project.change({"columns": {**text["columns"], "remark": {"role": "insensitive", "names_nobody": True}}})
+    empty.ask("POST", "/protect/require", body={"model": "k-anonymity", "k": "2"})
+    empty.ask("POST", "/protect/begin/anonymize", body={})
+    assert "would run as a formula" in empty.page("/protect/results").text
+    assert "remark" in empty.page("/release").text
+
+
+def test_a_workbook_with_formulas_is_written_without(tmp_path):
+    table = shoal.read({"remark": ["=1+1", "@SUM(1)"], "age": [1, 2]})
+    shoal.write(table, tmp_path / "out.xlsx")
+    with zipfile.ZipFile(tmp_path / "out.xlsx") as packed:
+        sheet = packed.read("xl/worksheets/sheet1.xml").decode()
+    assert "<f>" not in sheet
+    assert table["remark"].has_formulas
+    assert not shoal.read({"a": ["-", "- none", "-1", "+49 30 1234"]})["a"].has_formulas

@@ -126,6 +126,10 @@ def notes(case: Case, made: Transformed) -> tuple[str, ...]:
         found.append("Numbers are cut anywhere: the ends of their intervals are exact values of members of the class.")
     if case.leaders:
         found.append(f"What it cost does not count columns that follow others: {', '.join(case.leaders)}.")
+    runs = [column.name for column in made.table.columns if column.has_formulas]
+    if runs:
+        told = "holds text that a spreadsheet would run as a formula: open the release as text, not by a double click"
+        found.append(f"Column '{runs[0]}' {told}.")
     if case.table.subject is None:
         found.append("No column says whose row it is: every record is taken for a person.")
     return tuple(found)

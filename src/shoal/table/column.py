@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 from shoal.table.kind import Kind, kind_of
 
 SUPPRESSED = "*"
+_FORMULA = r"^(?:[=@\t\r]|[+-].*[(!|])"  # −1 and "- none" are none
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,6 +44,11 @@ class Column:
     def is_text(self) -> bool:
         """Whether the values are text, be they ordered or not."""
         return kind_of(self.values.type, self.name) is Kind.TEXT
+
+    @property
+    def has_formulas(self) -> bool:
+        """Whether there is text that a spreadsheet would run when it opens the table as CSV."""
+        return self.is_text and bool(pc.any(pc.match_substring_regex(as_text(self.values), _FORMULA)).as_py())
 
     def labels(self) -> pa.StringArray:
         """Return how each code is written: the value as text, null for missing, ``*`` for suppressed."""
