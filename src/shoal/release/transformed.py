@@ -13,6 +13,7 @@ from shoal.recoding.recoding import Recoded, Recoding
 from shoal.release.columns import compacted, labelled
 from shoal.release.pseudonyms import pseudonymous
 from shoal.release.representative import represented
+from shoal.table.about import About
 from shoal.table.column import Column
 from shoal.table.raw import Encoded
 from shoal.table.role import Role
@@ -128,7 +129,9 @@ def transformed(  # noqa: PLR0913 - a table, what becomes of its rows, and of it
     alike = group_rows([codes for _, codes in columns], [column.size for column, _ in columns], len(records))
     order = np.argsort(alike.ids, kind="stable")
     encoded = [Encoded(column, np.ascontiguousarray(codes[order])) for column, codes in columns]
-    made = Table.of(encoded, len(records), Source(table.source.origin, table.source.frame, table.source.details))
+    about = {held.column.name: _about(held.column, table) for held in encoded if held.column.name in table.source.about}
+    before = table.source
+    made = Table.of(encoded, len(records), Source(before.origin, before.frame, before.details, about=about))
     roles = {
         name: Role.INSENSITIVE if name in keys else role for name, role in table.roles.items() if name not in left_out
     }
@@ -145,3 +148,9 @@ def _by_role(roles: Mapping[str, Role]) -> dict[str, list[str]]:
 def _why_not(table: Table, name: str) -> str | None:
     role = table.roles.get(name)
     return "the policy gives it no role" if role is None else _LEFT_OUT.get(role)
+
+
+def _about(column: Column, table: Table) -> About:
+    """Return what is said about a released column: no label of a value that it does not show."""
+    said = table.source.about[column.name]
+    return said.of(column.values.to_pylist()) if said.values else said

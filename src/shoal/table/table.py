@@ -15,6 +15,7 @@ from shoal.errors import ColumnError, counted, did_you_mean, listed
 from shoal.kernels.translation import Codes
 from shoal.sheet import Sheet, Shown
 from shoal.table import frames
+from shoal.table.about import About
 from shoal.table.column import Column
 from shoal.table.raw import Encoded
 from shoal.table.role import Role
@@ -25,13 +26,15 @@ class Source:
     """Where a table came from.
 
     ``origin``: a file format, or "frame". ``frame``: the dataframe library to hand back. ``details``: how the file
-    was written, as far as that was found out. ``notes``: what a reader of the results should know.
+    was written, as far as that was found out. ``notes``: what a reader of the results should know. ``about``: what it
+    says about columns beside their values.
     """
 
     origin: str = "frame"
     frame: str = "pyarrow"
     details: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    about: Mapping[str, About] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -57,6 +60,10 @@ class Table(Shown):
         codes = {part.column.name: part.codes for part in encoded}
         sizes = {part.column.name: part.column.size for part in encoded}
         return cls(tuple(part.column for part in encoded), MemoryEngine(codes, sizes, rows), source=source)
+
+    def described(self, about: Mapping[str, About]) -> "Table":
+        """Return the table with what is said about its columns."""
+        return replace(self, source=replace(self.source, about=about))
 
     @property
     def records(self) -> int:

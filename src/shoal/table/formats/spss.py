@@ -1,0 +1,35 @@
+"""SPSS: .sav and .zsav; .por can be read."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from shoal.table.formats.format import FORMATS
+from shoal.table.formats.labelled import Labelled
+
+
+class Spss(Labelled):
+    """Files of SPSS and PSPP."""
+
+    name, what = "spss", "SPSS file"
+    suffixes, writes = (".sav", ".zsav", ".por"), (".sav", ".zsav")
+    longest, name_length = 32_767, 64
+    moment = rb"(?<=^.{92}).{17}", b"01 Jan 6000:00:00"
+
+    def reader(self, package: ModuleType, path: Path) -> Callable[..., Any]:
+        """Return what reads such a file."""
+        read: Callable[..., Any] = package.read_por if path.suffix.lower() == ".por" else package.read_sav
+        return read
+
+    def marks_missing(self, path: Path) -> bool:
+        """Tell whether such a file can say that certain values mean missing."""
+        return path.suffix.lower() != ".por"
+
+    def writer(self, package: ModuleType, path: Path) -> Callable[..., Any]:
+        """Return what writes such a file."""
+        return partial(package.write_sav, compress=".zsav" in path.name.lower())
+
+
+FORMATS.register("spss")(Spss())
