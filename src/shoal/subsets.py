@@ -85,6 +85,11 @@ class SubsetCounts:
         found = agreeing(self.rows, subset) if self.counts is None else self.counts[subset]
         return found.astype(np.int64)
 
+    def holders(self) -> NDArray[Any]:
+        """Return who each record belongs to, in input order: one of the holders of the rows."""
+        engine = self.table.engine
+        return engine.expand(self.origin, np.arange(len(self.rows.weights)))
+
     def expand(self, values: NDArray[Any]) -> NDArray[Any]:
         """Turn one value per row into one per record, in input order."""
         return self.table.engine.expand(_distinct(self.origin), values[self.row_of])

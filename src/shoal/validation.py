@@ -59,7 +59,7 @@ def _problem(model: type[BaseModel], found: Any) -> tuple[str, str | None]:
         choice = known[0] if len(known) == 1 else f"one of {', '.join(known)}"
         return f"{path}: must be {choice}", did_you_mean(str(found["input"]), known)
     message = _PLAIN.get(found["type"]) or found["msg"].removeprefix("Value error, ")
-    return f"{path}: {message[:1].lower()}{message[1:]}", None
+    return f"{f'{path}: ' if path else ''}{message[:1].lower()}{message[1:]}", None
 
 
 def _no_such_choice(path: str, found: Any) -> tuple[str, str | None]:
@@ -75,6 +75,8 @@ def _no_such_choice(path: str, found: Any) -> tuple[str, str | None]:
 # What pydantic says in words of its own.
 _PLAIN = {
     "missing": "must be there",
+    **dict.fromkeys(("int_parsing", "int_type", "int_from_float"), "must be a whole number"),
+    **dict.fromkeys(("float_parsing", "float_type", "finite_number"), "must be a number"),
     "union_tag_not_found": 'the kind must be said: { kind = "…" }',
     "model_type": "must be a table: { … }",
     "model_attributes_type": "must be a table: { … }",

@@ -13,8 +13,8 @@ pytest.importorskip("starlette", reason="the workbench needs starlette and uvico
 import uvicorn
 
 from shoal.web.app import application
-from shoal.web.guard import COOKIE, HEADER, Keys
-from shoal.web.project import Project
+from shoal.web.guard import HEADER, Keys, cookie_name
+from shoal.web.project import Basis, Project
 from shoal.web.server import ADDRESS, _listening
 
 DATA = "age;sex;dx\n" + "".join(f"{20 + place % 40};{'fm'[place % 2]};{'abc'[place % 3]}\n" for place in range(120))
@@ -37,7 +37,12 @@ class Server:
     def ask(self, method, path, *, body=None, headers=None, **options):
         """Send a request as a page of ours does, unless something else is said."""
         host = options.get("host", f"{ADDRESS}:{self.port}")
-        sent = {"host": host, "cookie": f"{COOKIE}={self.keys.session}", HEADER: self.keys.header, **(headers or {})}
+        sent = {
+            "host": host,
+            "cookie": f"{cookie_name(self.port)}={self.keys.session}",
+            HEADER: self.keys.header,
+            **(headers or {}),
+        }
         sent = {name: value for name, value in sent.items() if value is not None}
         if isinstance(body, dict):
             body = urlencode(body, doseq=True)
@@ -59,11 +64,32 @@ class Server:
             time.sleep(0.05)
         raise AssertionError("the page is still waiting")
 
-    def upload(self, name, content):
+    def upload(self, name, content, *, path="/load", field="file", **form):
+        """Send a file, and what else is in the form."""
         edge = "----edge"
-        head = f'--{edge}\r\ncontent-disposition: form-data; name="file"; filename="{name}"\r\n\r\n'
-        body = head.encode() + content + f"\r\n--{edge}--\r\n".encode()
-        return self.ask("POST", "/load", body=body, headers={"content-type": f"multipart/form-data; boundary={edge}"})
+        parts = [
+            f'--{edge}\r\ncontent-disposition: form-data; name="{key}"\r\n\r\n{value}\r\n'.encode()
+            for key, value in form.items()
+        ]
+        head = f'--{edge}\r\ncontent-disposition: form-data; name="{field}"; filename="{name}"\r\n\r\n'
+        body = b"".join(parts) + head.encode() + content + f"\r\n--{edge}--\r\n".encode()
+        return self.ask("POST", path, body=body, headers={"content-type": f"multipart/form-data; boundary={edge}"})
+
+    def decide(self, **roles):
+        """Choose roles by the names of columns; others are as they are proposed."""
+        text = self.page("/identify").text
+        form = {"columns": re.search(r'name="columns" value="(\w+)"', text)[1]}
+        found = self.project.now.result("identify", Basis.FILE)
+        for place, (name, one) in enumerate(found.columns.items()):
+            form[f"role:{place}"] = roles.get(name, str(one.role))
+            if roles.get(f"{name}_nobody"):
+                form[f"nobody:{place}"] = "on"
+        return self.ask("POST", "/identify", body=form)
+
+    def searched(self, **settings):
+        """Search, and wait for what comes of it."""
+        self.ask("POST", "/protect/begin/anonymize", body={"settings": "1", **settings})
+        return self.page("/protect/results").text
 
     def close(self):
         self._server.should_exit = True

@@ -1,31 +1,29 @@
 """The way from the raw table to the release, page by page."""
 
 import json
+import re
 import time
 
 from shoal.policy.policy import Policy
 from shoal.web.jobs import State
 from shoal.web.project import Basis, Project
 
-ROLES = {"role:age": "quasi", "role:sex": "quasi", "role:dx": "sensitive"}
-
 
 def decided(server):
-    server.page("/identify")
-    answer = server.ask("POST", "/identify", body=ROLES)
+    answer = server.decide(age="quasi", sex="quasi", dx="sensitive")
     assert answer.headers["hx-redirect"] == "/assess"
 
 
 def test_all_seven_steps(served):
     assert "120 records × 3 columns" in served.page("/load").text
     identify = served.page("/identify").text
-    assert 'name="role:age"' in identify
+    assert 'name="role:0"' in identify
     decided(served)
     assert "Every record shares these values with at least" in served.page("/assess").text
     assert "There is no release" in served.page("/compare").text
     assert 'name="k"' in served.ask("GET", "/protect/fields?model=k-anonymity").text
     served.ask("POST", "/protect/require", body={"model": "k-anonymity", "k": "4"})
-    assert served.project.policy.document()["require"] == [{"model": "k-anonymity", "k": 4}]
+    assert served.project.now.policy.document()["require"] == [{"model": "k-anonymity", "k": 4}]
     served.ask("POST", "/protect/begin/anonymize", body={})
     results = served.page("/protect/results").text
     assert "k ≥ 4" in results
@@ -41,7 +39,7 @@ def test_all_seven_steps(served):
         assert "attachment" in answer.headers["content-disposition"]
     assert (
         Policy.parse(served.ask("GET", "/release/files/policy.toml").text).document()
-        == served.project.policy.document()
+        == served.project.now.policy.document()
     )
     compile(served.ask("GET", "/release/files/release.py").text, "release.py", "exec")
 
@@ -52,7 +50,7 @@ def test_a_point_of_the_frontier_becomes_the_policy(served):
     assert "/protect/explored" in served.page("/protect/results").text
     assert "Choose k = 5" in served.ask("GET", "/protect/explored").text
     served.ask("POST", "/protect/choose", body={"k": "5", "limit": "0.02"})
-    held = served.project.policy.document()
+    held = served.project.now.policy.document()
     assert held["require"] == [{"model": "k-anonymity", "k": 5}]
     assert held["search"]["suppression"] == 0.02
 
@@ -66,31 +64,30 @@ def test_a_hierarchy_is_tried_and_kept(served):
     wrong = served.ask("POST", "/protect/hierarchy/try", body={**form, "widths": "10,15"}).text
     assert 'class="bad"' in wrong
     served.ask("POST", "/protect/hierarchy", body={**form, "widths": "10, 20"})
-    assert served.project.policy.document()["columns"]["age"]["hierarchy"] == {"kind": "interval", "widths": [10, 20]}
+    assert served.project.now.policy.document()["columns"]["age"]["hierarchy"]["widths"] == [10, 20]
     assert "40 → 4 → 2 → *" in served.page("/protect/ladders").text
 
 
 def test_mistakes_say_what_to_do_and_change_nothing(served):
     decided(served)
-    before = served.project.policy.document()
+    before = served.project.now.policy.document()
     for path, body, says in (
         ("/protect/require", {"model": "k-anonymity", "k": "0"}, "k"),
         ("/protect/require", {"model": "no-such"}, "no-such"),
         ("/protect/require", {}, "Nothing was chosen"),
-        ("/protect/search", {"suppression": "7"}, "suppression"),
-        ("/identify", {**ROLES, "role:age": "subject", "role:sex": "subject"}, "Two columns"),
+        ("/protect/search", {"settings": "1", "suppression": "7"}, "suppression"),
     ):
         answer = served.ask("POST", path, body=body)
         assert answer.status == 422
         assert says in answer.text
-    assert served.project.policy.document() == before
+    assert served.project.now.policy.document() == before
 
 
 def test_what_was_decided_outlives_the_server(served, tmp_path):
     decided(served)
     again = Project.open(tmp_path / "project")
-    assert again.policy.document() == served.project.policy.document()
-    assert again.source == served.project.source
+    assert again.now.policy.document() == served.project.now.policy.document()
+    assert again.now.source == served.project.now.source
     assert json.loads((tmp_path / "project/project.json").read_text(encoding="utf-8"))["source"].endswith("data.csv")
 
 
@@ -99,7 +96,7 @@ def test_ten_searches_that_are_stopped_leave_nothing_running(served):
     served.ask("POST", "/protect/require", body={"model": "k-anonymity", "k": "3"})
     for _ in range(10):
         served.ask("POST", "/protect/begin/anonymize", body={})
-        job = served.project.found("anonymize")
+        job = served.project.now.found("anonymize")
         answer = served.ask("POST", f"/job/{job.number}/cancel", body={})
         assert answer.headers["hx-refresh"] == "true"
     until = time.monotonic() + 20
@@ -111,18 +108,18 @@ def test_ten_searches_that_are_stopped_leave_nothing_running(served):
 def test_the_same_work_is_not_done_twice(served):
     decided(served)
     served.page("/assess")
-    first = served.project.found("assess", Basis.REQUIRED)
+    first = served.project.now.found("assess", Basis.REQUIRED)
     served.page("/assess")
-    assert served.project.found("assess", Basis.REQUIRED) is first
+    assert served.project.now.found("assess", Basis.REQUIRED) is first
     assert first.state is State.DONE
     served.ask("POST", "/protect/require", body={"model": "k-anonymity", "k": "3"})
-    assert served.project.found("assess", Basis.REQUIRED) is None  # something else is required, another question
+    assert served.project.now.found("assess", Basis.REQUIRED) is None  # something else is required, another question
 
 
 def test_thresholds_are_linked(served):
     decided(served)
     served.page("/assess")
-    found = served.project.result("assess", Basis.REQUIRED)
+    found = served.project.now.result("assess", Basis.REQUIRED)
     for k in (2, 5, 40):
         text = served.ask("GET", f"/assess/threshold?k={k}").text
         small = sum(persons for size, persons in found.sizes.items() if size < k)
@@ -148,15 +145,15 @@ def test_the_lattice_is_explored_step_by_step(served):
     served.ask("POST", "/protect/require", body={"model": "k-anonymity", "k": "4"})
     served.ask("POST", "/protect/begin/schemes", body={})
     served.page("/protect/results")
-    found = served.project.result("schemes")
+    found = served.project.now.result("schemes")
     place = found.place({"age": 0, "sex": 0})
     text = served.ask("GET", f"/protect/scheme?place={place}").text
     assert f"cost {found.prices[place]:.4f} by loss, {found.suppressed[place]} of 120 left out" in text
     assert text.count("<tr><td>") == 2
     served.ask("POST", "/protect/levels", body={"place": str(found.place({"age": 1, "sex": 0}))})
-    assert served.project.policy.search.levels == {"age": (1, 1), "sex": (0, 0)}
+    assert served.project.now.policy.search.levels == {"age": (1, 1), "sex": (0, 0)}
     served.ask("POST", "/protect/levels/free", body={})
-    assert not served.project.policy.search.levels
+    assert not served.project.now.policy.search.levels
 
 
 def test_rows_are_shown_only_when_asked_for(served):
@@ -169,16 +166,20 @@ def test_rows_are_shown_only_when_asked_for(served):
 def test_a_policy_by_hand(served):
     decided(served)
     text = 'version = 1\n[columns]\nage = "quasi"\nsex = "quasi"\n[[require]]\nmodel = "k-anonymity"\nk = 7\n'
-    served.ask("POST", "/protect/policy", body={"text": text})
-    assert served.project.policy.k == 7
-    wrong = served.ask("POST", "/protect/policy", body={"text": "version = 2"})
+    digest = re.search(r'name="digest" value="(\w+)"', served.page("/protect").text)[1]
+    served.ask("POST", "/protect/policy", body={"text": text, "digest": digest})
+    assert served.project.now.policy.k == 7
+    stale = served.ask("POST", "/protect/policy", body={"text": "version = 1", "digest": digest})
+    assert "changed in another tab" in stale.text
+    digest = re.search(r'name="digest" value="(\w+)"', served.page("/protect").text)[1]
+    wrong = served.ask("POST", "/protect/policy", body={"text": "version = 2", "digest": digest})
     assert wrong.status == 422
-    assert served.project.policy.k == 7
+    assert served.project.now.policy.k == 7
 
 
 def test_a_file_is_read_in_another_way(empty):
     empty.upload("latin.csv", "name;größe\nJörg;1,5\nAnn;2,5\n".encode("latin-1"))
     assert "2 records × 2 columns" in empty.page("/load").text
     empty.ask("POST", "/load/options", body={"separator": ","})
-    assert empty.project.policy.document()["data"]["read"] == {"separator": ","}
+    assert empty.project.now.policy.document()["data"]["read"] == {"separator": ","}
     assert "1 column" in empty.page("/load").text or 'class="bad"' in empty.page("/load").text

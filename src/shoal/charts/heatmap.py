@@ -75,7 +75,7 @@ def persons_in_order(people: People) -> NDArray[np.intp]:
     [0, 0, 2]
     """
     drawn, rows = _Drawn.of(people, people.variables, "ppp"), people.counted.rows
-    holders = rows.holders[people.counted.expand(np.arange(len(rows)))]
+    holders = people.counted.holders()
     first = np.zeros(len(rows.weights), np.intp)
     known, at = np.unique(holders, return_index=True)
     first[known] = at

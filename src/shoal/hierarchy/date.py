@@ -59,6 +59,8 @@ class Date(Spec):
             raise ValueError("format must hold %Y, the year with four digits")
         if self.format is not None and not _is_format(self.format):
             raise ValueError("format must be one that strptime understands, such as %d.%m.%Y")
+        if self.earliest is not None and self.latest is not None and self.earliest > self.latest:
+            raise ValueError("earliest must not be after latest")
         return self
 
     def build(self, column: Column, counts: NDArray[np.int64], folder: Path) -> Hierarchy:

@@ -15,7 +15,7 @@ from shoal.individuals.protection import share_with
 from shoal.individuals.question import Question
 from shoal.individuals.sampling import mean_interval, share_interval
 from shoal.individuals.sweep import Sweep, sweep
-from shoal.individuals.telling import ALL, Lookalikes
+from shoal.individuals.telling import ALL, Lookalikes, minimal
 from shoal.individuals.variable import Variable
 from shoal.kernels.subsets import NONE
 from shoal.progress import silent
@@ -243,24 +243,26 @@ class People(Shown):
     def for_person(self, record: int) -> tuple[Facts, ...]:
         """Return what gives the person behind a record away, variable by variable, the least protected first.
 
-        ``record``: its place in the input, from 0.
+        Who has several records is given away by facts of any of them. ``record``: its place in the input, from 0.
         """
         if isinstance(record, bool) or not isinstance(record, int) or not 0 <= record < len(self):
             raise ColumnError(f"There is no record {record!r}: there are {counted(len(self), 'record')}, from 0.")
-        row = int(self.counted.expand(np.arange(len(self.counted.rows)))[record])
-        if self.question.sampled is not None and self.question.sampled[row] == 0:
+        own = np.flatnonzero(self.counted.rows.holders == self.counted.holders()[record]).tolist()
+        if self.question.sampled is not None and not self.question.sampled[own].any():
             raise ModelError(f"Record {record:,} is not in the sample.", hint="Ask about everybody, or about another.")
         different = {id(counts.rows): counts.rows for counts in self.counts.values()}  # mostly they are the same
-        alike = {key: Lookalikes(rows, row) for key, rows in different.items()}
-        found = (self._facts(held, row, alike[id(self.counts[held.name].rows)]) for held in self.variables.values())
+        alike = {key: [Lookalikes(rows, one) for one in own] for key, rows in different.items()}
+        found = (self._facts(held, own, alike[id(self.counts[held.name].rows)]) for held in self.variables.values())
         return tuple(sorted(found, key=lambda one: one.ppp))
 
-    def _facts(self, held: Variable, row: int, alike: Lookalikes) -> Facts:
-        found = alike.telling(held.least.variable, self._asked(held), self.p)
+    def _facts(self, held: Variable, own: list[int], alike: list[Lookalikes]) -> Facts:
+        asked, ppp = self._asked(held), held.least.ppp().floats()[own]
+        found = minimal(np.concatenate([one.telling(held.least.variable, asked, self.p) for one in alike]))
+        weakest = own[int(np.argmin(ppp))]
         return Facts(
             held.name,
-            float(held.least.ppp().floats()[row]),
-            self._names(int(held.least.subset[row])),
+            float(ppp.min()),
+            self._names(int(held.least.subset[weakest])),
             tuple(map(self._names, found.tolist())),
         )
 

@@ -12,6 +12,8 @@ from shoal.kernels.subsets import Rows
 Subsets: TypeAlias = NDArray[np.uint64]
 Counts: TypeAlias = NDArray[np.int64]
 ALL = 16  # columns of which all combinations are counted at once
+_PATTERN = np.uint64((1 << ALL) - 1)
+_TERMS = 1 << 22  # beyond which combinations are counted one by one
 _TOGETHER = 1 << 22  # pairs of a combination and a row that are compared at once
 
 
@@ -20,11 +22,11 @@ class Lookalikes:
 
     def __init__(self, rows: Rows, row: int) -> None:
         agree = rows.agreement(row)
-        single = len(rows.weights) == len(rows)
         self._lacking = np.uint64(
             sum(1 << place for place in range(len(rows.columns)) if rows.lacking(1 << place)[row])
         )
-        self._count = _of_single(rows, agree) if single and len(rows.columns) <= ALL else _one_by_one(rows, agree)
+        terms = _terms(rows, agree) if len(rows.columns) <= ALL else None
+        self._count = _one_by_one(rows, agree) if terms is None else _all_at_once(len(rows.columns), *terms)
 
     def persons(self, subsets: Subsets) -> Counts:
         """Return how many persons agree in each of some subsets of the columns."""
@@ -41,7 +43,7 @@ class Lookalikes:
         [2]
         """
         alike, same = self.persons(subsets), self.persons(subsets | np.uint64(1 << variable))
-        return _minimal(subsets[_at_most(alike - same, alike, p)])
+        return minimal(subsets[_at_most(alike - same, alike, p)])
 
 
 def _at_most(part: Counts, whole: Counts, p: Fraction) -> NDArray[np.bool_]:
@@ -51,16 +53,17 @@ def _at_most(part: Counts, whole: Counts, p: Fraction) -> NDArray[np.bool_]:
     return np.asarray(part.astype(object) * p.denominator <= whole.astype(object) * p.numerator, bool)
 
 
-def _minimal(subsets: Subsets) -> Subsets:
+def minimal(subsets: Subsets) -> Subsets:
     """Return the subsets that hold no other one, the smallest first.
 
-    >>> _minimal(np.array([7, 3, 4, 6], np.uint64)).tolist()
+    >>> minimal(np.array([7, 3, 4, 6], np.uint64)).tolist()
     [4, 3]
     """
+    subsets = np.unique(subsets)
     sizes = np.bitwise_count(subsets)
     found = np.zeros(0, np.uint64)
     for size in np.unique(sizes):
-        some = np.sort(subsets[sizes == size])
+        some = subsets[sizes == size]
         held = np.zeros(len(some), bool)
         for one in found:
             held |= some & one == one
@@ -68,10 +71,42 @@ def _minimal(subsets: Subsets) -> Subsets:
     return found
 
 
-def _of_single(rows: Rows, agree: Subsets) -> Callable[[Subsets], Counts]:
-    """Count all subsets at once, where everybody has one row: those who agree in more also agree in less."""
-    counts = np.bincount(agree.astype(np.intp), rows.weights[rows.holders], 1 << len(rows.columns)).astype(np.int64)
-    for place in range(len(rows.columns)):
+def _terms(rows: Rows, agree: Subsets) -> tuple[Subsets, Counts] | None:
+    """Return patterns and factors: the sum of the factors of all patterns that hold a subset counts its persons.
+
+    Whoever has one row counts for every subset of the pattern in which it agrees. Whoever has several counts for the
+    union of these subsets: [s ⊆ p ∪ q] = [s ⊆ p] + [s ⊆ q] − [s ⊆ p ∩ q], one row after the other. None if there are
+    too many terms.
+    """
+    if len(rows.weights) == len(rows):
+        return agree, rows.weights[rows.holders]
+    order = np.argsort(rows.holders, kind="stable")
+    holders, agree = rows.holders[order].astype(np.uint64), agree[order]
+    starts = np.flatnonzero(np.concatenate([[True], holders[1:] != holders[:-1]]))
+    turn = np.arange(len(holders)) - np.repeat(starts, np.diff([*starts, len(holders)]))
+    keys, factors = np.zeros(0, np.uint64), np.zeros(0, np.int64)
+    for number in range(int(turn.max(initial=0)) + 1):
+        now = np.flatnonzero(turn == number)
+        pattern = np.zeros(len(rows.weights), np.uint64)
+        there = np.zeros(len(rows.weights), bool)
+        pattern[holders[now]], there[holders[now]] = agree[now], True
+        owner = keys >> np.uint64(ALL)
+        old = there[owner]
+        both = owner[old] << np.uint64(ALL) | (keys[old] & _PATTERN & pattern[owner[old]])
+        keys = np.concatenate([keys, both, holders[now] << np.uint64(ALL) | agree[now]])
+        factors = np.concatenate([factors, -factors[old], np.ones(len(now), np.int64)])
+        keys, place = np.unique(keys, return_inverse=True)
+        factors = np.bincount(place, factors, len(keys)).astype(np.int64)
+        keys, factors = keys[factors != 0], factors[factors != 0]
+        if len(keys) > _TERMS:
+            return None
+    return keys & _PATTERN, factors * rows.weights[(keys >> np.uint64(ALL)).astype(np.intp)]
+
+
+def _all_at_once(columns: int, patterns: Subsets, factors: Counts) -> Callable[[Subsets], Counts]:
+    """Count all subsets at once: those who agree in more also agree in less."""
+    counts = np.bincount(patterns.astype(np.intp), factors, 1 << columns).astype(np.int64)
+    for place in range(columns):
         halves = counts.reshape(-1, 2, 1 << place)
         halves[:, 0] += halves[:, 1]
     return lambda subsets: counts[subsets.astype(np.intp)]

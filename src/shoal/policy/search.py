@@ -41,7 +41,7 @@ class Search(Checked):
         default="hierarchy",
         description="whether mondrian cuts numbers where their hierarchy does, or anywhere: then it shows exact ends",
     )
-    weights: dict[str, Annotated[float, Field(gt=0)]] = Field(
+    weights: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = Field(
         default_factory=dict, description="how much a quasi-identifier counts for the quality; 1 if nothing is said"
     )
     levels: dict[str, tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]]] = Field(

@@ -3,22 +3,24 @@
 from importlib.resources import files
 from pathlib import Path
 
+from markupsafe import escape
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from shoal.errors import ShoalError
 from shoal.web.gallery import Gallery
 from shoal.web.guard import App, Guard, Keys, TooLarge
-from shoal.web.jobs import State
+from shoal.web.jobs import Job, State
 from shoal.web.page import STEPS, Visit, route, told
 from shoal.web.pages import ROUTES
 from shoal.web.project import Project
 
 _OF_PICTURES = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"  # they bring their own style
 MOST = 500_000_000  # bytes of an upload
+_MANY = 1_000_000_000  # jobs
 
 
 def application(project: Project, keys: Keys, port: int, *, most: int = MOST) -> App:
@@ -26,44 +28,66 @@ def application(project: Project, keys: Keys, port: int, *, most: int = MOST) ->
     routes = [
         Route("/", lambda _: RedirectResponse(f"/{STEPS[0].name}", 303)),
         *ROUTES,
-        route("/job/{number:int}", _job),
-        route("/job/{number:int}/cancel", _cancel, ["POST"]),
+        route("/job/{number}", _job),
+        route("/job/{number}/cancel", _cancel, ["POST"]),
+        route("/job/{number}/again", _again, ["POST"]),
         route("/picture/{name}.svg", _picture),
         Mount("/static", StaticFiles(directory=Path(str(files("shoal.web").joinpath("static"))))),
     ]
-    made = Starlette(routes=routes, exception_handlers={ShoalError: _sorry, TooLarge: _too_large})
+    handlers = {ShoalError: _sorry, TooLarge: _too_large, Exception: _unexpected}
+    made = Starlette(routes=routes, exception_handlers=handlers)
     made.state.project, made.state.gallery, made.state.keys = project, Gallery(), keys
-    hosts = frozenset(f"{name}:{port}" for name in ("127.0.0.1", "localhost"))
-    return Guard(made, keys, hosts, most)
+    return Guard(made, keys, port, most)
+
+
+def _numbered(visit: Visit) -> Job | None:
+    number = visit.number("number", 0, _MANY)
+    return None if number is None else visit.project.jobs.numbered(number)
 
 
 def _job(visit: Visit) -> Response:
     """Show how far a job is; when it has ended, the page that waits for it is loaded again."""
-    job = visit.project.jobs.numbered(visit.request.path_params["number"])
+    job = _numbered(visit)
     if job is None or job.state is not State.RUNNING:
         return Response(headers={"hx-refresh": "true"})
-    return visit.part("job", job=job)
+    return visit.part("progress", job=job)
 
 
 def _cancel(visit: Visit) -> Response:
-    job = visit.project.jobs.numbered(visit.request.path_params["number"])
+    job = _numbered(visit)
     if job is not None:
         job.cancel()
         job.wait(2)
-    return PlainTextResponse("Stopped.", headers={"hx-refresh": "true"})
+    return Response(headers={"hx-refresh": "true"})
+
+
+def _again(visit: Visit) -> Response:
+    """Forget what failed or was stopped: the page that needs it begins it again."""
+    job = _numbered(visit)
+    if job is not None and job.state in {State.FAILED, State.CANCELLED}:
+        visit.project.jobs.forget(job)
+    return Response(headers={"hx-refresh": "true"})
 
 
 def _picture(visit: Visit) -> Response:
     drawn = visit.gallery.drawn(visit.request.path_params["name"])
     if drawn is None:
-        return PlainTextResponse("This picture is gone. Load the page again.", 404)
+        return _text("This picture is gone. Load the page again.", 404)
     return Response(drawn, media_type="image/svg+xml", headers={"content-security-policy": _OF_PICTURES})
 
 
+def _text(text: str, status: int) -> Response:
+    """Answer with a text; it is shown within a page, so what it names must not be taken for markup."""
+    return HTMLResponse(str(escape(text)), status, {"hx-retarget": "#message", "hx-reswap": "innerHTML"})
+
+
 def _sorry(_: Request, error: Exception) -> Response:
-    text = told(error) if isinstance(error, ShoalError) else "shoal failed unexpectedly."
-    return PlainTextResponse(text, 422)
+    return _text(told(error) if isinstance(error, ShoalError) else "", 422)
 
 
 def _too_large(_request: Request, _error: Exception) -> Response:
-    return PlainTextResponse("This is too large. Start shoal serve with the file instead.", 413)
+    return _text("This is too large. Start shoal serve with the file instead.", 413)
+
+
+def _unexpected(_: Request, error: Exception) -> Response:
+    return _text(f"shoal failed unexpectedly ({type(error).__name__}). Nothing was changed.", 500)

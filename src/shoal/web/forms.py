@@ -8,11 +8,12 @@ from pydantic import BaseModel
 
 _TRUTH = {"True": True, "False": False}
 _LIST, _TEXT, _FIXED = "array", "string", {"kind", "model"}
+SHOWN = "shown:"  # before the name of a check: it was in the form, so that it is off if it does not come
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field: ``kind`` is choice, check, number, list or text. ``value``: what stands in it.
+    """One field: ``kind`` is choice, check, number, list or text. ``value``: what stands in it; ``usual``: the default.
 
     ``plain``: whether what is filled in is text, whatever it looks like.
     """
@@ -20,6 +21,7 @@ class Field:
     name: str
     kind: str
     value: Any
+    usual: Any
     says: str
     choices: tuple[str, ...] = ()
     low: float | None = None
@@ -28,12 +30,11 @@ class Field:
 
     @property
     def text(self) -> str:
-        """The value as it is written in the field."""
+        r"""The value as it is written in the field; a tab, which cannot be typed, as \t."""
         if self.value is None:
             return ""
-        if isinstance(self.value, list | tuple):
-            return ", ".join(map(str, self.value))
-        return str(self.value)
+        held = self.value if isinstance(self.value, list | tuple) else [self.value]
+        return ", ".join(str(one).replace("\t", "\\t") for one in held)
 
 
 def fields(
@@ -46,21 +47,33 @@ def fields(
     [('k', 'number', '11')]
     """
     schema = model.model_json_schema()
-    found = []
+    known, found = schema.get("$defs", {}), []
     for name, said in schema["properties"].items():
-        if name in _FIXED:
+        if name in _FIXED or _too_deep(said):
             continue
-        one = _field(name, said, schema.get("$defs", {}), (held or {}).get(name, said.get("default")))
-        if one is not None and choices and name in choices:
-            one = Field(name, "choice", one.value, one.says, ("", *choices[name]), plain=True)
-        if one is not None:
-            found.append(one)
+        value = (held or {}).get(name, said.get("default"))
+        if choices and name in choices:
+            options = ("", *choices[name])
+            found.append(Field(name, "choice", value, said.get("default"), _says(name, said), options, plain=True))
+        else:
+            found.append(_field(name, said, known, value))
     return found
 
 
-def _field(name: str, said: Mapping[str, Any], known: Mapping[str, Any], value: Any) -> Field | None:
-    """Return one field; None if it is too deep for a form."""
-    says = said.get("description", "") or name.replace("_", " ")
+def _says(name: str, said: Mapping[str, Any]) -> str:
+    return str(said.get("description", "") or name.replace("_", " "))
+
+
+def _too_deep(said: Mapping[str, Any]) -> bool:
+    """Tell whether a field is too deep for a form: a list of lists, or named values."""
+    kinds = [part for part in said.get("anyOf", [said]) if part.get("type") != "null"]
+    first = kinds[0]
+    listed = first.get("type") == _LIST and first.get("items", {}).get("type") == _LIST
+    return bool(listed or first.get("type") == "object")
+
+
+def _field(name: str, said: Mapping[str, Any], known: Mapping[str, Any], value: Any) -> Field:
+    says, usual = _says(name, said), said.get("default")
     kinds = [part for part in said.get("anyOf", [said]) if part.get("type") != "null"]
     first = {**kinds[0], **known.get(str(kinds[0].get("$ref", "")).rpartition("/")[2], {})}
     optional = ("",) if any(part.get("type") == "null" for part in said.get("anyOf", [])) else ()
@@ -68,35 +81,40 @@ def _field(name: str, said: Mapping[str, Any], known: Mapping[str, Any], value: 
     choices = first.get("enum") or (list(_TRUTH.values()) if kind == "boolean" and optional else None)
     if choices is not None:
         texts = all(isinstance(one, str) for one in choices)
-        return Field(name, "choice", value, says, (*optional, *map(str, choices)), plain=texts)
-    if kind == "object" or (kind == _LIST and first["items"].get("type") == _LIST):
-        return None
+        return Field(name, "choice", value, usual, says, (*optional, *map(str, choices)), plain=texts)
     if kind == "boolean":
-        return Field(name, "check", value, says)
+        return Field(name, "check", value, usual, says)
     if kind == _LIST:
-        return Field(name, "list", value, says, plain=first.get("items", {}).get("type") == _TEXT)
+        return Field(name, "list", value, usual, says, plain=first.get("items", {}).get("type") == _TEXT)
     if kind in {"integer", "number"} and len(kinds) == 1:
-        return Field(name, "number", value, says, low=first.get("minimum"), whole=kind == "integer")
-    return Field(name, "text", value, says, plain=kind == _TEXT and len(kinds) == 1)
+        return Field(name, "number", value, usual, says, low=first.get("minimum"), whole=kind == "integer")
+    return Field(name, "text", value, usual, says, plain=kind == _TEXT and len(kinds) == 1)
 
 
 def filled_in(asked: Sequence[Field], form: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
-    """Return what was filled in; what was left empty is not there.
+    """Return what was filled in; what was left empty, or is as usual, is not there. What was not touched is as it was.
 
-    >>> asked = [Field("k", "number", None, ""), Field("widths", "list", None, "")]
+    >>> asked = [Field("k", "number", None, None, ""), Field("widths", "list", None, None, "")]
     >>> filled_in(asked, {"k": ["5"], "widths": ["5, 10"]})
     {'k': 5, 'widths': [5, 10]}
     """
-    found: dict[str, Any] = {}
-    for one in asked:
-        if one.kind == "check":
-            found[one.name] = one.name in form
-            continue
-        text = str(next(iter(form.get(one.name, [""])), "")).strip()
-        if text:
-            read = str if one.plain else _value
-            found[one.name] = [read(part.strip()) for part in text.split(",")] if one.kind == "list" else read(text)
-    return found
+    found = {one.name: _said(one, form) for one in asked}
+    return {one.name: found[one.name] for one in asked if found[one.name] not in (None, one.usual)}
+
+
+def _said(one: Field, form: Mapping[str, Sequence[Any]]) -> Any:
+    if one.kind == "check":
+        return one.name in form if f"{SHOWN}{one.name}" in form else one.value
+    if one.name not in form:
+        return one.value
+    text = str(next(iter(form[one.name]), "")).strip()
+    if text == one.text:
+        return one.value
+    text = text.replace("\\t", "\t")
+    read = str if one.plain else _value
+    if one.kind == "list":
+        return [read(part.strip()) for part in text.split(",") if part.strip()] or None
+    return read(text) if text else None
 
 
 def _value(text: str) -> Any:

@@ -4,7 +4,6 @@ import hmac
 import secrets
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
-from http.cookies import CookieError, SimpleCookie
 from typing import Any, TypeAlias
 from urllib.parse import parse_qs
 
@@ -14,7 +13,9 @@ Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-COOKIE, HEADER, ENTRANCE = "shoal", "x-shoal", "/enter"
+HEADER, ENTRANCE = "x-shoal", "/enter"
+_DAY = 86_400  # seconds that a browser keeps the cookie, also if it is closed
+_WELCOME = '<!DOCTYPE html><title>shoal</title><meta http-equiv="refresh" content="0;url=/"><a href="/">Go on</a>'
 HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -39,8 +40,10 @@ class Keys:
 class Guard:
     """Stands before the pages; refuses strangers, other hosts, foreign forms and bodies that are too large."""
 
-    def __init__(self, app: App, keys: Keys, hosts: frozenset[str], most: int) -> None:
-        self._app, self._keys, self._hosts, self._most = app, keys, hosts, most
+    def __init__(self, app: App, keys: Keys, port: int, most: int) -> None:
+        self._app, self._keys, self._most = app, keys, most
+        self._hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost")}
+        self._cookie = cookie_name(port)
         self._used = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -57,8 +60,8 @@ class Guard:
             return
         if scope["path"] == ENTRANCE:
             self._used = True
-            cookie = f"{COOKIE}={self._keys.session}; HttpOnly; SameSite=Strict; Path=/"
-            await _answer(send, 303, "", {"location": "/", "set-cookie": cookie})
+            cookie = f"{self._cookie}={self._keys.session}; HttpOnly; SameSite=Strict; Path=/; Max-Age={_DAY}"
+            await _answer(send, 200, _WELCOME, {"set-cookie": cookie, "content-type": "text/html; charset=utf-8"})
             return
         await self._app(scope, _limited(receive, self._most), _covered(send))
 
@@ -70,7 +73,7 @@ class Guard:
             return (
                 None if self._may_enter(scope) else (403, "This link was used, or is wrong. Start shoal serve again.")
             )
-        if not _same(_cookie(headers), self._keys.session):
+        if not _same(_cookie(headers, self._cookie), self._keys.session):
             return 403, "Open the link that shoal serve has printed."
         if scope["method"] not in _SAFE and not _same(headers.get(HEADER, ""), self._keys.header):
             return 403, "This form does not come from a page of ours. Load the page again."
@@ -87,12 +90,19 @@ def _same(given: str, known: str) -> bool:
     return hmac.compare_digest(given.encode(), known.encode())
 
 
-def _cookie(headers: MutableMapping[str, str]) -> str:
-    try:
-        held = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
-    except CookieError:
-        return ""
-    return "" if held is None else held.value
+def cookie_name(port: int) -> str:
+    """Return what the cookie is called: browsers do not tell ports of a machine apart.
+
+    >>> cookie_name(8000)
+    'shoal-8000'
+    """
+    return f"shoal-{port}"
+
+
+def _cookie(headers: MutableMapping[str, str], name: str) -> str:
+    """Return a cookie; what others have set may look like anything."""
+    pairs = (part.strip().partition("=") for part in headers.get("cookie", "").split(";"))
+    return next((value for known, _, value in pairs if known == name), "")
 
 
 class TooLarge(Exception):  # noqa: N818 - says what happened

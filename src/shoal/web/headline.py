@@ -7,8 +7,8 @@ from shoal.assessment import Assessment
 from shoal.errors import counted
 from shoal.release.release import Release
 from shoal.reporting.document import Tone
-from shoal.table.table import Table
-from shoal.web.project import Basis, Project
+from shoal.web.loaded import Loaded
+from shoal.web.project import Basis, Moment
 from shoal.words import odds
 
 
@@ -22,21 +22,21 @@ class Fact:
     tone: Tone = Tone.PLAIN
 
 
-def headline(project: Project) -> list[Fact]:
+def headline(now: Moment) -> list[Fact]:
     """Return what is known by now; nothing is worked out for it."""
-    table: Table | None = project.result("read", Basis.FILE)
-    found: Assessment | None = project.result("assess", Basis.REQUIRED)
-    release: Release | None = project.result("anonymize")
+    read: Loaded | None = now.result("read", Basis.FILE)
+    found: Assessment | None = now.result("assess", Basis.REQUIRED)
+    release: Release | None = now.result("anonymize")
     return [
-        *([] if table is None else [_size(table, found)]),
+        *([] if read is None else [_size(read, found)]),
         *([] if found is None else _risk(found)),
         *([] if release is None else _release(release)),
     ]
 
 
-def _size(table: Table, found: Assessment | None) -> Fact:
+def _size(read: Loaded, found: Assessment | None) -> Fact:
     persons = "" if found is None or not found.counts_persons else f" of {counted(found.persons, 'person')}"
-    return Fact("records", f"{table.records:,}", f"{counted(len(table.names), 'column')}{persons}")
+    return Fact("records", f"{read.records:,}", f"{counted(read.columns, 'column')}{persons}")
 
 
 def _risk(found: Assessment) -> Iterator[Fact]:
@@ -47,9 +47,7 @@ def _risk(found: Assessment) -> Iterator[Fact]:
 
 def _release(release: Release) -> Iterator[Fact]:
     loss = release.quality.get("loss")
-    met = "all that is required was verified in the written table"
-    yield Fact("release", "met" if release.verified else "not met", met, Tone.GOOD if release.verified else Tone.BAD)
-    persons = max(release.suppressed, 0)
-    yield Fact("left out", f"{persons:,}", "persons who are not in the release")
+    yield Fact("release", "met", "all that is required was verified in the written table", Tone.GOOD)
+    yield Fact("left out", f"{release.suppressed:,}", "persons who lose a record, or all of them")
     if loss is not None and loss.total is not None:
         yield Fact("information left", f"{1 - loss.total.cost:.0%}", "of what the quasi-identifiers told, by loss")

@@ -16,7 +16,7 @@ from shoal.web.spots import Spotted
 Work: TypeAlias = Callable[[Hook], Any]
 Told: TypeAlias = Block | Spotted
 Tell: TypeAlias = Callable[[Any], Iterable[Told]]
-KEPT = 3  # results of a kind that are remembered: each may hold a table
+KEPT = 2  # results of a kind that are remembered: each may hold a table
 
 
 class State(StrEnum):
@@ -43,12 +43,6 @@ class Job:
     begun: float = field(default_factory=time.monotonic)
     _stop: threading.Event = field(default_factory=threading.Event)
     _done: threading.Event = field(default_factory=threading.Event)
-
-    @property
-    def share(self) -> float | None:
-        """How much of it is done, if that is known."""
-        told = self.progress
-        return min(told.done / told.total, 1.0) if told.total else None
 
     @property
     def seconds(self) -> float:
@@ -79,7 +73,7 @@ class Job:
             self.state = State.CANCELLED
         except ShoalError as error:
             self.error, self.state = error, State.FAILED
-        except Exception as error:  # noqa: BLE001 - a page must say something, and never a value
+        except BaseException as error:  # noqa: BLE001 - a page must say something, and never a value
             self.error = ShoalError(f"shoal failed unexpectedly ({type(error).__name__}).")
             self.state = State.FAILED
         finally:
@@ -87,20 +81,26 @@ class Job:
 
 
 class Jobs:
-    """All jobs, by what they are about. A result is kept until others have pushed it out."""
+    """All jobs, by what they are about. Of each kind one is under way at most, and the last results are kept."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._jobs: OrderedDict[tuple[str, Hashable], Job] = OrderedDict()
         self._next = 0
 
-    def start(self, name: str, key: Hashable, work: Work, tell: Tell | None = None) -> Job:
-        """Begin work, or return the job that does the same or has done it; what failed or was stopped begins anew."""
+    def start(self, name: str, key: Hashable, work: Work, tell: Tell | None = None, *, anew: bool = False) -> Job:
+        """Begin work, or return the job that does the same or has done it; one of the same kind for else is stopped.
+
+        ``anew``: begin it again if it failed or was stopped. Without that, whoever comes back is told so.
+        """
         with self._lock:
             known = self._jobs.get((name, key))
-            if known is not None and known.state in {State.RUNNING, State.DONE}:
+            if known is not None and not (anew and known.state in {State.FAILED, State.CANCELLED}):
                 self._jobs.move_to_end((name, key))
                 return known
+            for other in self._jobs.values():
+                if other.name == name and other.state is State.RUNNING:
+                    other.cancel()
             self._next += 1
             job = self._jobs[name, key] = Job(self._next, name, key)
             self._jobs.move_to_end((name, key))
@@ -122,17 +122,27 @@ class Jobs:
         """Stop a job, and do not keep what has come of it."""
         job.cancel()
         with self._lock:
-            self._jobs.pop((job.name, job.key), None)
+            if self._jobs.get((job.name, job.key)) is job:
+                del self._jobs[job.name, job.key]
+
+    def results(self, name: str) -> list[Any]:
+        """Return the results of a kind that are remembered."""
+        with self._lock:
+            return [job.result for job in self._jobs.values() if job.name == name and job.state is State.DONE]
 
     def running(self) -> list[Job]:
         """Return the jobs that are not done."""
         with self._lock:
             return [job for job in self._jobs.values() if job.state is State.RUNNING]
 
-    def close(self) -> None:
-        """Stop everything."""
-        for job in self.running():
+    def close(self, seconds: float) -> None:
+        """Stop everything, and wait for it, at most so long."""
+        until = time.monotonic() + seconds
+        running = self.running()
+        for job in running:
             job.cancel()
+        for job in running:
+            job.wait(max(until - time.monotonic(), 0))
 
     def _forget(self, name: str) -> None:
         """Forget the oldest of a kind, unless it is under way."""

@@ -15,8 +15,9 @@ from shoal.web.gallery import Gallery
 from shoal.web.guard import HEADER, Keys
 from shoal.web.headline import headline
 from shoal.web.jobs import Job, State
-from shoal.web.project import Project
+from shoal.web.project import Moment, Project
 
+_FILES, _FIELDS = 3, 100_000  # that a form may have
 PATIENCE = 0.4  # seconds that a page waits for work that may be done at once
 Handler: TypeAlias = Callable[["Visit"], Response]
 
@@ -46,10 +47,24 @@ class Visit:
     """A request, and what belongs to it."""
 
     request: Request
-    project: Project
+    now: Moment
     gallery: Gallery
     keys: Keys
     form: dict[str, Any]
+
+    @property
+    def project(self) -> Project:
+        """The project, to change it."""
+        return self.now.project
+
+    def text(self, name: str) -> str:
+        """Return what was filled in, or asked for; empty if nothing was."""
+        held = next(iter(self.form.get(name, [])), None) if self.form else self.request.query_params.get(name)
+        return held if isinstance(held, str) else ""
+
+    def number(self, name: str, least: int, most: int) -> int | None:
+        """Return a whole number that was asked for; None if it is none, or is too small or too large."""
+        return number(self.text(name) or str(self.request.path_params.get(name, "")), least, most)
 
     def show(self, step: str, *, job: Job | None = None, **more: Any) -> Response:
         """Show the page of a step; a job that is nearly done is waited for."""
@@ -60,9 +75,9 @@ class Visit:
             step,
             step=next(one for one in STEPS if one.name == step),
             steps=STEPS,
-            facts=headline(self.project),
-            project=self.project,
-            policy=self.project.policy,
+            facts=headline(self.now),
+            source=self.now.source,
+            policy=self.now.policy,
             job=job,
             result=job.result if job is not None and done else None,
             blocks=job.blocks if job is not None and done else (),
@@ -86,17 +101,27 @@ def route(path: str, handler: Handler, methods: Sequence[str] = ("GET",)) -> Rou
 
     def handle(request: Request, form: dict[str, Any]) -> Response:
         state = request.app.state
-        return handler(Visit(request, state.project, state.gallery, state.keys, form))
+        return handler(Visit(request, state.project.now, state.gallery, state.keys, form))
 
     async def endpoint(request: Request) -> Response:
         from starlette.concurrency import run_in_threadpool
 
         if request.method != "POST":
             return await run_in_threadpool(handle, request, {})
-        async with request.form(max_files=3, max_fields=2000) as held:
+        async with request.form(max_files=_FILES, max_fields=_FIELDS) as held:
             return await run_in_threadpool(handle, request, {name: held.getlist(name) for name in held})
 
     return Route(path, endpoint, methods=list(methods))
+
+
+def number(text: str, least: int, most: int) -> int | None:
+    """Return a whole number between two others, or None.
+
+    >>> number("7", 1, 9), number("10", 1, 9), number("9" * 5000, 1, 9), number("x", 1, 9)
+    (7, None, None, None)
+    """
+    fits = text.isdecimal() and len(text) <= len(str(most)) + 1 and least <= int(text) <= most
+    return int(text) if fits else None
 
 
 def _template(name: str) -> Template:

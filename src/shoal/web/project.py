@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import secrets
 import shutil
 import tempfile
 import threading
@@ -9,12 +10,12 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from shoal import toml
 from shoal.errors import PolicyError, ReadError, WriteError
 from shoal.policy.policy import Policy
-from shoal.progress import Hook
+from shoal.progress import Hook, Progress
 from shoal.table.reading import read
 from shoal.table.table import Table
 from shoal.table.writing import replacing
@@ -22,6 +23,8 @@ from shoal.web.jobs import Job, Jobs, State, Tell
 
 EMPTY = "version = 1\n"
 _STATE, _POLICY, _UPLOADS = "project.json", "policy.toml", "uploads"
+_LONGEST = 120  # characters of the name of an upload
+_PATIENCE = 20.0  # seconds that work has to stop when a project is closed
 
 
 class Basis(Enum):
@@ -29,12 +32,13 @@ class Basis(Enum):
 
     FILE = auto()  # the data, and how they are read
     REQUIRED = auto()  # these, and what is decided and required
+    FRONTIER = auto()  # all but the k and the share that may be left out: what every k costs
     POLICY = auto()  # all of that, and how the release is searched for
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moment:
-    """The data and the policy as they were when something was begun."""
+    """The data and the policy as they were when a page was asked for: work is about these, whatever comes."""
 
     project: "Project"
     source: Path | None
@@ -42,36 +46,62 @@ class Moment:
 
     def raw(self, progress: Hook) -> Table:
         """Return the table as it is read."""
-        if self.source is None:
+        source = self.source
+        if source is None:
             raise ReadError("There are no data yet.", hint="Load a file first.")
         options = self.policy.data.read.model_dump(exclude_unset=True)
-        return self.project.read(self.key(Basis.FILE), lambda: read(self.source, progress=progress, **options))
+        return self.project.held(self.key(Basis.FILE), lambda: read(source, progress=progress, **options), progress)
 
     def table(self, progress: Hook) -> Table:
         """Return the table with the roles that are decided."""
-        table, policy = self.raw(progress), self.policy
-        known = {*policy.columns, policy.data.subject, policy.data.household, policy.data.weight} - {None}
-        if not known <= set(table.names):
-            raise PolicyError(
-                "The policy is about other columns than the file has.", hint="Identify the columns again."
-            )
-        return policy.apply(table) if known else table
+        table = self.raw(progress)
+        try:
+            return self.policy.apply(table)
+        except PolicyError as error:
+            raise PolicyError(error.message, hint="Identify the columns again.") from None
 
     def key(self, basis: Basis) -> Hashable:
-        """Return what results hang on: the data, and what is decided about them."""
+        """Return what results hang on: the data, and what is decided about them, with all files that are named."""
         told = self.policy.document()
         if basis is Basis.FILE:
             told = told.get("data", {}).get("read", {})
         elif basis is Basis.REQUIRED:
             told.pop("search", None)
-        return self._file(), hashlib.sha256(toml.document(told).encode()).hexdigest()
+        elif basis is Basis.FRONTIER:
+            told["require"] = [one for one in told.get("require", []) if one.get("model") != "k-anonymity"]
+            told["search"] = {name: held for name, held in told.get("search", {}).items() if name != "suppression"}
+        named = [_state(self.policy.beside(name)) for name in files_of(told)]
+        text = toml.document({name: held for name, held in told.items() if held not in ({}, [])})
+        return _state(self.source), *named, hashlib.sha256(text.encode()).hexdigest()
 
-    def _file(self) -> Hashable:
-        """Return which file it is, and when it was written."""
-        if self.source is None or not self.source.exists():
-            return self.source
-        state = self.source.stat()
-        return self.source, state.st_mtime_ns, state.st_size
+    def begin(  # noqa: PLR0913 - keyword-only options
+        self,
+        name: str,
+        work: Callable[["Moment", Hook], Any],
+        tell: Tell | None = None,
+        *,
+        basis: Basis = Basis.POLICY,
+        more: Hashable = None,
+        anew: bool = False,
+    ) -> Job:
+        """Begin work on the data as they are, or return what has come of it. ``more``: what else it hangs on."""
+        return self.project.jobs.start(name, (self.key(basis), more), lambda hook: work(self, hook), tell, anew=anew)
+
+    def again(self, name: str, work: Callable[["Moment", Hook], Any], tell: Tell | None = None) -> Job:
+        """Begin work anew, whatever has come of it before."""
+        before = self.found(name)
+        if before is not None:
+            self.project.jobs.forget(before)
+        return self.begin(name, work, tell)
+
+    def found(self, name: str, basis: Basis = Basis.POLICY, more: Hashable = None) -> Job | None:
+        """Return what has come of some work, if it was begun."""
+        return self.project.jobs.find(name, (self.key(basis), more))
+
+    def result(self, name: str, basis: Basis = Basis.POLICY, more: Hashable = None) -> Any:
+        """Return what has come of some work, if it is done."""
+        job = self.found(name, basis, more)
+        return None if job is None or job.state is not State.DONE else job.result
 
 
 @dataclass(eq=False)
@@ -84,24 +114,27 @@ class Project:
     _source: Path | None = None
     _policy: Policy = field(default_factory=lambda: Policy.parse(EMPTY))
     _held: tuple[Hashable, Table] | None = None
-    _lock: threading.RLock = field(default_factory=threading.RLock)
+    lock: threading.RLock = field(default_factory=threading.RLock)
     _reading: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
     def open(cls, folder: Path | None = None, data: Path | None = None, policy: Path | None = None) -> "Project":
         """Open a project, or begin one; what is given goes before what is there."""
-        temporary = folder is None
-        home = Path(tempfile.mkdtemp(prefix="shoal-")) if folder is None else folder.resolve()
-        home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        project = cls(home, temporary)
-        project._policy = project._policy.within(home)
-        project._load()
-        if policy is not None:
-            project.decide(Policy.load(policy.resolve()))
-        if data is not None:
-            if not data.exists():
-                raise ReadError(f"There is no file '{data}'.")
-            project.use(data.resolve())
+        if data is not None and not data.exists():
+            raise ReadError(f"There is no file '{data}'.")
+        given = None if policy is None else Policy.load(policy.resolve())
+        home = Path(tempfile.mkdtemp(prefix="shoal-")) if folder is None else _home(folder.resolve())
+        project = cls(home, folder is None)
+        try:
+            project._policy = project._policy.within(home)
+            project._load()
+            if data is not None:
+                project.use(data.resolve())
+            if given is not None:
+                project.decide(given)
+        except BaseException:
+            project.close()
+            raise
         return project
 
     def _load(self) -> None:
@@ -121,126 +154,144 @@ class Project:
 
     @property
     def now(self) -> Moment:
-        """The data and what is decided, as they are now: work that takes a while is about these, whatever comes."""
-        with self._lock:
+        """The data and what is decided, as they are now."""
+        with self.lock:
             return Moment(self, self._source, self._policy)
 
-    @property
-    def source(self) -> Path | None:
-        """The file that is worked on."""
-        return self.now.source
-
-    @property
-    def policy(self) -> Policy:
-        """What is decided so far."""
-        return self.now.policy
-
     def use(self, path: Path) -> None:
-        """Work on a file from now on."""
-        with self._lock:
-            self._source = path
-            self._save()
+        """Work on a file from now on; how the last one was read says nothing about it."""
+        with self.lock:
+            if path != self._source:
+                held = self._policy.document()
+                data = {name: part for name, part in held.get("data", {}).items() if name != "read"}
+                self._save(path, Policy.parse(_text({**held, "data": data})).within(self._policy.beside("")))
 
     def decide(self, policy: Policy) -> None:
         """Take another policy; it is on the disk before anybody is told."""
-        with self._lock:
-            before, self._policy = self._policy, policy
-            try:
-                self._save()
-            except BaseException:
-                self._policy = before
-                raise
+        with self.lock:
+            self._save(self._source, policy)
 
-    def change(self, changes: Mapping[str, Any]) -> None:
-        """Change parts of the policy; None takes a part away. What is not valid changes nothing."""
-        with self._lock:
-            held = {**self._policy.document(), **changes}
-            self.rewrite(toml.document({name: part for name, part in held.items() if part not in (None, {}, [])}))
+    def edit(self, change: Callable[[dict[str, Any]], Mapping[str, Any]]) -> None:
+        """Change parts of the policy; None takes a part away. What is not valid changes nothing.
+
+        ``change`` is handed the policy as plain data, and returns the parts that are different.
+        """
+        with self.lock:
+            held = self._policy.document()
+            self.rewrite(_text({**held, **change(held)}))
 
     def rewrite(self, text: str) -> None:
-        """Take a policy that was written in the browser; files that it names lie beside the old one, or were sent."""
-        with self._lock:
+        """Take a policy that was written in the browser."""
+        with self.lock:
             policy = Policy.parse(text).within(self._policy.beside(""))
-            known = [policy.beside("").resolve(), self.folder.resolve()]
-            for name in _files(policy.document()):
-                path = policy.beside(name).resolve()
-                if not any(path.is_relative_to(folder) for folder in known):
-                    raise PolicyError(
-                        "The policy names a file that is not beside it.",
-                        hint="Start shoal serve with the policy: shoal serve DATA --policy FILE.",
-                    )
-            self.decide(policy)
+            for name in files_of(policy.document()):
+                self.check_file(name)
+            self._save(self._source, policy)
 
-    def _save(self) -> None:
-        """Write down what is decided, and what it is about."""
+    def check_file(self, name: str) -> None:
+        """Refuse a file that is not beside the policy, was not sent, and was not named when we started."""
+        with self.lock:
+            policy = self._policy
+            known = [policy.beside("").resolve(), self.folder.resolve()]
+            if name in files_of(policy.document()):
+                return
+        try:
+            path = policy.beside(name).resolve()
+        except (OSError, ValueError):
+            raise PolicyError("The policy names a file that cannot be.") from None
+        if not any(path.is_relative_to(folder) for folder in known):
+            raise PolicyError(
+                "The policy names a file that is not beside it.",
+                hint="Send the file, or start shoal serve with a policy that names it.",
+            )
+
+    def _save(self, source: Path | None, policy: Policy) -> None:
+        """Write down what is decided and what it is about, and then go by it."""
         with replacing(self.folder / _POLICY, force=True) as beside:
-            beside.write_text(toml.document(self._policy.document()), encoding="utf-8")
-        source = None if self._source is None else str(self._source)
-        state = {"source": source, "beside": str(self._policy.beside("").resolve())}
+            beside.write_text(toml.document(policy.document()), encoding="utf-8")
+        state = {"source": None if source is None else str(source), "beside": str(policy.beside("").resolve())}
         with replacing(self.folder / _STATE, force=True) as beside:
             beside.write_text(json.dumps(state, indent=1), encoding="utf-8")
+        self._source, self._policy = source, policy
 
-    def read(self, key: Hashable, make: Callable[[], Table]) -> Table:
-        """Read the table, if that was not done; whoever else asks for it waits."""
-        with self._reading:
+    def held(self, key: Hashable, make: Callable[[], Table], progress: Hook) -> Table:
+        """Return the table, and read it if that was not done; whoever else asks for it waits, and can be stopped."""
+        while not self._reading.acquire(timeout=0.2):
+            progress(Progress("waiting for the file", 0))
+        try:
             if self._held is None or self._held[0] != key:
                 self._held = None  # the old one may go before the new one comes
                 self._held = key, make()
             return self._held[1]
+        finally:
+            self._reading.release()
 
-    def begin(
-        self,
-        name: str,
-        work: Callable[[Moment, Hook], Any],
-        tell: Tell | None = None,
-        *,
-        basis: Basis = Basis.POLICY,
-        more: Hashable = None,
-    ) -> Job:
-        """Begin work on the data as they are now, or return what has come of it. ``more``: what else it hangs on."""
-        now = self.now
-        return self.jobs.start(name, (now.key(basis), more), lambda hook: work(now, hook), tell)
-
-    def again(self, name: str, work: Callable[[Moment, Hook], Any], tell: Tell | None = None) -> Job:
-        """Begin work anew, whatever has come of it before."""
-        before = self.found(name)
-        if before is not None:
-            self.jobs.forget(before)
-        return self.begin(name, work, tell)
-
-    def found(self, name: str, basis: Basis = Basis.POLICY, more: Hashable = None) -> Job | None:
-        """Return what has come of some work, if it was begun."""
-        return self.jobs.find(name, (self.now.key(basis), more))
-
-    def result(self, name: str, basis: Basis = Basis.POLICY, more: Hashable = None) -> Any:
-        """Return what has come of some work, if it is done."""
-        job = self.found(name, basis, more)
-        return None if job is None or job.state is not State.DONE else job.result
-
-    def uploaded(self, name: str) -> Path:
-        """Return where an upload goes: into the project, under its own last name and no other."""
+    def uploaded(self, name: str, content: BinaryIO, check: Callable[[Path], None]) -> Path:
+        """Keep an upload in the project, under its own last name and no other, in a folder named by what is in it."""
         plain = "".join(sign if sign.isalnum() or sign in "._-" else "_" for sign in Path(name).name).lstrip(".")
         if not plain:
             raise WriteError("The file has no name.")
+        plain = plain if "." in plain else f"data.{plain}"  # it was nothing but a suffix
         folder = self.folder / _UPLOADS
         folder.mkdir(mode=0o700, exist_ok=True)
-        return folder / plain
+        beside = folder / f"{secrets.token_hex(8)}.partial"
+        try:
+            digest = hashlib.sha256()
+            with beside.open("xb") as file:
+                while part := content.read(1 << 20):
+                    digest.update(part)
+                    file.write(part)
+            check(beside)
+            target = folder / digest.hexdigest()[:16] / plain[-_LONGEST:]
+            target.parent.mkdir(mode=0o700, exist_ok=True)
+            if not target.exists():
+                beside.replace(target)
+        finally:
+            beside.unlink(missing_ok=True)
+        return target
 
     def close(self) -> None:
         """Stop all work; a temporary project goes."""
-        self.jobs.close()
+        self.jobs.close(_PATIENCE)
         if self.temporary:
             shutil.rmtree(self.folder, ignore_errors=True)
+            if self.folder.exists():
+                raise WriteError(f"'{self.folder}' could not be removed.", hint="It holds data: remove it by hand.")
 
 
-def _files(held: Any) -> Iterator[str]:
+def _home(folder: Path) -> Path:
+    """Make a folder for a project, or take the one that is there; one that is used for something else is refused."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not (folder / _STATE).exists() and any(folder.iterdir()):
+            raise WriteError(f"'{folder}' is used for something else.", hint="Give an empty folder, or a new one.")
+        folder.chmod(0o700)
+    except OSError as error:
+        raise WriteError(f"'{folder}' cannot be a project: {error.strerror}.") from None
+    return folder
+
+
+def _text(document: Mapping[str, Any]) -> str:
+    return toml.document({name: part for name, part in document.items() if part not in (None, {}, [])})
+
+
+def _state(path: Path | None) -> Hashable:
+    """Return which file it is, and when it was written."""
+    try:
+        told = None if path is None else path.stat()
+    except (OSError, ValueError):
+        told = None
+    return path, None if told is None else (told.st_mtime_ns, told.st_size)
+
+
+def files_of(held: Any) -> Iterator[str]:
     """Return the names of all files in a document."""
     if isinstance(held, Mapping):
         for name, one in held.items():
             if name in {"file", "key_file"} and isinstance(one, str):
                 yield one
             else:
-                yield from _files(one)
+                yield from files_of(one)
     elif isinstance(held, list | tuple):
         for one in held:
-            yield from _files(one)
+            yield from files_of(one)

@@ -1,10 +1,14 @@
 """The server: it listens on this machine, prints the link, and cleans up when it ends."""
 
+import os
+import signal
 import socket
 import threading
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 
@@ -15,6 +19,8 @@ from shoal.web.guard import ENTRANCE, Keys
 from shoal.web.project import Project
 
 ADDRESS = "127.0.0.1"
+_ENDS = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+_DOOR = '<!DOCTYPE html><title>shoal</title><meta http-equiv="refresh" content="0;url={link}">'
 
 
 def run(  # noqa: PLR0913 - what a command was given
@@ -27,21 +33,50 @@ def run(  # noqa: PLR0913 - what a command was given
     browser: bool,
 ) -> None:
     """Serve a project until somebody stops it."""
+    os.umask(0o077)  # what is written here is for its owner only
     project = Project.open(folder, data, policy)
     try:
         with _listening(port) as door:
             port, keys = door.getsockname()[1], Keys()
             link = f"http://{ADDRESS}:{port}{ENTRANCE}?token={keys.token}"
-            told(f"The workbench is at {link}\nThe link is good for one use. Ctrl-C ends it.")
+            told(f"The workbench is at {link}\nOpen it if no page appears; it is good for one use. Ctrl-C ends it.")
             threading.Thread(target=_warm, daemon=True).start()
             if browser:
-                webbrowser.open(link)
+                _opened(link, project.folder)
             config = uvicorn.Config(
                 application(project, keys, port), log_level="critical", access_log=False, server_header=False, ws="none"
             )
-            uvicorn.Server(config).run(sockets=[door])
+            _Server(config).run(sockets=[door])
     finally:
         project.close()
+
+
+class _Server(uvicorn.Server):
+    """A server that ends in peace, whoever asks it to: then what is temporary is removed."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """End when one of the signals comes, instead of being ended by it."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {one: signal.signal(one, self._end) for one in _ENDS}
+        try:
+            yield
+        finally:
+            for one, handler in before.items():
+                signal.signal(one, handler)
+
+    def _end(self, *_: Any) -> None:
+        self.force_exit = self.should_exit
+        self.should_exit = True
+
+
+def _opened(link: str, folder: Path) -> None:
+    """Open the page by way of a file that only its owner can read: what is on a command line, others can see."""
+    door = folder / "open.html"
+    door.write_text(_DOOR.format(link=link), encoding="utf-8")
+    webbrowser.open(door.as_uri())
 
 
 def _warm() -> None:

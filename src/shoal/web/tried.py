@@ -1,23 +1,25 @@
 """What was tried: releases that were made, and the policy of each, so that one can go back to it."""
 
+import hashlib
 import json
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 from shoal import toml
 from shoal.errors import counted
+from shoal.policy.requirements import PresetRequirement
 from shoal.release.release import Release
 from shoal.table.writing import replacing
+from shoal.web.project import Basis, Moment, Project
 
-KEPT = 12
+KEPT = 24
 _FILE = "tried.json"
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """A release. ``policy``: the file it was made by; ``asked``: what it requires; ``how``: what was searched."""
+    """A release. ``data``: what it was made of; ``policy``: the file it was made by; ``asked``: what that requires."""
 
+    data: str
     policy: str
     asked: str
     how: str
@@ -25,16 +27,23 @@ class Tried:
     left_out: str
     cost: str
 
+    @property
+    def name(self) -> str:
+        """What it is called in forms."""
+        return hashlib.sha256(f"{self.data}{self.policy}".encode()).hexdigest()[:16]
+
     @classmethod
-    def of(cls, release: Release) -> "Tried":
+    def of(cls, now: Moment, release: Release) -> "Tried":
         """Take note of a release."""
         search = release.policy.search
         verdicts = [one.verdict for one in release.requirements]
+        presets = [one.preset for one in release.policy.require if isinstance(one, PresetRequirement)]
         held = release.quality.get(search.quality)
         cost = "–" if held is None or held.total is None else f"{held.total.cost:.3f}"
         return cls(
+            _data(now),
             toml.document(release.policy.document()),
-            "; ".join(f"{one.title} {one.asked}" for one in verdicts),
+            "; ".join([*(f"{one.title} {one.asked}" for one in verdicts), *presets]),
             f"{search.recoding}, at most {100 * search.suppression:g} % left out",
             "; ".join(one.attained for one in verdicts),
             counted(release.suppressed, "person"),
@@ -42,20 +51,27 @@ class Tried:
         )
 
 
-def remembered(folder: Path) -> list[Tried]:
-    """Return what was tried in a project, the newest last; what cannot be read is forgotten."""
+def _data(now: Moment) -> str:
+    return hashlib.sha256(repr(now.key(Basis.FILE)).encode()).hexdigest()
+
+
+def remembered(now: Moment) -> list[Tried]:
+    """Return what was tried with these data, the newest last."""
+    data = _data(now)
+    return [one for one in _all(now.project) if one.data == data]
+
+
+def _all(project: Project) -> list[Tried]:
+    """Return all that was tried; what cannot be read is forgotten."""
     try:
-        return [Tried(**one) for one in json.loads((folder / _FILE).read_text(encoding="utf-8"))]
+        return [Tried(**one) for one in json.loads((project.folder / _FILE).read_text(encoding="utf-8"))]
     except (OSError, ValueError, TypeError):
         return []
 
 
-def remember(folder: Path, one: Tried) -> None:
-    """Keep in mind what was tried; the same policy is kept once."""
-    held = [*(other for other in remembered(folder) if other.policy != one.policy), one][-KEPT:]
-    with replacing(folder / _FILE, force=True) as beside:
-        beside.write_text(json.dumps(list(_plain(held)), indent=1, ensure_ascii=False), encoding="utf-8")
-
-
-def _plain(held: list[Tried]) -> Iterator[dict[str, str]]:
-    yield from map(asdict, held)
+def remember(project: Project, one: Tried) -> None:
+    """Keep in mind what was tried; the same is kept once."""
+    with project.lock:
+        held = [*(other for other in _all(project) if other.name != one.name), one][-KEPT:]
+        with replacing(project.folder / _FILE, force=True) as beside:
+            beside.write_text(json.dumps([asdict(other) for other in held], ensure_ascii=False), encoding="utf-8")

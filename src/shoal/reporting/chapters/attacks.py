@@ -28,7 +28,7 @@ def attacks(found: Findings, audience: Audience) -> Section:
     best = [one for one in found.attacks.card().values() if one is not None]
     vague = audience.hides(found.left_out)
     plain = not any(_hidden(one, audience) or (audience.external and one.control is not None) for one in best)
-    card = Figure(audience.chart(charts.wp216(found.attacks), vague=vague)) if plain else answers(found)
+    card = Figure(audience.chart(charts.wp216(found.attacks), vague=vague)) if plain else answers(found.attacks)
     bars = Figure(audience.chart(charts.attacks(made), vague=vague)) if made.results else None
     lead = Text(
         "Success alone says nothing: it counts against what an adversary achieves without the release (baseline), and, "

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from shoal.battery import Attacked
 from shoal.charts.wp216 import QUESTIONS
 from shoal.errors import counted
 from shoal.reporting.audience import Audience
@@ -14,7 +15,7 @@ from shoal.words import odds
 
 def summary(found: Findings, audience: Audience) -> Section:
     """Tell the verdict and the numbers that matter most."""
-    return Section.of("Summary", "summary", [verdict(found), _numbers(found, audience), answers(found)])
+    return Section.of("Summary", "summary", [verdict(found), _numbers(found, audience), answers(found.attacks)])
 
 
 def verdict(found: Findings) -> Text:
@@ -74,12 +75,12 @@ def _left_out(found: Findings, audience: Audience) -> str:
     )
 
 
-def answers(found: Findings) -> Facts | None:
+def answers(attacked: Attacked | None) -> Facts | None:
     """Answer the three questions of WP216, if something was tried."""
-    if found.attacks is None:
+    if attacked is None:
         return None
     said = []
-    for question, best in found.attacks.card().items():
+    for question, best in attacked.card().items():
         if best is None:
             answer = "Nothing was tried."
         elif best.is_sure:

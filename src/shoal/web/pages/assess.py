@@ -21,7 +21,7 @@ from shoal.reporting.findings import threshold
 from shoal.sheet import Sheet
 from shoal.web.jobs import Job
 from shoal.web.page import Visit, route
-from shoal.web.project import Basis, Moment, Project
+from shoal.web.project import Basis, Moment
 from shoal.web.spots import Marks, Spot, Spotted
 from shoal.words import odds
 
@@ -30,22 +30,22 @@ BANDS = 60  # places in the heatmap that can be pressed
 
 
 def _show(visit: Visit) -> Response:
-    project = visit.project
-    if project.source is None:
+    now = visit.now
+    if now.source is None:
         return visit.back("load")
-    if not any(said.role == "quasi" for said in project.policy.columns.values()):
+    if not any(said.role == "quasi" for said in now.policy.columns.values()):
         return visit.back("identify")
-    looked = project.found("peers", Basis.REQUIRED)
-    return visit.show("assess", job=assessing(project), looked=looked, k=project.policy.k or USUAL)
+    looked = now.found("peers", Basis.REQUIRED)
+    return visit.show("assess", job=assessing(now), looked=looked, k=now.policy.k or USUAL)
 
 
-def assessing(project: Project) -> Job:
+def assessing(now: Moment) -> Job:
     """Assess the table as it is, or return what has come of it."""
 
     def work(now: Moment, hook: Hook) -> Assessment:
         return assess(now.table(hook), now.policy, threshold=threshold(now.policy), progress=hook)
 
-    return project.begin("assess", work, _told, basis=Basis.REQUIRED)
+    return now.begin("assess", work, _told, basis=Basis.REQUIRED)
 
 
 def _told(found: Assessment) -> Iterator[Block]:
@@ -116,22 +116,19 @@ def _contributions(found: Assessment, who: str) -> Sheet:
 
 def _threshold(visit: Visit) -> Response:
     """Show what a threshold means: who is above it, and how many would have to be left out if nothing else is done."""
-    found: Assessment | None = visit.project.result("assess", Basis.REQUIRED)
+    found: Assessment | None = visit.now.result("assess", Basis.REQUIRED)
     if found is None:
         raise PolicyError("The table was not assessed yet.", hint="Load the page again.")
-    given = visit.request.query_params
-    if "persons" in given:
-        k = largest(found, _number(given["persons"], found.persons))
-    elif "limit" in given:
-        k = largest(found, _number(given["limit"], 100) * found.persons // 100)
+    most = max(MOST, visit.now.policy.k or 0)
+    persons, limit = visit.number("persons", 0, found.persons), visit.number("limit", 0, 100)
+    if persons is not None:
+        k = largest(found, persons, most)
+    elif limit is not None:
+        k = largest(found, limit * found.persons // 100, most)
     else:
-        k = min(max(_number(given.get("k", ""), MOST), 2), MOST)
+        k = visit.number("k", 2, most) or min(USUAL, most)
     above = below(found, k)
-    return visit.part("threshold", k=k, most=MOST, above=above, found=found, share=above / max(found.persons, 1))
-
-
-def _number(text: str, most: int) -> int:
-    return min(int(text), most) if text.isdecimal() else USUAL
+    return visit.part("threshold", k=k, most=most, above=above, found=found, share=above / max(found.persons, 1))
 
 
 def below(found: Assessment, k: int) -> int:
@@ -139,9 +136,9 @@ def below(found: Assessment, k: int) -> int:
     return sum(persons for size, persons in found.sizes.items() if size < k)
 
 
-def largest(found: Assessment, persons: int) -> int:
+def largest(found: Assessment, persons: int, most: int = MOST) -> int:
     """Return the largest k for which at most so many persons would have to be left out."""
-    fitting = [k for k in range(2, MOST + 1) if below(found, k) <= persons]
+    fitting = [k for k in range(2, most + 1) if below(found, k) <= persons]
     return max(fitting, default=2)
 
 
@@ -160,7 +157,7 @@ def _look(visit: Visit) -> Response:
         people = peers(now.table(hook), now.policy, progress=hook)
         return Looked(people, persons_in_order(people))
 
-    visit.project.begin("peers", work, _map, basis=Basis.REQUIRED)
+    visit.now.begin("peers", work, _map, basis=Basis.REQUIRED, anew=True)
     return visit.back("assess")
 
 
@@ -170,28 +167,25 @@ def _map(looked: Looked) -> Iterator[Block | Spotted]:
     def places(marks: Marks) -> list[Spot]:
         bands = marks.images()[0].sliced(BANDS)
         return [
-            Spot(box, f"/assess/person?part={place}", f"who stands {place} of {BANDS} from the left")
+            Spot(box, f"/assess/person?part={place}", f"who stands in part {place + 1} of {BANDS}, from the left")
             for place, box in enumerate(bands)
         ]
 
     people = looked.people
     yield Spotted.of(charts.heatmap(people), "#person", places)
-    yield Section.of("How many facts it takes", "facts", [Figure(charts.facts(people)), people.sheet()])
+    yield Section.of("How many facts it takes", "how-many-facts", [Figure(charts.facts(people)), people.sheet()])
 
 
 def _person(visit: Visit) -> Response:
     """Show which facts give one person away: names of columns, and no values."""
-    looked: Looked | None = visit.project.result("peers", Basis.REQUIRED)
+    looked: Looked | None = visit.now.result("peers", Basis.REQUIRED)
     if looked is None:
         raise ModelError("Not all combinations were looked at yet.", hint="Look at them first.")
     order = looked.order
-    given = visit.request.query_params
-    if given.get("part", "").isdecimal():
-        place = min(int(given["part"]), BANDS - 1) * len(order) // BANDS
-    elif given.get("place", "").isdecimal() and 1 <= int(given["place"]) <= len(order):
-        place = int(given["place"]) - 1
-    else:
+    part, given = visit.number("part", 0, BANDS - 1), visit.number("place", 1, len(order))
+    if part is None and given is None:
         raise ModelError("There is no such place.", hint=f"Give a number from 1 to {len(order):,}.")
+    place = (given or 1) - 1 if part is None else part * len(order) // BANDS
     record = int(order[place])
     facts = looked.people.for_person(record)
     return visit.part("person", place=place + 1, last=len(order), record=record + 1, facts=facts)

@@ -1,6 +1,6 @@
 """Attack: what an adversary achieves against the release."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,40 +20,44 @@ from shoal.web.pages.load import taken
 from shoal.web.project import Moment
 from shoal.words import first_sentence
 
+_OTHERS = ("external", "outsiders", "second")  # tables that attacks may be given
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tested:
-    """What came of attacks, and what else was found out about the release."""
+    """What came of attacks, what else was found out about the release, and which files were given."""
 
     attacked: Attacked
     findings: Findings
+    given: Mapping[str, str]
 
 
 def _show(visit: Visit) -> Response:
     release = released(visit)
-    job = None if release is None else visit.project.found("attack")
+    job = None if release is None else visit.now.found("attack")
     says = {name: first_sentence(ATTACKS[name]) for name in ATTACKS if ATTACKS[name].default}
     return visit.show("attack", job=job, release=release, attacks=says)
 
 
 def _begin(visit: Visit) -> Response:
     """Attack the release in the background, in the ways that were chosen."""
-    release, project = released(visit), visit.project
+    release, now = released(visit), visit.now
     if release is None:
         raise AttackError("There is no release yet.", hint="Search for one first.")
     chosen = [str(name) for name in visit.form.get("attack", [])]
     if not chosen:
         raise AttackError("No attack was chosen.")
-    paths = {name: taken(visit, name) for name in ("external", "outsiders")}
+    paths = {name: taken(visit, name) for name in _OTHERS}
     others = {name: path for name, path in paths.items() if path is not None}
-    known: Findings | None = project.result("findings")
+    known: Findings | None = now.result("findings")
 
     def work(_: Moment, hook: Hook) -> Tested:
         held: dict[str, Any] = {name: read(path, progress=hook) for name, path in others.items()}
         found = attack(release, release.given, attacks=chosen, progress=hook, **held)
-        return Tested(found, known or of_release(release, hook))
+        files = {name: path.name for name, path in others.items()}
+        return Tested(found, known or of_release(release, hook), files)
 
-    project.again("attack", work, _told)
+    now.again("attack", work, _told)
     return visit.back("attack")
 
 

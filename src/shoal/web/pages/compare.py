@@ -17,6 +17,7 @@ from shoal.reporting.document import Block
 from shoal.reporting.findings import Findings, of_release
 from shoal.sheet import Sheet
 from shoal.web.page import Visit, route
+from shoal.web.pages.protect import confirmations
 from shoal.web.project import Moment
 from shoal.web.tried import remembered
 
@@ -25,17 +26,25 @@ OWNER = Audience(external=False, least=1)
 
 def released(visit: Visit) -> Release | None:
     """Return the release that was made by the policy as it is, if there is one."""
-    found: Release | None = visit.project.result("anonymize")
+    found: Release | None = visit.now.result("anonymize")
     return found
 
 
 def _show(visit: Visit) -> Response:
-    release, tried = released(visit), remembered(visit.project.folder)
+    release, tried = released(visit), remembered(visit.now) if visit.now.source is not None else []
     if release is None:
         return visit.show("compare", release=None, tried=tried)
-    job = visit.project.begin("findings", lambda _, hook: of_release(release, hook), _told)
-    learned = visit.project.found("learning")
-    return visit.show("compare", job=job, release=release, tried=tried, learned=learned, targets=_targets(release))
+    job = visit.now.begin("findings", lambda _, hook: of_release(release, hook), _told)
+    learned = visit.now.found("learning")
+    return visit.show(
+        "compare",
+        job=job,
+        release=release,
+        tried=tried,
+        learned=learned,
+        targets=_targets(release),
+        confirm=confirmations(visit.now),
+    )
 
 
 def _told(found: Findings) -> Iterator[Block]:
@@ -51,15 +60,15 @@ def _targets(release: Release) -> list[str]:
 
 def _learn(visit: Visit) -> Response:
     """Predict a column from the release and from the original."""
-    found: Findings | None = visit.project.result("findings")
-    target = str(next(iter(visit.form.get("target", [""])), ""))
+    found: Findings | None = visit.now.result("findings")
+    target = visit.text("target")
     if found is None or found.release is None or target not in _targets(found.release):
         raise ReleaseError("There is nothing to predict this from.", hint="Search for a release first.")
 
     def work(_: Moment, hook: Hook) -> Learned:
         return found.comparison.learning(target, progress=hook)
 
-    visit.project.again("learning", work, _predicted)
+    visit.now.again("learning", work, _predicted)
     return visit.back("compare")
 
 
@@ -69,15 +78,16 @@ def _predicted(learned: Learned) -> Iterator[Sheet]:
 
 def _again(visit: Visit) -> Response:
     """Go back to a policy that was tried."""
-    tried, place = remembered(visit.project.folder), visit.request.path_params["place"]
-    if not 0 <= place < len(tried):
-        raise ReleaseError("This was not tried.", hint="Load the page again.")
-    visit.project.rewrite(tried[place].policy)
+    name = visit.text("tried")
+    found = next((one for one in remembered(visit.now) if one.name == name), None)
+    if found is None:
+        raise ReleaseError("This was not tried with these data.", hint="Load the page again.")
+    visit.project.rewrite(found.policy)
     return visit.back("protect")
 
 
 ROUTES = [
     route("/compare", _show),
     route("/compare/learning", _learn, ["POST"]),
-    route("/compare/tried/{place:int}", _again, ["POST"]),
+    route("/compare/tried", _again, ["POST"]),
 ]

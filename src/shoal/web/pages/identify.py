@@ -1,5 +1,6 @@
 """Identify: what each column is to somebody who looks for a person."""
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -14,15 +15,15 @@ from shoal.web.page import Visit, route
 from shoal.web.project import Basis
 
 _SINGLE = tuple(str(role) for role in Role if role.single)
-_FOLLOWS = {"quasi", "sensitive"}  # what else is said of a column is kept if it has one of these roles
+_COARSER = {"quasi", "sensitive"}  # roles that a hierarchy means something for
 
 
 def _show(visit: Visit) -> Response:
-    project = visit.project
-    if project.source is None:
+    now = visit.now
+    if now.source is None:
         return visit.back("load")
-    job = project.begin("identify", lambda now, hook: identify(now.raw(hook), progress=hook), _told, basis=Basis.FILE)
-    return visit.show("identify", job=job, roles=list(Role), chosen=chosen(visit))
+    job = now.begin("identify", lambda now, hook: identify(now.raw(hook), progress=hook), _told, basis=Basis.FILE)
+    return visit.show("identify", job=job, roles=list(Role), chosen=chosen(visit), digest=_digest, fits=_fits)
 
 
 def _told(found: Found) -> Iterator[Block]:
@@ -46,39 +47,79 @@ def _told(found: Found) -> Iterator[Block]:
 
 def chosen(visit: Visit) -> dict[str, str]:
     """Return the role that the policy gives each column."""
-    policy = visit.project.policy
+    policy = visit.now.policy
     held = {name: str(said.role) for name, said in policy.columns.items()}
     named = {getattr(policy.data, role): role for role in _SINGLE if getattr(policy.data, role)}
     return {**held, **named}
 
 
+def _fits(found: Found, chosen: Mapping[str, str]) -> bool:
+    """Tell whether roles are of these columns: otherwise all are proposed anew."""
+    return bool(chosen) and set(chosen) <= set(found.columns)
+
+
+def _digest(found: Found) -> str:
+    """Return what the columns are called, in short: a form about others is refused."""
+    return hashlib.sha256("\0".join(found.columns).encode()).hexdigest()[:16]
+
+
 def _decide(visit: Visit) -> Response:
-    """Give every column the role that was chosen."""
-    found: Found | None = visit.project.result("identify", Basis.FILE)
-    if found is None:
-        raise PolicyError("The columns were not looked at yet.", hint="Load the page again.")
-    said = {name: str(next(iter(visit.form.get(f"role:{name}", [""])), "")) for name in found.columns}
+    """Give every column the role that was chosen; columns are told by their place, for names may hold anything."""
+    found: Found | None = visit.now.result("identify", Basis.FILE)
+    if found is None or visit.text("columns") != _digest(found):
+        raise PolicyError("The columns have changed, or were not looked at yet.", hint="Load the page again.")
+    said = {name: visit.text(f"role:{place}") for place, name in enumerate(found.columns)}
     single = {role: [name for name, held in said.items() if held == role] for role in _SINGLE}
     twice = [role for role, names in single.items() if len(names) > 1]
     if twice:
         raise PolicyError(f"Two columns have the role {twice[0]}.", hint="Give it to one of them.")
-    policy = visit.project.policy.document()
+    _check(visit, found, said)
+    visit.project.edit(lambda policy: _decided(policy, found, said, single))
+    return visit.back("assess")
+
+
+def _check(visit: Visit, found: Found, said: Mapping[str, str]) -> None:
+    """Refuse to release what names persons, unless somebody has said that it does not; and a table without secrets."""
+    if "quasi" not in said.values():
+        raise PolicyError(
+            "No column is a quasi-identifier: then there is nothing to protect.",
+            hint="Choose what others may know about persons.",
+        )
+    for place, (name, role) in enumerate(said.items()):
+        naming = found.columns[name].role is Role.DIRECT and role in {"quasi", "sensitive", "insensitive"}
+        if naming and f"nobody:{place}" not in visit.form:
+            raise PolicyError(
+                f"Column '{name}' was found to name persons.",
+                hint="Leave it direct, or tick beside it that it names nobody.",
+            )
+
+
+def _decided(
+    policy: Mapping[str, Any], found: Found, said: Mapping[str, str], single: Mapping[str, list[str]]
+) -> dict[str, Any]:
+    """Return what is different in a policy, if columns have these roles."""
     data = {name: held for name, held in policy.get("data", {}).items() if name not in _SINGLE}
     data |= {role: names[0] for role, names in single.items() if names}
     roles = {name: role for name, role in said.items() if role and role not in _SINGLE}
     known = {**found.policy().document().get("columns", {}), **policy.get("columns", {})}
     columns = {name: _kept(name, roles, known.get(name, {})) for name in roles}
+    for name, held in columns.items():  # it was ticked: see _check
+        if found.columns[name].role is Role.DIRECT and held["role"] != "direct":
+            held["names_nobody"] = True
     quasi = {name for name, role in roles.items() if role == "quasi"}
-    visit.project.change({"columns": columns, "data": data, "search": _about(policy.get("search", {}), quasi)})
-    return visit.back("assess")
+    return {"columns": columns, "data": data, "search": _about(policy.get("search", {}), quasi)}
 
 
 def _kept(name: str, roles: Mapping[str, str], before: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is said of a column: its role, and, if that is not another one, what was said or proposed before."""
-    if roles[name] not in _FOLLOWS:
-        return {"role": roles[name]}
-    gone = {"role"} if roles.get(before.get("linked", "")) == "quasi" == roles[name] else {"role", "linked"}
-    return {"role": roles[name], **{part: held for part, held in before.items() if part not in gone}}
+    """Return what is said of a column: its role, and what was said or proposed before, as far as that still holds."""
+    role, gone = roles[name], {"role"}
+    if not (role == roles.get(before.get("linked", "")) == "quasi"):
+        gone |= {"linked"}
+    if role not in _COARSER and role != before.get("role"):
+        gone |= {"hierarchy", "show"}
+    if role == "direct":
+        gone |= {"names_nobody"}
+    return {"role": role, **{part: held for part, held in before.items() if part not in gone}}
 
 
 def _about(search: Mapping[str, Any], quasi: set[str]) -> dict[str, Any]:

@@ -14,15 +14,28 @@ from shoal.search.frontier import Frontier, Point
 from shoal.search.schemes import Schemes
 from shoal.web.jobs import Job
 from shoal.web.page import Visit, route
-from shoal.web.project import Project
+from shoal.web.project import Basis, Moment
 from shoal.web.spots import Marks, Spot, Spotted
 
+_MANY = 1_000_000_000  # persons
 
-def begin(project: Project, name: str) -> Job:
+
+def begin(now: Moment, name: str) -> Job:
     """Begin to look at all schemes, or at what every k costs."""
     if name == "frontier":
-        return project.begin(name, lambda now, hook: frontier(now.table(hook), now.policy, progress=hook), _costs)
-    return project.begin(name, lambda now, hook: schemes(now.table(hook), now.policy, progress=hook), _drawn)
+        return now.begin(
+            name,
+            lambda now, hook: frontier(now.table(hook), now.policy, progress=hook),
+            _costs,
+            basis=Basis.FRONTIER,
+            anew=True,
+        )
+    return now.begin(name, lambda now, hook: schemes(now.table(hook), now.policy, progress=hook), _drawn, anew=True)
+
+
+def exploring(now: Moment) -> dict[str, Job | None]:
+    """Return what has come of both."""
+    return {"frontier": now.found("frontier", Basis.FRONTIER), "schemes": now.found("schemes")}
 
 
 def _costs(found: Frontier) -> Iterator[Block | Spotted]:
@@ -32,6 +45,8 @@ def _costs(found: Frontier) -> Iterator[Block | Spotted]:
 
 
 def _points(marks: Marks, points: list[Point]) -> list[Spot]:
+    """Return the points; where several have the same place, the one that leaves out fewest lies on top."""
+    pairs = sorted(zip(marks.points(), points, strict=True), key=lambda pair: -pair[1].limit)
     return [
         Spot(
             box,
@@ -39,7 +54,7 @@ def _points(marks: Marks, points: list[Point]) -> list[Spot]:
             f"Choose k = {point.k} with {100 * point.limit:g} % left out: cost {point.price:.3f}",
             {"k": str(point.k), "limit": str(point.limit)},
         )
-        for box, point in zip(marks.points(), points, strict=True)
+        for box, point in pairs
     ]
 
 
@@ -58,23 +73,29 @@ def _drawn(found: Schemes) -> Iterator[Block | Spotted]:
 
 def _choose(visit: Visit) -> Response:
     """Require a k; of a point of the frontier also the limit."""
-    held = visit.project.policy.document()
-    others = [one for one in held.get("require", []) if one.get("model") != "k-anonymity"]
-    search = held.get("search", {})
+    k, limit = visit.number("k", 1, _MANY), visit.text("limit")
     try:
-        k = int(visit.form["k"][0])
-        if "limit" in visit.form:
-            search["suppression"] = float(visit.form["limit"][0])
-    except (KeyError, ValueError):
-        raise PolicyError("There is no such point.", hint="Choose one of the picture.") from None
-    visit.project.change({"require": [{"model": "k-anonymity", "k": k}, *others], "search": search})
+        more = {"suppression": float(limit)} if limit else {}
+    except ValueError:
+        k = None
+    if k is None:
+        raise PolicyError("There is no such point.", hint="Choose one of the picture.")
+
+    def chosen(policy: dict[str, Any]) -> dict[str, Any]:
+        others = [one for one in policy.get("require", []) if one.get("model") != "k-anonymity"]
+        return {
+            "require": [{"model": "k-anonymity", "k": k}, *others],
+            "search": {**policy.get("search", {}), **more},
+        }
+
+    visit.project.edit(chosen)
     return visit.back("protect")
 
 
 def _scheme(visit: Visit) -> Response:
     """Show one scheme, and those one step away from it."""
     found = _all_schemes(visit)
-    place = _place(found, visit.request.query_params.get("place", ""))
+    place = _place(visit, found)
     return visit.part(
         "scheme",
         scheme=found.scheme(place),
@@ -87,17 +108,16 @@ def _scheme(visit: Visit) -> Response:
 
 
 def _all_schemes(visit: Visit) -> Schemes:
-    found: Schemes | None = visit.project.result("schemes")
+    found: Schemes | None = visit.now.result("schemes")
     if found is None:
         raise PolicyError("The lattice was not explored yet.", hint="Explore it first.")
     return found
 
 
-def _place(found: Schemes, text: str) -> int:
+def _place(visit: Visit, found: Schemes) -> int:
     """Return the scheme that was asked for: the best, or the lowest, if nothing was said."""
-    if text.isdecimal() and int(text) < len(found):
-        return int(text)
-    return found.best if found.best is not None else 0
+    place = visit.number("place", 0, len(found) - 1)
+    return place if place is not None else found.best or 0
 
 
 def _told(found: Schemes, place: int) -> dict[str, Any]:
@@ -126,24 +146,23 @@ def _beside(found: Schemes, place: int) -> Iterator[dict[str, Any]]:
 def _fix(visit: Visit) -> Response:
     """Search on the levels of one scheme only."""
     found = _all_schemes(visit)
-    levels = found.scheme(_place(found, str(next(iter(visit.form.get("place", [""]))))))
-    search = visit.project.policy.document().get("search", {})
-    fixed = {name: [level, level] for name, level in levels.items()}
-    visit.project.change({"search": {**search, "recoding": "global", "levels": fixed}})
+    fixed = {name: [level, level] for name, level in found.scheme(_place(visit, found)).items()}
+    visit.project.edit(lambda policy: {"search": {**policy.get("search", {}), "recoding": "global", "levels": fixed}})
     return visit.back("protect")
 
 
 def _free(visit: Visit) -> Response:
     """Search on all levels again."""
-    search = visit.project.policy.document().get("search", {})
-    visit.project.change({"search": {name: held for name, held in search.items() if name != "levels"}})
+    visit.project.edit(
+        lambda policy: {"search": {name: held for name, held in policy.get("search", {}).items() if name != "levels"}}
+    )
     return visit.back("protect")
 
 
 def _explored(visit: Visit) -> Response:
     """Show what was explored."""
-    jobs = {name: visit.project.found(name) for name in ("frontier", "schemes")}
-    return visit.part("explored", done={name: job for name, job in jobs.items() if job is not None and job.blocks})
+    done = {name: job for name, job in exploring(visit.now).items() if job is not None and job.blocks}
+    return visit.part("explored", done=done)
 
 
 ROUTES = [

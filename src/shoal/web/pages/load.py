@@ -1,57 +1,55 @@
 """Load: which data these are."""
 
+import gzip
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 from starlette.datastructures import UploadFile
 from starlette.responses import Response
 
-from shoal.errors import ReadError, counted
-from shoal.progress import silent
+from shoal.errors import ReadError
+from shoal.progress import Hook, silent
 from shoal.reporting.document import Block, Text, Tone
 from shoal.sheet import Sheet
 from shoal.table.formats.format import FORMATS
 from shoal.table.options import Options
 from shoal.table.table import Table
 from shoal.web.forms import Field, fields, filled_in
+from shoal.web.loaded import Loaded
 from shoal.web.page import Visit, route
-from shoal.web.project import Basis
+from shoal.web.project import Basis, Moment
 
 SHOWN = 10
-_HIDDEN = {"engine"}  # rows are counted in memory here
-_UNPACKED, _RATIO = 2_000_000_000, 200  # bytes that a workbook may unpack to, and how many for each of its own
+_HIDDEN = "engine"  # not in the form: pages count in memory
+_UNPACKED, _RATIO = 2_000_000_000, 200  # bytes that a packed file may unpack to, and how many for each of its own
 
 
 def _show(visit: Visit) -> Response:
-    project = visit.project
-    job = (
-        None
-        if project.source is None
-        else project.begin("read", lambda now, hook: now.raw(hook), _told, basis=Basis.FILE)
-    )
-    said = project.policy.data.read.model_dump(mode="json", exclude_unset=True)
-    return visit.show("load", job=job, suffixes=_suffixes(), fields=_options(said))
+    now = visit.now
+    job = None if now.source is None else now.begin("read", _read, _told, basis=Basis.FILE)
+    return visit.show("load", job=job, suffixes=_suffixes(), fields=_options(visit))
 
 
-def _told(table: Table) -> Iterator[Block]:
-    """Tell what the columns are, without a value of them."""
-    rows = []
-    for column in table.columns:
-        gaps = np.count_nonzero(table.codes(column.name) >= len(column.values))
-        share = f"{gaps / table.records:.1%}" if gaps else ""
-        rows.append((column.name, str(column.kind), f"{len(column.values):,}", share))
-    title = f"{counted(table.records, 'record')} × {counted(len(rows), 'column')}"
-    yield Sheet(title, ("column", "kind", "different values", "missing"), tuple(rows), words=2)
-    for note in table.source.notes:
+def _read(now: Moment, hook: Hook) -> Loaded:
+    return Loaded.of(now.raw(hook))
+
+
+def _told(found: Loaded) -> Iterator[Block]:
+    yield found.sheet
+    for note in found.notes:
         yield Text(note, Tone.NOTE)
 
 
-def _options(said: dict[str, Any]) -> list[Field]:
-    return [one for one in fields(Options, said) if one.name not in _HIDDEN]
+def _said(visit: Visit) -> dict[str, Any]:
+    return visit.now.policy.data.read.model_dump(mode="json", exclude_unset=True)
+
+
+def _options(visit: Visit) -> list[Field]:
+    asked = fields(Options, _said(visit), choices={"format": list(FORMATS)})
+    return [one for one in asked if one.name != _HIDDEN]
 
 
 def _suffixes() -> list[str]:
@@ -59,64 +57,65 @@ def _suffixes() -> list[str]:
 
 
 def _upload(visit: Visit) -> Response:
-    """Take a file, and work on it from now on; how the last one was read says nothing about it."""
+    """Take a file, and work on it from now on."""
     path = taken(visit, "file")
     if path is None:
         raise ReadError("No file was chosen.")
-    data = {name: held for name, held in visit.project.policy.document().get("data", {}).items() if name != "read"}
-    visit.project.change({"data": data})
     visit.project.use(path)
     return visit.back("load")
 
 
 def taken(visit: Visit, field: str) -> Path | None:
-    """Take a file that was sent, if one was; it is kept in the project, under no other name than its own."""
+    """Take a file that was sent, if one was; it is kept in the project."""
     held = next(iter(visit.form.get(field, [])), None)
     if not isinstance(held, UploadFile) or not held.filename:
         return None
-    if Path(held.filename).suffix.lower() not in _suffixes():
+    if not held.filename.lower().endswith(tuple(_suffixes())):
         raise ReadError("This kind of file cannot be read.", hint=f"Known are {', '.join(_suffixes())}.")
-    target = visit.project.uploaded(held.filename)
-    beside = target.with_name(f"{target.name}.partial")  # whoever reads the old file goes on reading it
-    with beside.open("wb") as file:
-        while part := held.file.read(1 << 20):
-            file.write(part)
-    try:
-        _check_packed(beside)
-    except ReadError:
-        beside.unlink()
-        raise
-    return beside.replace(target)
+    return visit.project.uploaded(held.filename, held.file, _check_packed)
 
 
 def _check_packed(path: Path) -> None:
     """Refuse a packed file that is far larger unpacked than any table of its size would be."""
-    if not zipfile.is_zipfile(path):
-        return
+    most = min(_UNPACKED, _RATIO * max(path.stat().st_size, 1))
     try:
-        with zipfile.ZipFile(path) as packed:
-            size = sum(one.file_size for one in packed.infolist())
-    except zipfile.BadZipFile:
-        raise ReadError("The workbook is damaged.") from None
-    if size > _UNPACKED or size > _RATIO * max(path.stat().st_size, 1):
-        raise ReadError("The workbook unpacks to far more than it may.", hint="Save it as CSV, and load that.")
+        with path.open("rb") as file:
+            packed = file.read(2) == b"\x1f\x8b"
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as held:
+                size = sum(one.file_size for one in held.infolist())
+        else:
+            size = _unpacked(path, most) if packed else 0
+    except (zipfile.BadZipFile, EOFError, OSError):
+        raise ReadError("The packed file is damaged.") from None
+    if size > most:
+        raise ReadError("The file unpacks to far more than it may.", hint="Save it as plain CSV, and load that.")
+
+
+def _unpacked(path: Path, most: int) -> int:
+    """Count what a file unpacks to, but not beyond what it may."""
+    size = 0
+    with gzip.open(path) as file:
+        while size <= most and (part := file.read(1 << 20)):
+            size += len(part)
+    return size
 
 
 def _read_again(visit: Visit) -> Response:
     """Read the file in another way."""
-    if visit.project.source is None:
+    if visit.now.source is None:
         raise ReadError("There are no data yet.", hint="Load a file first.")
-    asked = _options({})
-    default = {one.name: one.value for one in asked}
-    said = {name: value for name, value in filled_in(asked, visit.form).items() if value != default[name]}
-    data = visit.project.policy.document().get("data", {})
-    visit.project.change({"data": {**{name: held for name, held in data.items() if name != "read"}, "read": said}})
+    said = filled_in(_options(visit), visit.form)
+    kept = {name: held for name, held in _said(visit).items() if name == _HIDDEN}
+    visit.project.edit(lambda policy: {"data": {**policy.get("data", {}), "read": {**kept, **said}}})
     return visit.back("load")
 
 
 def _rows(visit: Visit) -> Response:
     """Show the first rows, for who has asked to see values."""
-    table = visit.project.now.raw(silent)
+    if visit.now.result("read", Basis.FILE) is None:
+        raise ReadError("The file was not read yet.", hint="Load the page again.")
+    table = visit.now.raw(silent)
     number = min(table.records, SHOWN)
     cells = [_texts(table, name, number) for name in table.names]
     rows = tuple(zip(*cells, strict=True)) if cells else ()

@@ -1,5 +1,7 @@
 """Protect: what is required, and the search for the best release."""
 
+import hashlib
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -11,6 +13,7 @@ from shoal.assessment import Assessment
 from shoal.disclosure import USUAL
 from shoal.errors import PolicyError
 from shoal.models.model import MODELS
+from shoal.policy.circumstances import Population
 from shoal.policy.requirements import PresetRequirement, first_line
 from shoal.policy.search import Search
 from shoal.presets.preset import PRESETS
@@ -23,6 +26,8 @@ from shoal.web.jobs import Job, State
 from shoal.web.page import PATIENCE, Visit, route
 from shoal.web.pages import lattice
 from shoal.web.pages.assess import assessing
+from shoal.web.pages.hierarchies import weights_and_levels
+from shoal.web.pages.load import taken
 from shoal.web.project import Basis, Moment
 from shoal.web.tried import Tried, remember
 from shoal.words import first_sentence, short
@@ -33,11 +38,11 @@ WORK = ("anonymize", "frontier", "schemes")
 
 
 def _show(visit: Visit) -> Response:
-    project, policy = visit.project, visit.project.policy
+    now, policy = visit.now, visit.now.policy
     quasi = [name for name, said in policy.columns.items() if said.role == "quasi"]
-    if project.source is None or not quasi:
-        return visit.back("identify" if project.source is not None else "load")
-    assessing(project)
+    if now.source is None or not quasi:
+        return visit.back("identify" if now.source is not None else "load")
+    assessing(now)
     search = _settings(policy.search.model_dump(mode="json"))
     return visit.show(
         "protect",
@@ -47,7 +52,9 @@ def _show(visit: Visit) -> Response:
         settings=[one for one in search if one.name in _SETTINGS],
         others=[one for one in search if one.name not in _SETTINGS],
         asked=list(_asked(visit)),
+        population=fields(Population, _held_population(visit)),
         text=toml.document(policy.document()),
+        digest=_digest(policy.document()),
     )
 
 
@@ -57,79 +64,115 @@ def _settings(held: dict[str, Any] | None = None) -> list[Field]:
 
 def _asked(visit: Visit) -> Iterator[dict[str, str]]:
     """Return each requirement: what it is called, what it asks for, and what that means."""
-    for one in visit.project.policy.require:
+    policy = visit.now.policy
+    for one, held in zip(policy.require, policy.document().get("require", []), strict=True):
         if isinstance(one, PresetRequirement):
             preset = PRESETS[one.preset]
             says = f"{preset.title}. Against whom: {preset.adversary}. {preset.note}"
-            yield {"name": one.preset, "asks": "; ".join(held.says for held in preset.criteria), "says": says}
+            asks = "; ".join(criterion.says for criterion in preset.criteria) or "nothing that numbers show"
+            told = {"name": one.preset, "asks": asks, "says": says}
         else:
             column = getattr(one, "column", None)
             name = f"{one.name} of {column}" if column else one.name
-            yield {"name": name, "asks": one.demand(), "says": f"{first_line(one)}."}
+            told = {"name": name, "asks": one.demand(), "says": f"{first_line(one)}."}
+        yield {**told, "digest": _digest(held)}
+
+
+def _digest(held: Mapping[str, Any]) -> str:
+    """Return a short name of something that a form is about: if it is not there any more, the form is out of date."""
+    return hashlib.sha256(json.dumps(held, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _fields(visit: Visit) -> Response:
     """Show the fields of a model, and what it means."""
-    model = MODELS[visit.request.query_params.get("model", "")]
-    sensitive = [held for held, said in visit.project.policy.columns.items() if said.role == "sensitive"]
+    model = MODELS[visit.text("model")]
+    sensitive = [held for held, said in visit.now.policy.columns.items() if said.role == "sensitive"]
     asked = fields(model, {"k": USUAL}, choices={"column": sensitive})
-    return visit.part("fields", says=f"{first_sentence(model)}.", fields=asked, form="model")
+    return visit.part(
+        "fields", says=f"{first_sentence(model)}.", fields=asked, form="model", needed={*model.measured, *model.always}
+    )
 
 
 def _require(visit: Visit) -> Response:
     """Add a requirement: a model with its parameters, or a preset."""
-    said = visit.project.policy.document().get("require", [])
-    preset, model = (str(next(iter(visit.form.get(name, [""])), "")) for name in ("preset", "model"))
+    preset, model = visit.text("preset"), visit.text("model")
     if preset:
-        more = {"preset": preset}
+        more: dict[str, Any] = {"preset": preset}
     elif model:
         more = {"model": model, **filled_in(fields(MODELS[model]), visit.form)}
     else:
         raise PolicyError("Nothing was chosen.")
-    visit.project.change({"require": [*said, more]})
+    if more in visit.now.policy.document().get("require", []):
+        raise PolicyError("This is required already.")
+    visit.project.edit(lambda policy: {"require": [*policy.get("require", []), more], **_settings_in(visit, policy)})
+    return visit.back("protect")
+
+
+def _held_population(visit: Visit) -> dict[str, Any]:
+    held = visit.now.policy.population
+    return {} if held is None else held.model_dump(mode="json", exclude_none=True)
+
+
+def _populate(visit: Visit) -> Response:
+    """Say whom the table is a sample of; models about the population need it."""
+    said = filled_in(fields(Population, _held_population(visit)), visit.form)
+    sent = taken(visit, "sent")
+    if sent is not None:
+        said = {"file": str(sent)}
+    visit.project.edit(lambda policy: {"population": said, **_settings_in(visit, policy)})
     return visit.back("protect")
 
 
 def _drop(visit: Visit) -> Response:
-    said = visit.project.policy.document().get("require", [])
-    place = visit.request.path_params["place"]
-    visit.project.change({"require": [one for number, one in enumerate(said) if number != place]})
+    asked = visit.text("asked")
+    visit.project.edit(
+        lambda policy: {
+            "require": [one for one in policy.get("require", []) if _digest(one) != asked],
+            **_settings_in(visit, policy),
+        }
+    )
     return visit.back("protect")
 
 
 def _rewrite(visit: Visit) -> Response:
-    """Take a policy that was written by hand."""
-    visit.project.rewrite(str(next(iter(visit.form.get("text", [""])))))
+    """Take a policy that was written by hand, unless it was changed meanwhile."""
+    with visit.project.lock:
+        if visit.text("digest") != _digest(visit.project.now.policy.document()):
+            raise PolicyError("The policy was changed in another tab.", hint="Load the page again.")
+        visit.project.rewrite(visit.text("text"))
     return visit.back("protect")
 
 
 def _set(visit: Visit) -> Response:
-    """Change how the release is searched for; what is as usual is not written down."""
-    usual = {one.name: one.value for one in _settings()}
-    before = visit.project.policy.document().get("search", {})
-    kept = {name: held for name, held in before.items() if name in _OF_COLUMNS}
-    said = {name: held for name, held in filled_in(_settings(), visit.form).items() if held != usual[name]}
-    visit.project.change({"search": {**kept, **said}})
+    """Change how the release is searched for, and how much columns count; what is as usual is not written down."""
+    visit.project.edit(lambda policy: _settings_in(visit, policy))
     return visit.back("protect")
+
+
+def _settings_in(visit: Visit, policy: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings that came along with something, if they did: whatever is pressed, nothing typed is lost."""
+    if "settings" not in visit.form:
+        return {}
+    return {"search": {**weights_and_levels(visit), **filled_in(_settings(policy.get("search", {})), visit.form)}}
 
 
 def _begin(visit: Visit) -> Response:
     """Begin a search in the background, with the settings that came along."""
-    name, project = visit.request.path_params["name"], visit.project
+    name = visit.request.path_params["name"]
     if name not in WORK:
         raise PolicyError("There is no such search.")
-    if visit.form:
-        _set(visit)
+    _set(visit)
+    now = visit.project.now  # with these settings
     if name == "anonymize":
-        project.begin(name, _searched, _told)
+        now.begin(name, _searched, _told, anew=True)
     else:
-        lattice.begin(project, name)
+        lattice.begin(now, name)
     return visit.back("protect")
 
 
 def _searched(now: Moment, hook: Hook) -> Release:
     found = anonymize(now.table(hook), now.policy, progress=hook)
-    remember(now.project.folder, Tried.of(found))
+    remember(now.project, Tried.of(now, found))
     return found
 
 
@@ -158,10 +201,11 @@ def _told(release: Release) -> Iterator[Block]:
 
 def _results(visit: Visit) -> Response:
     """Show what the search has come to, or how far it is."""
-    jobs = {name: job for name in WORK if (job := visit.project.found(name)) is not None}
+    held = {"anonymize": visit.now.found("anonymize"), **lattice.exploring(visit.now)}
+    jobs = {name: job for name, job in held.items() if job is not None}
     if jobs:
         max(jobs.values(), key=lambda job: job.number).wait(PATIENCE)
-    found: Assessment | None = visit.project.result("assess", Basis.REQUIRED)
+    found: Assessment | None = visit.now.result("assess", Basis.REQUIRED)
     return visit.part(
         "results",
         running=_in_state(jobs, State.RUNNING),
@@ -169,8 +213,15 @@ def _results(visit: Visit) -> Response:
         stopped=_in_state(jobs, State.CANCELLED),
         done=_in_state(jobs, State.DONE),
         met=None if found is None else found.met,
-        levels=visit.project.policy.search.levels,
+        confirm=confirmations(visit.now),
+        levels=visit.now.policy.search.levels,
     )
+
+
+def confirmations(now: Moment) -> list[str]:
+    """Return what presets ask for that no number shows: a person has to confirm it."""
+    named = [one.preset for one in now.policy.require if isinstance(one, PresetRequirement)]
+    return [f"{name}: {text}" for name in named for text in PRESETS[name].checklist]
 
 
 def _in_state(jobs: Mapping[str, Job], state: State) -> dict[str, Job]:
@@ -182,7 +233,8 @@ ROUTES = [
     route("/protect/results", _results),
     route("/protect/fields", _fields),
     route("/protect/require", _require, ["POST"]),
-    route("/protect/require/{place:int}/drop", _drop, ["POST"]),
+    route("/protect/require/drop", _drop, ["POST"]),
+    route("/protect/population", _populate, ["POST"]),
     route("/protect/search", _set, ["POST"]),
     route("/protect/policy", _rewrite, ["POST"]),
     route("/protect/begin/{name}", _begin, ["POST"]),

@@ -1,20 +1,29 @@
 """Release: what goes out, and what proves it."""
 
+import shutil
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from starlette.responses import FileResponse, Response
 
 from shoal import toml
+from shoal.battery import Attacked
 from shoal.errors import ReleaseError
 from shoal.progress import Hook, Progress
 from shoal.release.release import Release
+from shoal.reporting.chapters.summary import answers
 from shoal.reporting.report import report
 from shoal.table.formats.format import FORMATS
+from shoal.web.jobs import State
 from shoal.web.page import Visit, route
-from shoal.web.pages.assess import Looked
 from shoal.web.pages.attack import Tested
 from shoal.web.pages.compare import released
+from shoal.web.pages.lattice import exploring
+from shoal.web.pages.protect import confirmations
 from shoal.web.project import Basis, Moment, Project
 
 _SCRIPT = """import shoal
@@ -22,13 +31,13 @@ _SCRIPT = """import shoal
 policy = shoal.Policy.load("policy.toml")
 table = policy.read({source!r})
 release = shoal.anonymize(table, policy)
-attacks = shoal.attack(release, table)
-release.save({target!r})
+attacks = shoal.attack(release, table{given})
+release.save({target!r}, force=True)
 report = shoal.report(release, attacks)
-report.save("report.html")
-report.external().save("report-external.html")
+report.save("report.html", force=True)
+report.external().save("report-external.html", force=True)
 """
-_MORE = ("attack", "frontier", "schemes", "learning")
+_PREFIX, _OLD = "release-", 600  # seconds after which a folder that nobody knows is no work under way
 _OF_REPORTS = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"  # they bring all with them
 _MAY_GO = {
     "release": "the table; every requirement was verified in this file",
@@ -44,55 +53,113 @@ _STAYS = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Where the files are, and what each of them is."""
+
+    folder: Path
+    files: Mapping[str, str]
+
+    @property
+    def may_go(self) -> list[tuple[str, str]]:
+        """The files that may go out, and what to say of each."""
+        return [(self.files[what], says) for what, says in _MAY_GO.items()]
+
+    @property
+    def stays(self) -> list[tuple[str, str]]:
+        """The files that stay with the owner, and what to say of each."""
+        others = [what for what in self.files if what not in _MAY_GO]
+        return [(self.files[what], _STAYS.get(what, f"{what}, which the policy names")) for what in others]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """What else was found out, for the report; ``key``: which results these are."""
+
+    tested: Tested | None
+    more: Mapping[str, Any]
+    key: tuple[int | None, ...]
+
+    @property
+    def attacked(self) -> Attacked | None:
+        """What attacks have come to."""
+        return None if self.tested is None else self.tested.attacked
+
+    @classmethod
+    def of(cls, now: Moment) -> "Evidence":
+        """Gather what is done."""
+        jobs = {
+            "attack": now.found("attack"),
+            "peers": now.found("peers", Basis.REQUIRED),
+            "learning": now.found("learning"),
+            **exploring(now),
+        }
+        done = {name: job for name, job in jobs.items() if job is not None and job.state is State.DONE}
+        results = {name: job.result for name, job in done.items()}
+        more = {
+            "people": results["peers"].people if "peers" in results else None,
+            "frontier": results.get("frontier"),
+            "schemes": results.get("schemes"),
+            "analyses": [results["learning"]] if "learning" in results else [],
+        }
+        return cls(results.get("attack"), more, tuple(done[name].number if name in done else None for name in jobs))
+
+
 def _show(visit: Visit) -> Response:
     release = released(visit)
     if release is None:
         return visit.show("release", release=None)
-    job = visit.project.begin("write", lambda now, hook: _written(now, release, hook), more=_evidence(visit.project))
+    found = Evidence.of(visit.now)
+    job = visit.now.begin("write", lambda now, hook: _written(now, release, found, hook), more=found.key)
     return visit.show(
-        "release", job=job, release=release, may_go=_MAY_GO, stays=_STAYS, attacked=_tested(visit.project)
+        "release",
+        job=job,
+        release=release,
+        answers=answers(found.attacked),
+        confirm=confirmations(visit.now),
     )
 
 
-def _tested(project: Project) -> Tested | None:
-    found: Tested | None = project.result("attack")
-    return found
-
-
-def _evidence(project: Project) -> tuple[int | None, ...]:
-    """Return which results go into the report: if there are others, it is written again."""
-    jobs = [*(project.found(name) for name in _MORE), project.found("peers", Basis.REQUIRED)]
-    return tuple(None if job is None or job.result is None else job.number for job in jobs)
-
-
-def _written(now: Moment, release: Release, hook: Hook) -> dict[str, str]:
-    """Write everything that can be taken away; return the name of each file by what it is."""
-    folder, project = now.project.folder / "release", now.project
-    folder.mkdir(mode=0o700, exist_ok=True)
-    for old in folder.iterdir():
-        old.unlink()
+def _written(now: Moment, release: Release, found: Evidence, hook: Hook) -> Written:
+    """Write everything that can be taken away into a folder of its own; those that nobody remembers go."""
+    folder = _folder(now.project)
     hook(Progress("writing the release", 0))
     table, *beside = release.save(folder / f"release{_suffix(now.source)}", progress=hook)
-    found = {"release": table.name, **{path.name.split(".")[-2]: path.name for path in beside}}
-    made = report(release, progress=hook, **_known(project))
-    found["report"] = made.save(folder / "report.html").name
-    found["report-external"] = made.external().save(folder / "report-external.html").name
-    texts = {"policy.toml": toml.document(now.policy.document()), "release.py": _script(now.source, table)}
+    files = {"release": table.name, **{path.name.split(".")[-2]: path.name for path in beside}}
+    made = report(release, found.attacked, progress=hook, **found.more)
+    files["report"] = made.save(folder / "report.html").name
+    files["report-external"] = made.external().save(folder / "report-external.html").name
+    document, ladders = _beside(now, folder)
+    given = {} if found.tested is None else found.tested.given
+    texts = {"policy.toml": toml.document(document), "release.py": _script(now.source, table, given)}
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
-    return {**found, "policy": "policy.toml", "script": "release.py"}
+    return Written(folder, {**files, "policy": "policy.toml", **ladders, "script": "release.py"})
 
 
-def _known(project: Project) -> dict[str, Any]:
-    """Return what else was found out, for the report."""
-    tested, looked, learned = _tested(project), project.result("peers", Basis.REQUIRED), project.result("learning")
-    return {
-        "attacks": None if tested is None else tested.attacked,
-        "people": looked.people if isinstance(looked, Looked) else None,
-        "frontier": project.result("frontier"),
-        "schemes": project.result("schemes"),
-        "analyses": [] if learned is None else [learned],
-    }
+def _beside(now: Moment, folder: Path) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the policy with its hierarchy files beside it, where it can be used again, and the names of these."""
+    document: dict[str, Any] = now.policy.document()
+    found: dict[str, str] = {}
+    for column, said in document.get("columns", {}).items():
+        held = said.get("hierarchy", {})
+        if held.get("file"):
+            name = f"hierarchy-{len(found) + 1}{Path(held['file']).suffix}"
+            shutil.copyfile(now.policy.beside(held["file"]), folder / name)
+            held["file"], found[f"the hierarchy of {column}"] = name, name
+    return document, found
+
+
+def _folder(project: Project) -> Path:
+    """Make a folder for a release; those of releases that are not remembered any more are removed."""
+    home = project.folder / "release"
+    home.mkdir(mode=0o700, exist_ok=True)
+    with project.lock:
+        known = {held.folder for held in project.jobs.results("write")}
+        for old in home.glob(f"{_PREFIX}*"):
+            if old not in known and old.stat().st_mtime < time.time() - _OLD:
+                shutil.rmtree(old, ignore_errors=True)
+        return Path(tempfile.mkdtemp(prefix=_PREFIX, dir=home))
 
 
 def _suffix(source: Path | None) -> str:
@@ -102,17 +169,18 @@ def _suffix(source: Path | None) -> str:
     return suffix if suffix in written else ".csv"
 
 
-def _script(source: Path | None, target: Path) -> str:
-    return _SCRIPT.format(source="" if source is None else source.name, target=target.name)
+def _script(source: Path | None, target: Path, given: Mapping[str, str]) -> str:
+    more = "".join(f", {name}={file!r}" for name, file in given.items())
+    return _SCRIPT.format(source="" if source is None else source.name, target=target.name, given=more)
 
 
 def _file(visit: Visit) -> Path:
     """Return one of the files that were written, and no other."""
-    held: dict[str, str] | None = visit.project.result("write", more=_evidence(visit.project))
-    name = visit.request.path_params["name"]
-    if held is None or name not in held.values():
+    held: Written | None = visit.now.result("write", more=Evidence.of(visit.now).key)
+    name = str(visit.request.path_params["name"])
+    if held is None or name not in held.files.values():
         raise ReleaseError("There is no such file.", hint="Load the page again.")
-    return Path(visit.project.folder, "release", str(name))
+    return held.folder / name
 
 
 def _download(visit: Visit) -> Response:
