@@ -15,7 +15,10 @@ App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 HEADER, ENTRANCE = "x-shoal", "/enter"
 _DAY = 86_400  # seconds that a browser keeps the cookie, also if it is closed
-_WELCOME = '<!DOCTYPE html><title>shoal</title><meta http-equiv="refresh" content="0;url=/"><a href="/">Go on</a>'
+_WELCOME = (
+    '<!DOCTYPE html><title>shoal</title><link rel="icon" href="data:,">'
+    '<meta http-equiv="refresh" content="0;url=/"><a href="/">Go on</a>'
+)
 HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
