@@ -68,8 +68,8 @@ class Written:
     @property
     def stays(self) -> list[tuple[str, str]]:
         """The files that stay with the owner, and what to say of each."""
-        others = [what for what in self.files if what not in _MAY_GO]
-        return [(self.files[what], _STAYS.get(what, f"{what}, which the policy names")) for what in others]
+        more = {what: f"{what}, which the policy names" for what in self.files if what not in {**_MAY_GO, **_STAYS}}
+        return [(self.files[what], says) for what, says in {**_STAYS, **more}.items() if what in self.files]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
