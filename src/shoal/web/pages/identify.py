@@ -86,12 +86,16 @@ def _check(visit: Visit, found: Found, said: Mapping[str, str]) -> None:
             hint="Choose what others may know about persons.",
         )
     for place, (name, role) in enumerate(said.items()):
-        naming = found.columns[name].role is Role.DIRECT and role in {"quasi", "sensitive", "insensitive"}
-        if naming and f"nobody:{place}" not in visit.form:
+        if _names(found, name, role) and f"nobody:{place}" not in visit.form:
             raise PolicyError(
                 f"Column '{name}' was found to name persons.",
                 hint="Leave it direct, or tick beside it that it names nobody.",
             )
+
+
+def _names(found: Found, name: str, role: str) -> bool:
+    """Tell whether a column that names persons would be released as it is."""
+    return found.columns[name].role is Role.DIRECT and role in {"sensitive", "insensitive"}
 
 
 def _decided(
@@ -104,7 +108,7 @@ def _decided(
     known = {**found.policy().document().get("columns", {}), **policy.get("columns", {})}
     columns = {name: _kept(name, roles, known.get(name, {})) for name in roles}
     for name, held in columns.items():  # it was ticked: see _check
-        if found.columns[name].role is Role.DIRECT and held["role"] != "direct":
+        if _names(found, name, held["role"]):
             held["names_nobody"] = True
     quasi = {name for name, role in roles.items() if role == "quasi"}
     return {"columns": columns, "data": data, "search": _about(policy.get("search", {}), quasi)}
