@@ -2,6 +2,7 @@
 
 from datetime import date, datetime
 
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal.errors import ReadError, WriteError
 from shoal.table.about import About
+from shoal.table.formats import labelled
 
 pytest.importorskip("pyreadstat", reason="SAS, SPSS and Stata are read by pyreadstat: shoal[statistics]")
 
@@ -140,3 +142,10 @@ def test_the_same_table_gives_the_same_bytes(tmp_path, suffix):
     assert f"{datetime.now():%b %y}".encode() not in written
     assert f"{datetime.now():%b%y}".upper().encode() not in written
     assert shoal.read(tmp_path / f"one{suffix}").to_arrow().to_pydict() == DATA
+
+
+def test_labels_of_kinds_of_missing():
+    """Stata names its kinds of missing by letters, and labels them beside the values."""
+    labels = {1.0: "yes", "a": "refused"}
+    assert labelled._column([pa.array([1.0, None, 2.0])], labels).to_pylist() == [1, None, 2]
+    assert labelled._about("", labels) == About("", {1: "yes", "a": "refused"})

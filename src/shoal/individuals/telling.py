@@ -75,8 +75,8 @@ def _terms(rows: Rows, agree: Subsets) -> tuple[Subsets, Counts] | None:
     """Return patterns and factors: the sum of the factors of all patterns that hold a subset counts its persons.
 
     Whoever has one row counts for every subset of the pattern in which it agrees. Whoever has several counts for the
-    union of these subsets: [s ⊆ p ∪ q] = [s ⊆ p] + [s ⊆ q] − [s ⊆ p ∩ q], one row after the other. None if there are
-    too many terms.
+    union of these subsets: [s ⊆ p or s ⊆ q] = [s ⊆ p] + [s ⊆ q] − [s ⊆ p ∩ q], row after row. None if there are too
+    many terms.
     """
     if len(rows.weights) == len(rows):
         return agree, rows.weights[rows.holders]

@@ -179,15 +179,20 @@ def _column(parts: list[pa.Array], labels: Mapping[Any, str]) -> pa.ChunkedArray
         held = column.drop_null()
         whole = pc.all(pc.and_(pc.equal(pc.floor(held), held), pc.less_equal(pc.abs(held), float(_EXACT)))).as_py()
         column = column.cast(pa.int64()) if whole is not False and len(held) else column
-    if pa.types.is_integer(column.type) and {int(value): text for value, text in labels.items()} == TRUTH:
+    if pa.types.is_integer(column.type) and _plain(labels) == TRUTH:
         return column.cast(pa.bool_())
     return column
 
 
 def _about(label: str | None, values: Mapping[Any, str]) -> About:
-    whole = {value: int(value) for value in values if isinstance(value, float) and value.is_integer()}
-    plain = {whole.get(value, value): text for value, text in values.items()}
+    plain = _plain(values)
     return About(label or "", {} if plain == TRUTH else plain)
+
+
+def _plain(values: Mapping[Any, str]) -> dict[Any, str]:
+    """Return labels by whole numbers where values are such; Stata also labels kinds of missing, by letters."""
+    whole = {value: int(value) for value in values if isinstance(value, float) and value.is_integer()}
+    return {whole.get(value, value): text for value, text in values.items()}
 
 
 def _labels(column: Column, about: About) -> About:

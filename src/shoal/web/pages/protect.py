@@ -46,8 +46,7 @@ def _show(visit: Visit) -> Response:
     search = _settings(policy.search.model_dump(mode="json"))
     return visit.show(
         "protect",
-        quasi=quasi,
-        models={name: first_sentence(MODELS[name]) for name in MODELS},
+        models=list(MODELS),
         presets=list(PRESETS.values()),
         settings=[one for one in search if one.name in _SETTINGS],
         others=[one for one in search if one.name not in _SETTINGS],
