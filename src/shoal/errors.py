@@ -2,6 +2,7 @@
 
     ShoalError
     ├── ReadError        a source cannot be read, or not as it was asked for
+    ├── CapacityError    a table is larger than this machine can deal with
     ├── ColumnError      a column is not there, or is not what it must be
     ├── HierarchyError   a hierarchy does not fit its column, or is none
     ├── ModelError       a model cannot be measured, or lacks something
@@ -33,6 +34,10 @@ class ShoalError(Exception):
 
 class ReadError(ShoalError):
     """A source cannot be read, or not as it was asked for."""
+
+
+class CapacityError(ShoalError):
+    """A table is larger than this machine can deal with."""
 
 
 class ColumnError(ShoalError):

@@ -88,5 +88,5 @@ def test_files_that_are_none(tmp_path):
 
 def test_only_parquet_stays_outside(tmp_path):
     (tmp_path / "t.csv").write_text("a\n1\n")
-    with pytest.raises(ReadError, match="'engine' means nothing"):
+    with pytest.raises(ReadError, match="cannot be counted by duckdb"):
         shoal.read(tmp_path / "t.csv", engine="duckdb")

@@ -365,7 +365,10 @@ def test_no_such_file(tmp_path):
     file(tmp_path, "a\n1\n", "patients.csv")
     error = refusal(lambda: shoal.read(tmp_path / "patient.csv"))
     assert error.hint == "Did you mean 'patients.csv'?"
-    assert "folder" in refusal(lambda: shoal.read(tmp_path)).message
+    (tmp_path / "empty").mkdir()
+    assert "no files" in refusal(lambda: shoal.read(tmp_path / "empty")).message
+    assert "folders in it" in refusal(lambda: shoal.read(tmp_path)).message
+    assert "pattern" in refusal(lambda: shoal.read(tmp_path / "*.tsv")).message
 
 
 def test_unknown_suffix(tmp_path):

@@ -168,6 +168,36 @@ def _enlarged(array: NDArray[_Item], size: int, used: int) -> NDArray[_Item]:
     return larger
 
 
+class KeyInterner(Protocol):
+    """Keys in blocks in, codes from 1 out; knows the different keys so far."""
+
+    def add(self, keys: NDArray[np.uint64]) -> NDArray[np.uint32]:
+        """Return a code for each key of a block."""
+        ...
+
+    def __len__(self) -> int:
+        """Return the number of different keys so far."""
+        ...
+
+    def keys(self) -> NDArray[np.uint64]:
+        """Return the different keys in order of first appearance."""
+        ...
+
+
+def key_interner() -> KeyInterner:
+    """Return an empty interner of keys.
+
+    >>> import numpy as np
+    >>> interner = key_interner()
+    >>> interner.add(np.array([7, 3, 7], np.uint64)).tolist(), interner.add(np.array([3, 5], np.uint64)).tolist()
+    ([1, 2, 1], [2, 3])
+    >>> interner.keys().tolist()
+    [7, 3, 5]
+    """
+    native = library.core()
+    return _NumpyKeys() if native is None else _NativeKeys(native)
+
+
 def intern_keys(keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]:
     """Return a code from 1 for each key, and the distinct keys in order of first appearance.
 
@@ -176,37 +206,65 @@ def intern_keys(keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], NDArray[n
     >>> codes.tolist(), distinct.tolist()
     ([1, 2, 1], [7, 3])
     """
-    native = library.core()
-    return _intern_keys_numpy(keys) if native is None else _intern_keys_native(native, keys)
+    interner = key_interner()
+    return interner.add(keys), interner.keys()
 
 
-def _intern_keys_numpy(keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]:
-    distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty(len(order), np.uint32)
-    rank[order] = np.arange(1, len(order) + 1, dtype=np.uint32)
-    return rank[inverse], distinct[order]
+class _NumpyKeys:
+    """The twin: numpy reduces each block to its distinct keys, a dict joins the blocks."""
+
+    def __init__(self) -> None:
+        self._codes: dict[int, int] = {}
+
+    def add(self, keys: NDArray[np.uint64]) -> NDArray[np.uint32]:
+        distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        codes, known = np.empty(len(distinct), np.uint32), self._codes
+        for place in np.argsort(first).tolist():
+            codes[place] = known.setdefault(int(distinct[place]), len(known) + 1)
+        return codes[inverse]
+
+    def __len__(self) -> int:
+        return len(self._codes)
+
+    def keys(self) -> NDArray[np.uint64]:
+        return np.fromiter(self._codes, np.uint64, len(self._codes))
 
 
-def _intern_keys_native(native: ctypes.CDLL, keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]:
-    keys = np.ascontiguousarray(keys)
-    codes = np.empty(len(keys), np.uint32)
-    slots, dictionary = np.zeros(1 << 12, np.uint32), np.empty(1 << 11, np.uint64)
-    used, done = np.zeros(1, np.int64), 0
-    while done < len(keys):
-        done += native.shoal_intern_keys(
-            keys.ctypes.data + 8 * done,
-            len(keys) - done,
-            slots.ctypes.data,
-            len(slots),
-            dictionary.ctypes.data,
-            used.ctypes.data,
-            codes.ctypes.data + 4 * done,
-        )
-        if done < len(keys):
-            dictionary, slots = (
-                _enlarged(dictionary, 4 * len(dictionary), len(dictionary)),
-                np.zeros(4 * len(slots), np.uint32),
+class _NativeKeys:
+    """The C kernel over buffers that numpy owns and that grow when they are full."""
+
+    def __init__(self, native: ctypes.CDLL) -> None:
+        self._native = native
+        self._slots = np.zeros(1 << 12, np.uint32)
+        self._keys = np.empty(1 << 11, np.uint64)
+        self._used = np.zeros(1, np.int64)
+
+    def add(self, keys: NDArray[np.uint64]) -> NDArray[np.uint32]:
+        keys = np.ascontiguousarray(keys, np.uint64)
+        codes, done = np.empty(len(keys), np.uint32), 0
+        while done < len(keys):
+            done += self._native.shoal_intern_keys(
+                keys.ctypes.data + 8 * done,
+                len(keys) - done,
+                self._slots.ctypes.data,
+                len(self._slots),
+                self._keys.ctypes.data,
+                self._used.ctypes.data,
+                codes.ctypes.data + 4 * done,
             )
-            native.shoal_rehash_keys(dictionary.ctypes.data, int(used[0]), slots.ctypes.data, len(slots))
-    return codes, dictionary[: int(used[0])].copy()
+            if done < len(keys):
+                self._grow()
+        return codes
+
+    def _grow(self) -> None:
+        self._keys = _enlarged(self._keys, 4 * len(self._keys), len(self._keys))
+        self._slots = np.zeros(4 * len(self._slots), np.uint32)
+        self._native.shoal_rehash_keys(
+            self._keys.ctypes.data, int(self._used[0]), self._slots.ctypes.data, len(self._slots)
+        )
+
+    def __len__(self) -> int:
+        return int(self._used[0])
+
+    def keys(self) -> NDArray[np.uint64]:
+        return self._keys[: len(self)].copy()

@@ -30,6 +30,8 @@ _SIGNATURES: dict[str, tuple[type | None, list[type]]] = {
     "shoal_rehash_text": (None, [_ptr, _ptr, _i64, _ptr, _i64]),
     "shoal_intern_keys": (_i64, [_ptr, _i64, _ptr, _i64, _ptr, _ptr, _ptr]),
     "shoal_rehash_keys": (None, [_ptr, _i64, _ptr, _i64]),
+    "shoal_tally_keys": (_i64, [_ptr, _i64, _ptr, _i64, _ptr]),
+    "shoal_retally_keys": (None, [_ptr, _i64, _ptr, _i64]),
     "shoal_text_words": (None, [_ptr, _ptr, _i64, _i64, _ptr]),
     "shoal_gather_text": (None, [_ptr, _ptr, _ptr, _i64, _ptr, _ptr]),
     "shoal_translate": (None, [_ptr, _i32, _i64, _ptr, _ptr, _i32]),

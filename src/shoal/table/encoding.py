@@ -33,7 +33,7 @@ def encode(name: str, cells: pa.ChunkedArray, options: Options = PLAIN, readers:
     >>> encoded.codes.tolist(), encoded.column.values.to_pylist(), encoded.column.missing_code
     ([1, 2, 0, 1], [31, 40], 2)
     """
-    cells = _supported(cells)
+    cells = supported(cells)
     if name in options.text:
         cells, readers = pa.chunked_array([as_text(chunk) for chunk in cells.chunks], pa.string()), ()
     kind = kind_of(cells.type, name)
@@ -47,7 +47,7 @@ def encode(name: str, cells: pa.ChunkedArray, options: Options = PLAIN, readers:
     return raw.encoded(name, infer(entries, readers=readers) if readers and kind is Kind.TEXT else entries)
 
 
-def _supported(cells: pa.ChunkedArray) -> pa.ChunkedArray:
+def supported(cells: pa.ChunkedArray) -> pa.ChunkedArray:
     """Widen types that Arrow itself can do little with."""
     arrow = cells.type
     if pa.types.is_float16(arrow):
@@ -64,7 +64,7 @@ def _supported(cells: pa.ChunkedArray) -> pa.ChunkedArray:
 def _raw_plain(cells: pa.ChunkedArray) -> tuple[RawColumn, pa.Array]:
     """Number the values of a fixed-width type. Not-a-number is missing."""
     array = _joined(cells)
-    present = _present(array)
+    present = present_in(array)
     ranked = rank_many(array if present.all() else array.filter(pa.array(present)))
     codes = np.zeros(len(array), narrowest(len(ranked.values) + 1))
     codes[present] = ranked.ids + np.uint32(1)
@@ -73,7 +73,8 @@ def _raw_plain(cells: pa.ChunkedArray) -> tuple[RawColumn, pa.Array]:
     return RawColumn([codes], used), ranked.values
 
 
-def _present(array: pa.Array) -> NDArray[np.bool_]:
+def present_in(array: pa.Array) -> NDArray[np.bool_]:
+    """Tell which cells hold a value. Not-a-number is none."""
     present: NDArray[np.bool_] = array.is_valid().to_numpy(zero_copy_only=False)
     if pa.types.is_floating(array.type):
         present = present & ~np.isnan(array.to_numpy(zero_copy_only=False))

@@ -26,9 +26,13 @@ class Options(Checked):
     markers: tuple[str, ...] = Field(default=(), description="texts that mean missing in every column, such as NA")
     suppressed: str | None = Field(default=None, description="the text that means blanked on purpose, such as *")
     text: tuple[str, ...] = Field(default=(), description="columns to keep as text, whatever they look like")
-    engine: Literal["memory", "duckdb"] = Field(
-        default="memory", description="where rows are counted: in memory, or by DuckDB in the (Parquet) file itself"
+    columns: tuple[str, ...] = Field(default=(), description="columns to read; all, if none are named")
+    engine: Literal["memory", "disk", "duckdb", "spark"] = Field(
+        default="memory",
+        description="where rows are: in memory, in files of their codes on disk (tables larger than memory), in a "
+        "Parquet or DuckDB file that DuckDB counts, or with Spark",
     )
+    table: str | None = Field(default=None, description="the table of a database")
     sheet: str | None = Field(default=None, description="the sheet of a workbook")
 
     @field_validator("separator")

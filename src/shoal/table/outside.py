@@ -1,49 +1,59 @@
 """Tables whose rows stay outside of memory: only the different values of each column, and distinct rows, come in."""
 
+from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
-from shoal.engines.duckdb import Database, Dictionary, DuckdbEngine, one_zero
+from shoal.engines.dictionary import Dictionary, one_zero
+from shoal.engines.duckdb import Database, DuckdbEngine
 from shoal.errors import ReadError
 from shoal.progress import Hook, Progress
+from shoal.table.column import Column
 from shoal.table.encoding import encode
-from shoal.table.kind import kind_of
-from shoal.table.names import check_names, without_index
+from shoal.table.formats.typed import names_of
 from shoal.table.options import Options
 from shoal.table.raw import Encoded
 from shoal.table.table import Source, Table
 
 
-def read_outside(path: Path, options: Options, progress: Hook, origin: str) -> Table:
-    """Read the columns of a file, value by value; its rows are counted where they are."""
-    if _lacks_duckdb():
+def read_by_duckdb(database: Database, options: Options, progress: Hook, origin: str) -> Table:
+    """Read the columns of what DuckDB holds, value by value; its rows are counted where they are."""
+    columns, dictionaries, notes = read_dictionaries(database.schema(), database.values, options, progress)
+    engine = DuckdbEngine(database, dictionaries, database.rows())
+    told = (*notes, "The rows stay where they are; DuckDB counts them.")
+    return Table(columns, engine, source=Source(origin, notes=told))
+
+
+def parquet_by_duckdb(files: tuple[Path, ...], options: Options, progress: Hook) -> Table:
+    """Let DuckDB count the rows of Parquet files."""
+    check_duckdb()
+    return read_by_duckdb(Database.of_parquet(files), options, progress, "parquet")
+
+
+def check_duckdb() -> None:
+    """Refuse if DuckDB is not there."""
+    if find_spec("duckdb") is None:
         raise ReadError("DuckDB is not installed here.", hint="pip install 'shoal[duckdb]'")
-    database = Database(path)
-    schema = database.schema()
-    names = without_index(schema.names)
-    check_names(names)
+
+
+def read_dictionaries(
+    schema: pa.Schema, values: Callable[[str], pa.ChunkedArray], options: Options, progress: Hook
+) -> tuple[tuple[Column, ...], dict[str, Dictionary], tuple[str, ...]]:
+    """Read the different values of columns, which ``values`` brings; return also what is to be said about it."""
+    names, notes = names_of(schema, options)
     encoded: dict[str, Encoded] = {}
     dictionaries: dict[str, Dictionary] = {}
     for done, name in enumerate(names):
-        kind_of(schema.field(name).type, name)
         progress(Progress("reading", done, len(names)))
-        encoded[name], dictionaries[name] = _column(name, database, options)
-    notes = ("The rows stay in the file; DuckDB counts them.",)
-    engine = DuckdbEngine(database, dictionaries, database.rows())
-    return Table(tuple(held.column for held in encoded.values()), engine, source=Source(origin, notes=notes))
+        encoded[name], dictionaries[name] = _column(name, values(name), options)
+    return tuple(held.column for held in encoded.values()), dictionaries, notes
 
 
-def _lacks_duckdb() -> bool:
-    from importlib.util import find_spec
-
-    return find_spec("duckdb") is None
-
-
-def _column(name: str, database: Database, options: Options) -> tuple[Encoded, Dictionary]:
+def _column(name: str, different: pa.ChunkedArray, options: Options) -> tuple[Encoded, Dictionary]:
     """Encode the different values of a column: their codes are the codes of all cells that hold them."""
-    different = database.values(name)
     values = one_zero(pa.concat_arrays([pa.array([], different.type), *different.chunks])).drop_null()
     with_null = different.null_count > 0
     cells = pa.concat_arrays([values, pa.nulls(1, values.type)]) if with_null else values

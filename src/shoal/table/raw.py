@@ -64,6 +64,15 @@ class RawColumn:
 
     def encoded(self, name: str, entries: Entries) -> Encoded:
         """Rank the entries that cells use and translate the raw codes. Can be done once."""
+        column, parts = self.encoded_in_parts(name, entries)
+        codes, at = np.empty(len(self), narrowest(column.size)), 0
+        for part in parts:
+            codes[at : at + len(part)] = part
+            at += len(part)
+        return Encoded(column, codes)
+
+    def encoded_in_parts(self, name: str, entries: Entries) -> tuple[Column, Iterator[Codes]]:
+        """Do the same, and hand the codes out part by part."""
         used = self._used[1:]
         valid = entries.values.is_valid().to_numpy(zero_copy_only=False)
         shown = used & valid & ~entries.suppressed
@@ -74,15 +83,16 @@ class RawColumn:
         table = np.full(len(self._used), column.missing_code or 0, np.uint32)
         table[1:][shown] = ranked.ids
         table[1:][entries.suppressed] = column.suppressed_code or 0
-        return Encoded(column, self._translated(table, column.size))
+        return column, self._translated(table, column.size)
 
-    def _translated(self, table: NDArray[np.uint32], size: int) -> Codes:
-        codes = np.empty(sum(map(len, self._parts)), narrowest(size))
-        at = 0
+    def __len__(self) -> int:
+        return sum(map(len, self._parts))
+
+    def _translated(self, table: NDArray[np.uint32], size: int) -> Iterator[Codes]:
         for part in _emptying(self._parts):
-            translate(part, table, codes[at : at + len(part)])
-            at += len(part)
-        return codes
+            codes = np.empty(len(part), narrowest(size))
+            translate(part, table, codes)
+            yield codes
 
 
 def _emptying(parts: list[Codes]) -> Iterator[Codes]:

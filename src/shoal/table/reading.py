@@ -1,23 +1,29 @@
-"""Reading: a file or a dataframe becomes a table."""
+"""Reading: files, a dataframe or the table of a database become a table."""
 
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import ReadError, did_you_mean
-from shoal.progress import Hook, silent
+from shoal.engines.disk import Spool
+from shoal.errors import ColumnError, ReadError, listed
+from shoal.progress import Hook, Progress, silent
 from shoal.table import frames
 from shoal.table.encoding import encode
-from shoal.table.formats.format import check_options, format_of
+from shoal.table.files import files_of
+from shoal.table.formats.format import Format, check_options, format_of
 from shoal.table.options import Options
+from shoal.table.part import Part, check_same_names, disagreeing, together
 from shoal.table.table import Source, Table
 from shoal.validation import validated
 
+_IN_TEXT = ("csv", "jsonlines")  # formats in which kinds of columns are found out
+
 
 def read(source: Any, *, format: str | None = None, progress: Hook | None = None, **options: Any) -> Table:  # noqa: A002
-    """Read a file or a dataframe into a table.
+    """Read files or a dataframe into a table.
 
-    ``source``: a path (CSV, TSV, Parquet, Feather, Excel, JSON lines) or any frame that narwhals knows.
-    ``options``: see :class:`shoal.table.options.Options`, such as ``separator=";"`` or ``text=["code"]``.
+    ``source``: a path (CSV, TSV, Parquet, Feather, Excel, JSON lines), a folder or a pattern of such files, or any
+    frame that narwhals knows. ``options``: see :class:`shoal.table.options.Options`, such as ``separator=";"``,
+    ``text=["code"]`` or, for tables that are larger than memory, ``engine="disk"``.
 
     >>> import shoal
     >>> shoal.read({"sex": ["f", "m", None]})
@@ -32,31 +38,61 @@ def read(source: Any, *, format: str | None = None, progress: Hook | None = None
     if isinstance(source, Table):
         return source
     if isinstance(source, str | Path):
-        path = Path(source)
-        _check_file(path)
-        table = format_of(path, chosen.format).read(path, chosen, hook)
+        table = _read_files(files_of(source), chosen, hook)
     else:
-        check_options(chosen, "frame", ())
-        if chosen.format is not None:
-            raise ReadError("A frame has no file format.", hint="Leave format out.")
-        arrow, library = frames.to_arrow(source)
-        encoded = [encode(name, arrow.column(name), chosen) for name in arrow.column_names]
-        table = Table.of(encoded, arrow.num_rows, Source("frame", library))
+        table = _read_frame(source, chosen)
     for name in chosen.text:
         table[name]  # raises if there is none
-    return table
+    return table.only(chosen.columns) if chosen.columns else table
 
 
-def _check_file(path: Path) -> None:
-    if not path.exists():
-        raise ReadError(f"There is no file '{path}'.", hint=_similar(path))
-    if path.is_dir():
-        raise ReadError(f"'{path}' is a folder, not a file.")
-    if path.stat().st_size == 0:
-        raise ReadError(f"The file '{path.name}' is empty.")
+def _read_frame(source: Any, options: Options) -> Table:
+    check_options(options, "frame", ())
+    if options.format is not None:
+        raise ReadError("A frame has no file format.", hint="Leave format out.")
+    arrow, library = frames.to_arrow(source)
+    encoded = [encode(name, arrow.column(name), options) for name in arrow.column_names]
+    table = Table.of(encoded, arrow.num_rows, Source("frame", library))
+    if options.engine == "memory":
+        return table
+    if options.engine != "disk":
+        raise ReadError(f"A frame cannot be counted by {options.engine}.", hint="Write it to a Parquet file first.")
+    spool = Spool()
+    return together([Part.of(table, spool)], spool)
 
 
-def _similar(path: Path) -> str | None:
-    if not path.parent.is_dir():
-        return f"There is no folder '{path.parent}' either."
-    return did_you_mean(path.name, (file.name for file in path.parent.iterdir()))
+def _read_files(files: tuple[Path, ...], options: Options, progress: Hook) -> Table:
+    formats = {format_of(path, options.format) for path in files}
+    if len(formats) > 1:
+        raise ReadError(
+            f"The files are of several formats: {listed(sorted(one.name for one in formats))}.",
+            hint="Give those of one format by a pattern, such as 'folder/*.csv'.",
+        )
+    chosen = formats.pop()
+    if options.engine in {"duckdb", "spark"}:
+        return chosen.counted(files, options, progress)
+    if len(files) == 1 and options.engine == "memory":
+        return chosen.read(files[0], options, progress)
+    spool = Spool() if options.engine == "disk" else None
+    return together(_parts(chosen, files, options, progress, spool), spool)
+
+
+def _parts(
+    chosen: Format, files: tuple[Path, ...], options: Options, progress: Hook, spool: Spool | None
+) -> list[Part]:
+    """Read all files; what looks like numbers in one and like text in another is text."""
+    parts = []
+    for done, path in enumerate(files):
+        hook = progress if len(files) == 1 else silent
+        parts.append(chosen.part(path, options, hook, spool))
+        progress(Progress("reading", done + 1, len(files)))
+    check_same_names(parts, [path.name for path in files])
+    differing = disagreeing(parts)
+    if not differing:
+        return parts
+    if chosen.name not in _IN_TEXT or {*differing} <= {*options.text}:
+        raise ColumnError(
+            f"Column '{differing[0]}' is not of the same kind in all files.",
+            hint=f"Read it as text: text=[{differing[0]!r}].",
+        )
+    return _parts(chosen, files, options.model_copy(update={"text": (*options.text, *differing)}), progress, spool)

@@ -65,6 +65,12 @@ class Table(Shown):
         """Return the table with what is said about its columns."""
         return replace(self, source=replace(self.source, about=about))
 
+    def only(self, names: Iterable[str]) -> "Table":
+        """Return the table with some of its columns, in its order."""
+        wanted = set(self._checked(names))
+        roles = {name: role for name, role in self.roles.items() if name in wanted}
+        return replace(self, columns=tuple(one for one in self.columns if one.name in wanted), roles=roles)
+
     @property
     def records(self) -> int:
         """How many records (rows) there are."""

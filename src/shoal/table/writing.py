@@ -37,8 +37,9 @@ def write(  # noqa: PLR0913 - keyword-only options
         raise WriteError("Only tables can be written.", hint="Read the frame first: shoal.read(frame).")
     target = Path(path)
     chosen = format_of(target, format)
-    if format is None and not target.name.lower().endswith(chosen.writes):
-        raise WriteError(f"Files like '{target.name}' can only be read.", hint=f"Write {listed(chosen.writes)}.")
+    if not chosen.writes or (format is None and not target.name.lower().endswith(chosen.writes)):
+        instead = listed(chosen.writes or (".parquet", ".csv"))
+        raise WriteError(f"Files like '{target.name}' can only be read.", hint=f"Write {instead}.")
     check(table, chosen)
     if separator is None and target.suffix.lower() in {".tsv", ".tab"}:
         separator = "\t"

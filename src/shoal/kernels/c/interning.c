@@ -255,6 +255,40 @@ API void shoal_rehash_keys(const uint64_t *dictionary, int64_t count, uint32_t *
     }
 }
 
+/* A table of keys and how often each came: slots[2s] is a key, slots[2s + 1] its number, 0 where the slot is free.
+ * Returns how many rows were taken: all of them, or as many as fit below three quarters of the slots. */
+API int64_t shoal_tally_keys(const uint64_t *keys, int64_t rows, uint64_t *slots, int64_t slot_count, int64_t *used)
+{
+    const uint64_t mask = (uint64_t)slot_count - 1;
+    int64_t count = used[0], row = 0;
+    for (; row < rows; row++) {
+        if (row + AHEAD < rows) __builtin_prefetch(slots + 2 * (mix(keys[row + AHEAD]) & mask));
+        uint64_t at = mix(keys[row]) & mask;
+        while (slots[2 * at + 1] && slots[2 * at] != keys[row]) at = (at + 1) & mask;
+        if (!slots[2 * at + 1]) {
+            if (4 * (count + 1) > 3 * slot_count) break;
+            slots[2 * at] = keys[row];
+            count++;
+        }
+        slots[2 * at + 1]++;
+    }
+    used[0] = count;
+    return row;
+}
+
+/* Move keys and their numbers to a larger table. */
+API void shoal_retally_keys(const uint64_t *from, int64_t from_count, uint64_t *slots, int64_t slot_count)
+{
+    const uint64_t mask = (uint64_t)slot_count - 1;
+    for (int64_t i = 0; i < from_count; i++) {
+        if (!from[2 * i + 1]) continue;
+        uint64_t at = mix(from[2 * i]) & mask;
+        while (slots[2 * at + 1]) at = (at + 1) & mask;
+        slots[2 * at] = from[2 * i];
+        slots[2 * at + 1] = from[2 * i + 1];
+    }
+}
+
 /* keys[i] = bytes 8·part … 8·part + 7 of value i, the first byte most significant, padded with zeros: integers
  * that compare as the bytes do. */
 API void shoal_text_words(const uint8_t *text, const int64_t *ends, int64_t count, int64_t part, uint64_t *keys)

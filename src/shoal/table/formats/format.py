@@ -7,13 +7,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
+from shoal.engines.disk import Spool
 from shoal.errors import ReadError, ShoalError, did_you_mean, listed
 from shoal.progress import Hook
 from shoal.registry import Registry
 from shoal.table.column import Column
 from shoal.table.options import Options, Written
+from shoal.table.part import Part
 from shoal.table.raw import Encoded
 from shoal.table.table import Source, Table
+
+_FOR_ALL = ("format", "suppressed", "text", "markers", "columns", "engine")  # options that every format knows
 
 FORMATS: Registry["Format"] = Registry("file format", "shoal.table.formats")
 
@@ -29,9 +33,21 @@ class Format(ABC):
     def read(self, path: Path, options: Options, progress: Hook) -> Table:
         """Read a file into a table."""
 
-    @abstractmethod
+    def part(self, path: Path, options: Options, progress: Hook, spool: Spool | None = None) -> Part:
+        """Read one file of several; with a spool, its codes go to that."""
+        return Part.of(self.read(path, options, progress), spool)
+
+    def counted(self, files: tuple[Path, ...], options: Options, progress: Hook) -> Table:
+        """Return a table whose rows stay in their files, where another program counts them."""
+        del files, progress
+        raise ReadError(
+            f"Files of format {self.name} cannot be counted by {options.engine} where they are.",
+            hint='engine = "disk" reads any file that can be read; the rows of Parquet files can stay where they are.',
+        )
+
     def write(self, table: Table, path: Path, how: Written, progress: Hook) -> None:
         """Write a table to a file that is not there yet. Everything has been checked."""
+        raise NotImplementedError  # of a format that can only be read
 
     def refusal(self, column: Column) -> str | None:
         """Say why the format cannot hold a column so that equal values come back, or None if it can."""
@@ -78,7 +94,7 @@ class Reading:
 
 def check_options(options: Options, name: str, known: Sequence[str]) -> None:
     """Refuse options that a format does not know, so that none is silently ignored."""
-    for option in options.model_fields_set - {*known, "format", "suppressed", "text", "markers"}:
+    for option in options.model_fields_set - {*known, *_FOR_ALL}:
         raise ReadError(f"The option '{option}' means nothing for files of format {name}.")
 
 

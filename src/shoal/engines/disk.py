@@ -1,0 +1,81 @@
+"""The engine for tables that are larger than memory: the codes of each column lie in a file, and come by in blocks.
+
+A file of codes says nothing without the dictionaries, which stay in memory; it is in a folder that nobody else can
+read, and goes with the table.
+"""
+
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shoal.engines.outside import OutsideEngine
+from shoal.kernels.translation import Codes
+
+FOLDER_PREFIX = "shoal-"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spooled:
+    """The codes of a column in a file; where there is a table, they are places in it.
+
+    Several files may make up a column, each with codes of its own.
+    """
+
+    path: Path
+    dtype: np.dtype[np.unsignedinteger[Any]]
+    rows: int
+    table: Codes | None = None
+
+    def read(self, start: int, number: int) -> Codes:
+        """Return the codes of some rows."""
+        codes: Codes = np.fromfile(self.path, self.dtype, number, offset=start * self.dtype.itemsize)
+        return codes if self.table is None else self.table[codes]
+
+
+class Spool:
+    """A private folder for codes, which is gone when nobody needs it any more, or when Python ends."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
+        self._number = 0
+        self._end = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+
+    def file(self) -> Path:
+        """Return the path of a file that is not there yet."""
+        self._number += 1
+        return self.folder / f"{self._number}.codes"
+
+    def keep(self, parts: Iterable[Codes], dtype: np.dtype[np.unsignedinteger[Any]]) -> Spooled:
+        """Write codes to a file, one part after the other."""
+        path, rows = self.file(), 0
+        with path.open("wb") as file:
+            for part in parts:
+                np.ascontiguousarray(part, dtype).tofile(file)
+                rows += len(part)
+        return Spooled(path, dtype, rows)
+
+
+class DiskEngine(OutsideEngine):
+    """Codes in files: those of a column in one or several, which hold as many rows as those of the others.
+
+    ``sizes[name]`` is the number of different codes a column may hold.
+    """
+
+    def __init__(self, spool: Spool, codes: Mapping[str, Sequence[Spooled]], sizes: Mapping[str, int]) -> None:
+        self._parts = [part.rows for part in next(iter(codes.values()), ())]
+        super().__init__(sizes, sum(self._parts))
+        self._spool = spool  # the files are there as long as it is
+        self._codes = dict(codes)
+
+    def chunks(self, columns: Sequence[str], size: int) -> Iterator[tuple[Codes, ...]]:
+        """Yield the codes of some columns, at most so many records at a time, in input order."""
+        for place, rows in enumerate(self._parts):
+            for start in range(0, rows, size):
+                number = min(size, rows - start)
+                yield tuple(self._codes[name][place].read(start, number) for name in columns)

@@ -1,0 +1,89 @@
+"""Engines whose rows are not in memory: they come by in pieces, and only different rows are held."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.engines.capacity import Watch
+from shoal.engines.profiles import profiles_of
+from shoal.engines.protocol import DistinctRows, Profiles
+from shoal.kernels.tallying import RowPlaces, RowTally
+from shoal.kernels.translation import Codes
+
+CHUNK = 1 << 20
+
+
+class OutsideEngine(ABC):
+    """Whoever can hand out rows in pieces can do all that an engine does; who counts faster may say so."""
+
+    def __init__(self, sizes: Mapping[str, int], rows: int) -> None:
+        self._sizes = dict(sizes)
+        self._rows = rows
+        self._latest: DistinctRows | None = None  # who asks once often asks again
+
+    @property
+    def rows(self) -> int:
+        """How many records there are."""
+        return self._rows
+
+    @abstractmethod
+    def chunks(self, columns: Sequence[str], size: int) -> Iterator[tuple[Codes, ...]]:
+        """Yield the codes of some columns, at most so many records at a time, in input order."""
+
+    def distinct(self, columns: Sequence[str]) -> DistinctRows:
+        """Return the different rows under these columns."""
+        if self._latest is None or self._latest.columns != tuple(columns):
+            self._latest = None  # its place is needed
+            self._latest = self._counted(tuple(columns)) if columns else self._whole()
+        return self._latest
+
+    def _whole(self) -> DistinctRows:
+        return DistinctRows((), (), np.array([self._rows] if self._rows else [], np.int64))
+
+    def _counted(self, columns: tuple[str, ...]) -> DistinctRows:
+        """Count rows as they come by."""
+        tally, watch = RowTally(self.sizes(columns)), Watch(self._rows, len(columns))
+        for chunk in self.chunks(columns, CHUNK):
+            tally.add(chunk)
+            watch.seen(len(chunk[0]), len(tally))
+        return DistinctRows(columns, *tally.rows())
+
+    def profiles(self, columns: Sequence[str], subject: str) -> Profiles:
+        """Return the persons' profiles under these columns."""
+        rows, found = self.distinct(columns), self._counted((*columns, subject))
+        shown = self._places(rows).of(found.codes[:-1]) if columns else np.zeros(len(found), np.uint32)
+        profiles, of_person = profiles_of(rows, found.codes[-1], shown, self._sizes[subject])
+        return replace(profiles, origin=(subject, of_person))
+
+    def expand(self, small: DistinctRows | Profiles, values: NDArray[Any]) -> NDArray[Any]:
+        """Turn one value per distinct row, or per profile, into one per record, in input order."""
+        if isinstance(small, Profiles) and small.origin is not None:
+            subject, of_person = small.origin
+            parts = [values[of_person[persons]] for (persons,) in self.chunks([subject], CHUNK)]
+        else:
+            rows = small.rows if isinstance(small, Profiles) else small
+            parts = [values[places] for places in self.placed(rows)]
+        return np.concatenate(parts) if parts else values[:0]
+
+    def placed(self, rows: DistinctRows) -> Iterator[NDArray[np.uint32]]:
+        """Yield which distinct row each record is, in pieces."""
+        if not rows.columns:
+            yield np.zeros(self._rows, np.uint32)
+            return
+        places = self._places(rows)
+        for chunk in self.chunks(rows.columns, CHUNK):
+            yield places.of(chunk)
+
+    def _places(self, rows: DistinctRows) -> RowPlaces:
+        places = RowPlaces(self.sizes(rows.columns))
+        if rows.columns:
+            places.of(rows.codes)
+        return places
+
+    def sizes(self, columns: Sequence[str]) -> list[int]:
+        """Return how many different codes columns may hold."""
+        return [max(self._sizes[name], 1) for name in columns]

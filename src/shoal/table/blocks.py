@@ -1,0 +1,139 @@
+"""Columns that come block by block: only their different values are held, and a narrow code for each cell."""
+
+from collections.abc import Iterator
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from shoal.kernels.cells import Cells
+from shoal.kernels.interning import key_interner, text_interner
+from shoal.kernels.translation import Codes, narrowest
+from shoal.table.column import Column, as_text
+from shoal.table.encoding import PLAIN, encode, present_in, supported
+from shoal.table.kind import Kind, kind_of
+from shoal.table.options import Options
+from shoal.table.raw import Entries, RawColumn
+
+
+def encode_blocks(
+    name: str, arrow: pa.DataType, blocks: Iterator[pa.Array], options: Options = PLAIN
+) -> tuple[Column, Iterator[Codes]]:
+    """Encode a column of a type; the same as :func:`encode`, with less memory. Codes come in parts.
+
+    >>> import pyarrow as pa
+    >>> column, parts = encode_blocks("age", pa.int64(), iter([pa.array([40, None]), pa.array([31, 40])]))
+    >>> column.values.to_pylist(), [codes.tolist() for codes in parts]
+    ([31, 40], [[1, 2], [0, 1]])
+    """
+    as_texts = name in options.text
+    intern: _Interned | None = None
+    if as_texts or _is_text(arrow):
+        intern = _Texts()
+    elif _is_narrow(arrow):
+        intern = _Numbers(arrow)
+    if intern is None:
+        encoded = encode(name, pa.chunked_array(list(blocks), arrow), options)
+        return encoded.column, iter([encoded.codes])
+    parts = [intern.add(as_text(block) if as_texts else block) for block in blocks]
+    used, values = intern.taken()
+    kind = Kind.TEXT if isinstance(intern, _Texts) else kind_of(arrow, name)
+    return RawColumn(parts, used).encoded_in_parts(
+        name, Entries.read(kind, values, options.suppressed, options.markers)
+    )
+
+
+class _Interned(Protocol):
+    def add(self, block: pa.Array) -> Codes:
+        """Return a raw code for each cell: 0 for missing, else the number of its entry, from 1."""
+        ...
+
+    def taken(self) -> tuple[NDArray[np.bool_], pa.Array]:
+        """Return which raw codes cells have, and the entries."""
+        ...
+
+
+class _Texts:
+    """Text, as it is or behind a dictionary of the block."""
+
+    def __init__(self) -> None:
+        self._interner = text_interner()
+        self._used = np.zeros(1, bool)
+
+    def add(self, block: pa.Array) -> Codes:
+        if pa.types.is_dictionary(block.type):
+            entries = self._interner.add(Cells.of(block.dictionary.cast(pa.string())))
+            table = np.append(entries, np.uint32(0))
+            codes: NDArray[np.uint32] = table[block.indices.cast(pa.int64()).fill_null(len(entries)).to_numpy()]
+        else:
+            codes = self._interner.add(Cells.of(block.cast(pa.string())))
+        self._used = _grown(self._used, len(self._interner) + 1)
+        self._used[codes] = True
+        return codes.astype(narrowest(len(self._interner) + 1))
+
+    def taken(self) -> tuple[NDArray[np.bool_], pa.Array]:
+        return self._used, self._interner.values()
+
+
+class _Numbers:
+    """Numbers, dates, times and truth values of at most 64 bits."""
+
+    def __init__(self, arrow: pa.DataType) -> None:
+        self._type = supported(pa.chunked_array([], arrow)).type
+        self._interner = key_interner()
+        self._used = np.zeros(1, bool)
+
+    def add(self, block: pa.Array) -> Codes:
+        block = block.cast(self._type, safe=False)
+        present = present_in(block)
+        codes = np.zeros(len(block), np.uint32)
+        codes[present] = self._interner.add(_bits(block if present.all() else block.filter(pa.array(present))))
+        self._used = _grown(self._used, len(self._interner) + 1)
+        self._used[codes] = True
+        return codes.astype(narrowest(len(self._interner) + 1))
+
+    def taken(self) -> tuple[NDArray[np.bool_], pa.Array]:
+        return self._used, _values(self._interner.keys(), self._type)
+
+
+def _grown(used: NDArray[np.bool_], size: int) -> NDArray[np.bool_]:
+    return used if len(used) == size else np.append(used, np.zeros(size - len(used), bool))
+
+
+def _is_text(arrow: pa.DataType) -> bool:
+    held = arrow.value_type if pa.types.is_dictionary(arrow) and not arrow.ordered else arrow
+    return any(test(held) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view))
+
+
+def _is_narrow(arrow: pa.DataType) -> bool:
+    tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_temporal)
+    return any(test(arrow) for test in tests) and not pa.types.is_interval(arrow)
+
+
+def _bits(values: pa.Array) -> NDArray[np.uint64]:
+    """Return values as 64 bits, of which different values have different ones; −0.0 is 0.0."""
+    if pa.types.is_floating(values.type):
+        return np.asarray(pc.add(values.cast(pa.float64()), 0.0)).view(np.uint64)
+    if pa.types.is_boolean(values.type):
+        values = values.cast(pa.uint8())
+    elif pa.types.is_temporal(values.type):
+        values = values.view(pa.int32() if values.type.bit_width == 32 else pa.int64())
+    return (
+        np.ascontiguousarray(values.to_numpy())
+        .astype(np.int64 if values.type != pa.uint64() else np.uint64)
+        .view(np.uint64)
+    )
+
+
+def _values(bits: NDArray[np.uint64], arrow: pa.DataType) -> pa.Array:
+    """Return the values that have these bits."""
+    if pa.types.is_floating(arrow):
+        return pa.array(bits.view(np.float64)).cast(arrow)
+    if arrow == pa.uint64():
+        return pa.array(bits)
+    integers = pa.array(bits.view(np.int64))
+    if pa.types.is_temporal(arrow):
+        return (integers.cast(pa.int32()) if arrow.bit_width == 32 else integers).view(arrow)
+    return integers.cast(pa.uint8()).cast(arrow) if pa.types.is_boolean(arrow) else integers.cast(arrow)

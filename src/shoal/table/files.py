@@ -1,0 +1,52 @@
+"""Which files a source is: one, all of a folder, or all that a pattern fits."""
+
+import glob
+from collections.abc import Iterable
+from pathlib import Path
+
+from shoal.errors import ReadError, did_you_mean
+
+_PATTERN = frozenset("*?[")
+
+
+def files_of(source: str | Path) -> tuple[Path, ...]:
+    """Return the files of a path, a folder or a pattern such as ``2024-*.parquet``, in the order of their names."""
+    path = Path(source)
+    if path.is_dir():
+        return _in_folder(path)
+    if not path.exists() and _PATTERN & set(str(path)):
+        found = tuple(Path(name) for name in sorted(glob.glob(str(path), recursive=True)))  # noqa: PTH207 - any root
+        if not found:
+            raise ReadError(f"No file fits the pattern '{path}'.")
+        return _checked(file for file in found if not file.is_dir())
+    if not path.exists():
+        raise ReadError(f"There is no file '{path}'.", hint=_similar(path))
+    return _checked([path])
+
+
+def _in_folder(folder: Path) -> tuple[Path, ...]:
+    """Return the files of a folder, but for those that other programs hide or leave as marks."""
+    inside = sorted(one for one in folder.iterdir() if not one.name.startswith((".", "_")))
+    deeper = next((one for one in inside if one.is_dir()), None)
+    if deeper is not None:
+        raise ReadError(
+            f"The folder '{folder.name}' has folders in it ('{deeper.name}').",
+            hint="Give the files by a pattern, such as 'folder/**/*.parquet'; what names of folders say is not read.",
+        )
+    if not inside:
+        raise ReadError(f"The folder '{folder.name}' has no files.")
+    return _checked(inside)
+
+
+def _checked(files: Iterable[Path]) -> tuple[Path, ...]:
+    found = tuple(files)
+    for path in found:
+        if path.stat().st_size == 0:
+            raise ReadError(f"The file '{path.name}' is empty.")
+    return found
+
+
+def _similar(path: Path) -> str | None:
+    if not path.parent.is_dir():
+        return f"There is no folder '{path.parent}' either."
+    return did_you_mean(path.name, (file.name for file in path.parent.iterdir()))

@@ -1,0 +1,112 @@
+"""Parts: tables of several files that make up one, and what becomes of their columns."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.engines.disk import DiskEngine, Spool, Spooled
+from shoal.engines.memory import MemoryEngine
+from shoal.errors import ColumnError, ReadError
+from shoal.kernels.translation import Codes, narrowest
+from shoal.table.column import Column
+from shoal.table.kind import Kind
+from shoal.table.table import Source, Table
+from shoal.table.united import United
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """Columns, and their codes: in memory, or in files of a spool."""
+
+    columns: tuple[Column, ...]
+    source: Source
+    codes: Mapping[str, Codes] = field(default_factory=dict)
+    spooled: Mapping[str, Spooled] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, table: Table, spool: Spool | None = None) -> "Part":
+        """Take the columns of a table; with a spool, their codes go to it."""
+        codes = {name: table.codes(name) for name in table.names}
+        if spool is None:
+            return cls(table.columns, table.source, codes)
+        spooled = {name: spool.keep([held], held.dtype) for name, held in codes.items()}
+        return cls(table.columns, table.source, spooled=spooled)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(column.name for column in self.columns)
+
+
+def together(parts: Sequence[Part], spool: Spool | None = None) -> Table:
+    """Put parts together, one below the other."""
+    united = {name: united_columns([_named(part, name) for part in parts]) for name in parts[0].names}
+    columns = tuple(held.column for held in united.values())
+    notes = tuple(dict.fromkeys(note for part in parts for note in part.source.notes))
+    source = replace(parts[0].source, notes=notes)
+    sizes = {column.name: column.size for column in columns}
+    if spool is not None:
+        spooled = {name: _translated(parts, name, held) for name, held in united.items()}
+        return Table(columns, DiskEngine(spool, spooled, sizes), source=source)
+    codes = {name: _joined(parts, name, held) for name, held in united.items()}
+    rows = len(next(iter(codes.values()), ()))
+    return Table(columns, MemoryEngine(codes, sizes, rows), source=source)
+
+
+def united_columns(columns: Sequence[Column]) -> United:
+    """Unite columns; one in which nothing is filled in is of the kind of the others."""
+    if len(columns) == 1:
+        return United(columns[0], (np.arange(columns[0].size).astype(narrowest(max(columns[0].size, 1))),))
+    leading = next((column for column in columns if len(column.values)), columns[0])
+    like = [
+        column if len(column.values) else replace(column, kind=leading.kind, values=pa.array([], leading.values.type))
+        for column in columns
+    ]
+    first = [one for one in like if one is leading]
+    others = [one for one in like if one is not leading]
+    found = United.of([*first, *others])
+    return United(found.column, tuple(found.placed(one) for one in like))
+
+
+def disagreeing(parts: Sequence[Part]) -> list[str]:
+    """Return the columns that are of kinds in several parts which cannot be united."""
+    return [name for name in parts[0].names if not _unite([_named(part, name) for part in parts])]
+
+
+def check_same_names(parts: Sequence[Part], files: Sequence[str]) -> None:
+    """Refuse parts with other columns than the first."""
+    for part, file in zip(parts, files, strict=True):
+        if set(part.names) != set(parts[0].names):
+            raise ReadError(
+                f"'{file}' has other columns than '{files[0]}'.",
+                hint="Files that make up a table must have columns of the same names.",
+            )
+
+
+def _unite(columns: Sequence[Column]) -> bool:
+    kinds = {column.kind for column in columns if len(column.values)}
+    if len(kinds) > 1 and kinds != {Kind.INTEGER, Kind.NUMBER}:
+        return False
+    try:
+        united_columns(columns)
+    except ColumnError:
+        return False
+    return True
+
+
+def _named(part: Part, name: str) -> Column:
+    return next(column for column in part.columns if column.name == name)
+
+
+def _translated(parts: Sequence[Part], name: str, united: United) -> tuple[Spooled, ...]:
+    alone = len(parts) == 1
+    return tuple(
+        part.spooled[name] if alone else replace(part.spooled[name], table=places)
+        for part, places in zip(parts, united.places, strict=True)
+    )
+
+
+def _joined(parts: Sequence[Part], name: str, united: United) -> Codes:
+    return np.concatenate([places[part.codes[name]] for part, places in zip(parts, united.places, strict=True)])
