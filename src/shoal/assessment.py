@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from shoal.classes.classes import Classes
 from shoal.classes.grouped import Coarsening
 from shoal.errors import ColumnError, ModelError, PolicyError, counted
 from shoal.hierarchy.hierarchy import Hierarchy
+from shoal.kernels.threads import pool
 from shoal.models.evidence import Evidence, Gatherer, View
 from shoal.models.exact import exact
 from shoal.models.model import Model, Need, Verdict
@@ -349,7 +350,7 @@ class _Assessor:
     def _contributions(self, classes: Classes) -> tuple[Contribution, ...]:
         if self.missing is Missing.WILDCARD:
             return ()
-        found = [self._contribution(classes, name) for name in self.table.quasi]
+        found = list(pool().map(partial(self._contribution, classes), self.table.quasi))
         return tuple(sorted(found, key=lambda one: (-one.without.k, one.without.alone, one.without.classes)))
 
     def _contribution(self, classes: Classes, name: str) -> Contribution:

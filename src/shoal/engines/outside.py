@@ -12,6 +12,7 @@ from shoal.engines.capacity import Watch
 from shoal.engines.profiles import profiles_of
 from shoal.engines.protocol import DistinctRows, Profiles
 from shoal.kernels.tallying import RowPlaces, RowTally
+from shoal.kernels.threads import ahead
 from shoal.kernels.translation import Codes
 
 CHUNK = 1 << 20
@@ -47,9 +48,9 @@ class OutsideEngine(ABC):
     def _counted(self, columns: tuple[str, ...]) -> DistinctRows:
         """Count rows as they come by."""
         tally, watch = RowTally(self.sizes(columns)), Watch(self._rows, len(columns))
-        for chunk in self.chunks(columns, CHUNK):
-            tally.add(chunk)
-            watch.seen(len(chunk[0]), len(tally))
+        for keys in ahead(map(tally.keys, self.chunks(columns, CHUNK))):
+            tally.count(keys)
+            watch.seen(len(keys), len(tally))
         return DistinctRows(columns, *tally.rows())
 
     def profiles(self, columns: Sequence[str], subject: str) -> Profiles:

@@ -85,13 +85,17 @@ class Ratios:
 
     def sum(self) -> Fraction:
         """Return the sum of all ratios."""
-        parts: dict[int, int] = {}
-        for up, down in zip(self.numerators.tolist(), self.denominators.tolist(), strict=True):
-            parts[down] = parts.get(down, 0) + up
-        terms = [Fraction(up, down) for down, up in parts.items()]
+        below, place = np.unique(self.denominators, return_inverse=True)
+        above = np.zeros(len(below), np.int64 if self._adds_up() else object)
+        np.add.at(above, place, self.numerators.astype(above.dtype, copy=False))
+        terms = [Fraction(int(up), int(down)) for up, down in zip(above, below, strict=True)]
         while len(terms) > 1:  # in pairs: adding up one by one would drag long denominators along
             terms = [sum(terms[place : place + 2], Fraction(0)) for place in range(0, len(terms), 2)]
         return terms[0] if terms else Fraction(0)
+
+    def _adds_up(self) -> bool:
+        """Tell whether 64 bits hold the sum of all numerators."""
+        return len(self) == 0 or int(np.abs(self.numerators).max()) < (1 << 62) // len(self)
 
     def _told_apart_by_floats(self) -> bool:
         """Tell whether different ratios are different floats: they differ by at least 1 / (product of denominators)."""

@@ -67,7 +67,15 @@ class RowTally:
 
     def add(self, columns: Sequence[Codes]) -> None:
         """Take one more block of rows."""
-        self._tally.add(_last_keys(columns, self._sizes, self._parts, self._interners))
+        self.count(self.keys(columns))
+
+    def keys(self, columns: Sequence[Codes]) -> NDArray[np.uint64]:
+        """Return what stands for the rows of a block; one thread may do this while another one counts."""
+        return _last_keys(columns, self._sizes, self._parts, self._interners)
+
+    def count(self, keys: NDArray[np.uint64]) -> None:
+        """Count the rows that keys stand for."""
+        self._tally.add(keys)
 
     def rows(self) -> tuple[tuple[Codes, ...], Counts]:
         """Return the different rows in ascending order, and how often each came. Can be done once."""

@@ -1,9 +1,12 @@
 """Threads for kernels: a few that are kept, for starting one takes longer than much of the work."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cache
+from typing import TypeVar, cast
+
+T = TypeVar("T")
 
 
 @cache
@@ -14,6 +17,20 @@ def pool() -> ThreadPoolExecutor:
 
 if hasattr(os, "register_at_fork"):  # a child process has none of its parent's threads
     os.register_at_fork(after_in_child=pool.cache_clear)
+
+
+def ahead(items: Iterator[T]) -> Iterator[T]:
+    """Make the next item while the one before is worked on.
+
+    >>> list(ahead(iter("abc")))
+    ['a', 'b', 'c']
+    """
+    end = object()
+    with ThreadPoolExecutor(1, thread_name_prefix="shoal-ahead") as thread:
+        coming = thread.submit(next, items, end)
+        while (item := coming.result()) is not end:
+            coming = thread.submit(next, items, end)
+            yield cast("T", item)
 
 
 def in_threads(

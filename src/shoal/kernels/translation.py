@@ -32,6 +32,23 @@ def checked(codes: Codes) -> Codes:
     return np.ascontiguousarray(codes)
 
 
+def mark(codes: Codes, seen: NDArray[np.bool_]) -> None:
+    """Note in ``seen`` which codes come. The caller knows that every code fits.
+
+    >>> import numpy as np
+    >>> seen = np.zeros(4, bool)
+    >>> mark(np.array([0, 2, 2], np.uint8), seen)
+    >>> seen.tolist()
+    [True, False, True, False]
+    """
+    native = library.core()
+    codes = checked(codes)
+    if native is None:
+        seen[codes] = True
+        return
+    native.shoal_mark(codes.ctypes.data, codes.itemsize, len(codes), seen.ctypes.data)
+
+
 def translate(codes: Codes, table: NDArray[Any], out: Codes) -> None:
     """Write ``table[codes]`` into ``out``, which may be of another width. The caller knows that every code fits.
 

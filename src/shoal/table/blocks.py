@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.kernels.cells import Cells
 from shoal.kernels.interning import key_interner, text_interner
-from shoal.kernels.translation import Codes, narrowest
+from shoal.kernels.translation import Codes, mark, narrowest, translate
 from shoal.table.column import Column, as_text
 from shoal.table.encoding import PLAIN, encode, present_in, supported
 from shoal.table.kind import Kind, kind_of
@@ -65,13 +65,12 @@ class _Texts:
     def add(self, block: pa.Array) -> Codes:
         if pa.types.is_dictionary(block.type):
             entries = self._interner.add(Cells.of(block.dictionary.cast(pa.string())))
-            table = np.append(entries, np.uint32(0))
-            codes: NDArray[np.uint32] = table[block.indices.cast(pa.int64()).fill_null(len(entries)).to_numpy()]
+            codes = _taken(block.indices, entries, len(self._interner) + 1)
         else:
-            codes = self._interner.add(Cells.of(block.cast(pa.string())))
+            codes = self._interner.add(Cells.of(block.cast(pa.string()))).astype(narrowest(len(self._interner) + 1))
         self._used = _grown(self._used, len(self._interner) + 1)
-        self._used[codes] = True
-        return codes.astype(narrowest(len(self._interner) + 1))
+        mark(codes, self._used)
+        return codes
 
     def taken(self) -> tuple[NDArray[np.bool_], pa.Array]:
         return self._used, self._interner.values()
@@ -87,15 +86,37 @@ class _Numbers:
 
     def add(self, block: pa.Array) -> Codes:
         block = block.cast(self._type, safe=False)
+        codes = self._interner.add(_bits(block)) if _is_full(block) else self._present(block)
+        narrow = codes.astype(narrowest(len(self._interner) + 1))
+        self._used = _grown(self._used, len(self._interner) + 1)
+        mark(narrow, self._used)
+        return narrow
+
+    def _present(self, block: pa.Array) -> NDArray[np.uint32]:
         present = present_in(block)
         codes = np.zeros(len(block), np.uint32)
-        codes[present] = self._interner.add(_bits(block if present.all() else block.filter(pa.array(present))))
-        self._used = _grown(self._used, len(self._interner) + 1)
-        self._used[codes] = True
-        return codes.astype(narrowest(len(self._interner) + 1))
+        codes[present] = self._interner.add(_bits(block.filter(pa.array(present))))
+        return codes
 
     def taken(self) -> tuple[NDArray[np.bool_], pa.Array]:
         return self._used, _values(self._interner.keys(), self._type)
+
+
+def _is_full(block: pa.Array) -> bool:
+    return not block.null_count and not (pa.types.is_floating(block.type) and pc.any(pc.is_nan(block)).as_py())
+
+
+def _taken(indices: pa.Array, entries: NDArray[np.uint32], size: int) -> Codes:
+    """Return the entry of each index, which is below ``size``; 0 where there is none."""
+    wide = indices.cast(pa.int32()) if indices.type != pa.int32() else indices
+    places = np.frombuffer(wide.buffers()[1], np.int32)[wide.offset : wide.offset + len(wide)].view(np.uint32)
+    if wide.null_count:
+        places = np.where(wide.is_valid().to_numpy(zero_copy_only=False), places, np.uint32(len(entries)))
+    if len(places) and int(places.max()) > len(entries):
+        raise IndexError("an index lies outside of its dictionary")
+    codes = np.empty(len(places), narrowest(size))
+    translate(places, np.append(entries, np.uint32(0)), codes)
+    return codes
 
 
 def _grown(used: NDArray[np.bool_], size: int) -> NDArray[np.bool_]:

@@ -64,6 +64,15 @@ API int64_t shoal_group_direct(const uint64_t *keys, int64_t rows, uint32_t *tab
     return count;
 }
 
+/* seen[c] = 1 for every code c that comes. */
+#define MARK(type) for (int64_t i = 0; i < rows; i++) seen[((const type *)codes)[i]] = 1
+API void shoal_mark(const void *codes, int32_t width, int64_t rows, uint8_t *seen)
+{
+    if (width == 1) MARK(uint8_t);
+    else if (width == 2) MARK(uint16_t);
+    else MARK(uint32_t);
+}
+
 /* counts[g] = members of group g; first[g] = its first row. `counts` holds zeros. */
 API void shoal_tally(const uint32_t *ids, int64_t rows, int64_t *counts, int64_t *first)
 {

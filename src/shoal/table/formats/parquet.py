@@ -90,5 +90,6 @@ def _spooled(path: Path, schema: pa.Schema, options: Options, spool: Spool, name
 def _blocks(file: pq.ParquetFile, name: str) -> Iterator[pa.Array]:
     for batch in file.iter_batches(BLOCK, columns=[name], use_threads=False):
         block = batch.column(0)
-        block.validate(full=True)  # damaged bytes must not reach the kernels
+        held = block.dictionary if pa.types.is_dictionary(block.type) else block
+        held.validate(full=True)  # damaged bytes must not reach the kernels
         yield block
