@@ -2,11 +2,10 @@
 
 import os
 from fractions import Fraction
+from functools import cache
 from math import ceil
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from shoal.errors import ModelError, PolicyError, ReleaseError
 from shoal.models.k_anonymity import KAnonymity
@@ -16,7 +15,7 @@ from shoal.qualities.quality import QUALITIES
 from shoal.release.account import internal, notes, public
 from shoal.release.assembly import assembled, mapping, original
 from shoal.release.case import Case
-from shoal.release.release import Release, verified_in_a_file
+from shoal.release.release import Release, verified
 from shoal.search.frontier import LIMITS, SIZES, Frontier
 from shoal.search.frontier import frontier as find_frontier
 from shoal.search.schemes import MOST, Schemes
@@ -173,7 +172,7 @@ def _made(case: Case, treatment: Treatment, progress: Hook) -> Release:
     made = assembled(case, treatment, recoding)
     before = original(case, treatment.scheme, made)
     progress(Progress("verifying the release", 0))
-    found = verified_in_a_file(made.table, before, case.asked)
+    found = verified(made.table, before, case.asked)
     names = dict.fromkeys([case.policy.search.quality, *_MEASURES])
     quality = {name: QUALITIES[name]().measure(recoding) for name in names}
     told = public(case, treatment, recoding, made, (quality, found))
@@ -194,5 +193,5 @@ def _made(case: Case, treatment: Treatment, progress: Hook) -> Release:
         asked=case.asked,
         policy=case.policy,
         given=case.given,
-        records=np.where(made.records < 0, -1, case.drawn[made.records]),
+        origins=cache(lambda: case.given_records(made.origins())),
     )

@@ -1,7 +1,7 @@
 """The population that a table is a sample of: a register with everybody in it, or just how many they are."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -16,7 +16,6 @@ from shoal.kernels.grouping import group_rows
 from shoal.kernels.translation import Codes, narrowest
 from shoal.table.column import Column
 from shoal.table.kind import Kind
-from shoal.table.raw import Encoded
 from shoal.table.table import Table
 
 
@@ -108,11 +107,8 @@ class Population:
         register = self.register
         if register is None:
             return sample
-        held = [
-            _widened(sample, name, register[name]) if name in names and name in register else _as_it_is(sample, name)
-            for name in sample.names
-        ]
-        return replace(Table.of(held, sample.records, sample.source), roles=sample.roles)
+        held = {name: _widened(sample[name], register[name]) for name in names if name in register}
+        return sample.recoded({name: made for name, made in held.items() if made is not None})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,24 +136,19 @@ class People:
         return People(tuple(one.astype(np.uint32) for one in held), self.counts)
 
 
-def _as_it_is(table: Table, name: str) -> Encoded:
-    return Encoded(table[name], table.codes(name))
-
-
-def _widened(table: Table, name: str, other: Column) -> Encoded:
-    """Add the values of a register to a column."""
-    column, codes = table[name], table.codes(name)
+def _widened(column: Column, other: Column) -> tuple[Column, Codes] | None:
+    """Add the values of a register to a column; None if that adds nothing, or cannot be."""
     mine, theirs = _comparable(column, other), _comparable(other, column)
     if column.kind is Kind.CATEGORY or mine.type != column.values.type or theirs.type != column.values.type:
-        return Encoded(column, codes)
+        return None
     together = pc.unique(pa.concat_arrays([column.values, theirs.cast(column.values.type)]))
     values = together.take(pc.sort_indices(together))
     if not len(values) > len(column.values):
-        return Encoded(column, codes)
-    made = Column(name, column.kind, values, column.missing, column.suppressed)
+        return None
+    made = Column(column.name, column.kind, values, column.missing, column.suppressed)
     place = pc.index_in(column.values, values).to_numpy(zero_copy_only=False).astype(np.int64)
     tail = np.arange(column.missing + column.suppressed) + len(values)
-    return Encoded(made, np.concatenate([place, tail]).astype(narrowest(made.size))[codes])
+    return made, np.concatenate([place, tail]).astype(narrowest(made.size))
 
 
 def _translated(theirs: Column, ours: Column, codes: Codes) -> Codes:

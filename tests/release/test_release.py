@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -143,15 +144,26 @@ def test_a_file_that_is_not_what_was_promised_is_not_handed_out(policy, tmp_path
 def test_a_release_that_fails_is_not_handed_out(policy, tmp_path, monkeypatch):
     """The verification does not believe the search."""
     release = shoal.anonymize(patients(), policy)
+    more = tuple((source, says, model.model_copy(update={"k": 100})) for source, says, model in release.asked)
+    with pytest.raises(ReleaseError, match="does not meet 1 requirement"):
+        replace(release, asked=more).save(tmp_path / "out.csv")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("value", "told"), [("somebody", "values in column 'age'"), (None, "the records that it should")]
+)
+def test_a_file_with_other_records_is_not_handed_out(policy, tmp_path, monkeypatch, value, told):
+    release = shoal.anonymize(patients(), policy)
     reading = verification.read
 
     def another(path, **options):
         rows = reading(path, **options).to_frame("pyarrow").to_pydict()
-        rows["age"][0] = "somebody"
+        rows["age"][0] = value or next(age for age in rows["age"] if age != rows["age"][0])
         return shoal.read(rows)
 
     monkeypatch.setattr(verification, "read", another)
-    with pytest.raises(ReleaseError, match="does not meet 1 requirement"):
+    with pytest.raises(ReleaseError, match=told):
         release.save(tmp_path / "out.csv")
     assert not list(tmp_path.iterdir())
 

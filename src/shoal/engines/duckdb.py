@@ -7,17 +7,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from shoal.engines.capacity import most_rows, too_many
 from shoal.engines.dictionary import Dictionary
-from shoal.engines.outside import OutsideEngine
+from shoal.engines.outside import OutsideEngine, merged
 from shoal.engines.protocol import DistinctRows
 from shoal.errors import ReadError, listed
-from shoal.kernels.grouping import group_rows
 from shoal.kernels.translation import Codes
-
-LARGE = 1 << 24  # records from which different rows are estimated before they are counted
 
 
 class Database:
@@ -118,18 +114,17 @@ class DuckdbEngine(OutsideEngine):
         for batch in self._database.stream(f"SELECT {names} FROM t", size):  # noqa: S608 - quoted names
             yield tuple(self._codes(name, batch.column(place)) for place, name in enumerate(columns))
 
-    def _counted(self, columns: tuple[str, ...]) -> DistinctRows:
+    def _counted(self, columns: tuple[str, ...], most: int = 0) -> DistinctRows:
         """Let DuckDB count."""
-        self._check_capacity(columns)
+        self._check_capacity(columns, most or most_rows(len(columns)))
         names = ", ".join(f"{quoted(name)} AS c{place}" for place, name in enumerate(columns))
         found = self._database.query(f"SELECT {names}, count(*) AS n FROM t GROUP BY ALL")  # noqa: S608 - quoted names
         codes = [self._codes(name, found.column(place)) for place, name in enumerate(columns)]
         return merged(columns, codes, found.column("n").to_numpy().astype(np.int64), self.sizes(columns))
 
-    def _check_capacity(self, columns: tuple[str, ...]) -> None:
+    def _check_capacity(self, columns: tuple[str, ...], most: int) -> None:
         """Estimate how many different rows there are, and refuse what is far too much."""
-        most = most_rows(len(columns))
-        if self.rows < max(LARGE, most):
+        if self.rows <= most:
             return
         names = ", ".join(map(quoted, columns))
         estimate = f"SELECT approx_count_distinct(hash({names})) AS n FROM t"  # noqa: S608 - quoted names
@@ -141,13 +136,3 @@ class DuckdbEngine(OutsideEngine):
         if isinstance(cells, pa.ChunkedArray):
             cells = cells.combine_chunks()
         return self._dictionaries[name].encoded(cells)
-
-
-def merged(
-    columns: tuple[str, ...], codes: Sequence[Codes], counts: NDArray[np.int64], sizes: Sequence[int]
-) -> DistinctRows:
-    """Sort rows that were counted elsewhere; those that have the same codes are one."""
-    groups = group_rows(codes, sizes, len(counts))
-    summed = np.zeros(len(groups), np.int64)
-    np.add.at(summed, groups.ids, counts)
-    return DistinctRows(columns, tuple(column[groups.first] for column in codes), summed)

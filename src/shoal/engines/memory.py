@@ -4,10 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from shoal.engines.profiles import profiles_of
-from shoal.engines.protocol import DistinctRows, Profiles
+from shoal.engines.protocol import DistinctRows, Profiles, Rewriting, Rewritten
 from shoal.kernels.grouping import group_rows
 from shoal.kernels.translation import Codes
 
@@ -45,6 +46,11 @@ class MemoryEngine:
         self._latest = DistinctRows(tuple(columns), shown, groups.counts, groups.ids)
         return self._latest
 
+    def distinct_below(self, columns: tuple[str, ...], most: int) -> DistinctRows:
+        """Return the different rows: the records are all here, and so these are no more than fit."""
+        del most
+        return self.distinct(columns)
+
     def profiles(self, columns: Sequence[str], subject: str) -> Profiles:
         """Return the persons' profiles under these columns."""
         rows = self.distinct(columns)
@@ -56,3 +62,25 @@ class MemoryEngine:
         """Turn one value per distinct row, or per profile, into one per record, in input order."""
         expanded: NDArray[Any] = values[small.origin]
         return expanded
+
+    def translated(self, tables: Mapping[str, Codes], sizes: Mapping[str, int]) -> "MemoryEngine":
+        """Return the same records with other codes in some columns."""
+        codes = {name: tables[name][held] if name in tables else held for name, held in self._codes.items()}
+        return MemoryEngine(codes, {**self._sizes, **sizes}, self._rows)
+
+    def rewritten(self, how: Rewriting) -> Rewritten:
+        """Return what the records become, sorted."""
+        kept = np.flatnonzero(how.kept[how.rows.origin])
+        made = how.applied(how.rows.origin[kept], {name: self._codes[name][kept] for name in how.needed})
+        columns = [
+            np.concatenate([codes, how.added[name]]) if how.added else codes
+            for name, codes in zip(how.names, made, strict=True)
+        ]
+        origins = np.concatenate([kept, np.full(how.records - len(kept), -1)])
+        alike = group_rows(columns, [how.sizes[name] for name in how.names], len(origins))
+        order = np.argsort(alike.ids, kind="stable")
+        sorted_codes = {
+            name: np.ascontiguousarray(codes[order]) for name, codes in zip(how.names, columns, strict=True)
+        }
+        origins = origins[order]
+        return Rewritten(MemoryEngine(sorted_codes, how.sizes, len(origins)), lambda: origins)

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from shoal.engines.capacity import Watch
 from shoal.engines.profiles import profiles_of
-from shoal.engines.protocol import DistinctRows, Profiles
+from shoal.engines.protocol import DistinctRows, Engine, Profiles, Rewriting, Rewritten
+from shoal.kernels.grouping import group_rows
 from shoal.kernels.tallying import RowPlaces, RowTally
 from shoal.kernels.threads import ahead
 from shoal.kernels.translation import Codes
@@ -45,9 +46,9 @@ class OutsideEngine(ABC):
     def _whole(self) -> DistinctRows:
         return DistinctRows((), (), np.array([self._rows] if self._rows else [], np.int64))
 
-    def _counted(self, columns: tuple[str, ...]) -> DistinctRows:
-        """Count rows as they come by."""
-        tally, watch = RowTally(self.sizes(columns)), Watch(self._rows, len(columns))
+    def _counted(self, columns: tuple[str, ...], most: int = 0) -> DistinctRows:
+        """Count rows as they come by; give up when there are more than so many, or than fit into memory."""
+        tally, watch = RowTally(self.sizes(columns)), Watch(self._rows, len(columns), most)
         for keys in ahead(map(tally.keys, self.chunks(columns, CHUNK))):
             tally.count(keys)
             watch.seen(len(keys), len(tally))
@@ -56,7 +57,7 @@ class OutsideEngine(ABC):
     def profiles(self, columns: Sequence[str], subject: str) -> Profiles:
         """Return the persons' profiles under these columns."""
         rows, found = self.distinct(columns), self._counted((*columns, subject))
-        shown = self._places(rows).of(found.codes[:-1]) if columns else np.zeros(len(found), np.uint32)
+        shown = self.places(rows).of(found.codes[:-1]) if columns else np.zeros(len(found), np.uint32)
         profiles, of_person = profiles_of(rows, found.codes[-1], shown, self._sizes[subject])
         return replace(profiles, origin=(subject, of_person))
 
@@ -75,16 +76,44 @@ class OutsideEngine(ABC):
         if not rows.columns:
             yield np.zeros(self._rows, np.uint32)
             return
-        places = self._places(rows)
+        places = self.places(rows)
         for chunk in self.chunks(rows.columns, CHUNK):
             yield places.of(chunk)
 
-    def _places(self, rows: DistinctRows) -> RowPlaces:
+    def places(self, rows: DistinctRows) -> RowPlaces:
+        """Return what tells which distinct row each of some rows is."""
         places = RowPlaces(self.sizes(rows.columns))
         if rows.columns:
             places.of(rows.codes)
         return places
 
+    def translated(self, tables: Mapping[str, Codes], sizes: Mapping[str, int]) -> Engine:
+        """Return the same records with other codes in some columns."""
+        from shoal.engines.translated import TranslatedEngine  # which is an outside engine itself
+
+        return TranslatedEngine(self, tables, {**self._sizes, **sizes})
+
+    def rewritten(self, how: Rewriting) -> Rewritten:
+        """Return what the records become, in an order that tells nothing."""
+        from shoal.engines.written import rewritten_outside  # by engines that are outside engines themselves
+
+        return rewritten_outside(self, how)
+
+    def distinct_below(self, columns: tuple[str, ...], most: int) -> DistinctRows:
+        """Return the different rows under these columns, or give up when there are more than so many."""
+        latest = self._latest
+        return latest if latest is not None and latest.columns == columns else self._counted(columns, most)
+
     def sizes(self, columns: Sequence[str]) -> list[int]:
         """Return how many different codes columns may hold."""
         return [max(self._sizes[name], 1) for name in columns]
+
+
+def merged(
+    columns: tuple[str, ...], codes: Sequence[Codes], counts: NDArray[np.int64], sizes: Sequence[int]
+) -> DistinctRows:
+    """Sort rows that were counted elsewhere; those that have the same codes are one."""
+    groups = group_rows(codes, sizes, len(counts))
+    summed = np.zeros(len(groups), np.int64)
+    np.add.at(summed, groups.ids, counts)
+    return DistinctRows(columns, tuple(column[groups.first] for column in codes), summed)

@@ -4,14 +4,14 @@ Everything else in shoal works on these small tables, so a billion rows on a clu
 meet here.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels.translation import Codes
+from shoal.kernels.translation import Codes, narrowest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,6 +49,63 @@ class Profiles:
         return len(self.counts)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Rewriting:
+    """``rows``: the distinct rows that decide; ``kept[d]``: whether records of row d stay.
+
+    ``by_row[name][d]``: the code that records of row d show in a column. ``by_code[name]``: a column of the original,
+    and what each of its codes becomes, whatever else the record has. ``names``: the columns that there will be, in
+    their order; ``sizes``: how many different codes each may hold. ``added``: codes of records that are invented.
+    """
+
+    rows: DistinctRows
+    kept: NDArray[np.bool_]
+    by_row: Mapping[str, Codes]
+    by_code: Mapping[str, tuple[str, Codes]]
+    names: tuple[str, ...]
+    sizes: Mapping[str, int]
+    added: Mapping[str, Codes] = field(default_factory=dict)
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The columns of the original that say what a record becomes: those of the rows come first."""
+        others = dict.fromkeys(source for source, _ in self.by_code.values())
+        return (*self.rows.columns, *(name for name in others if name not in self.rows.columns))
+
+    @property
+    def records(self) -> int:
+        """How many records there will be."""
+        added = len(next(iter(self.added.values()), ()))
+        return int(self.rows.counts[self.kept].sum()) + added
+
+    def applied(self, places: NDArray[np.integer], codes: Mapping[str, Codes]) -> tuple[Codes, ...]:
+        """Return what records become: ``places``: which distinct row each is; ``codes``: of columns of the original."""
+        return tuple(
+            self.by_row[name][places] if name in self.by_row else self._of_code(name, codes) for name in self.names
+        )
+
+    def _of_code(self, name: str, codes: Mapping[str, Codes]) -> Codes:
+        source, table = self.by_code[name]
+        return table[codes[source]]
+
+    def along(self, name: str, source: str, codes: int, size: int) -> "Rewriting":
+        """Return the same, with one more column, which is as it was."""
+        as_it_is = np.arange(codes, dtype=narrowest(max(size, 1)))
+        by_code = {**self.by_code, name: (source, as_it_is)}
+        return replace(self, by_code=by_code, names=(*self.names, name), sizes={**self.sizes, name: size})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rewritten:
+    """``engine``: holds the records as they have become, in ascending order of their codes.
+
+    ``origins()``: which record of the original each of them was; −1 if it is invented.
+    """
+
+    engine: "Engine"
+    origins: Callable[[], NDArray[np.intp]]
+
+
 class Engine(Protocol):
     """Holds the rows of a table as codes, counts them, and hands them out in pieces."""
 
@@ -71,4 +128,16 @@ class Engine(Protocol):
 
     def expand(self, small: DistinctRows | Profiles, values: NDArray[Any]) -> NDArray[Any]:
         """Turn one value per distinct row, or per profile, into one per record, in input order."""
+        ...
+
+    def distinct_below(self, columns: tuple[str, ...], most: int) -> DistinctRows:
+        """Return the different rows under these columns; CapacityError when there are more than so many."""
+        ...
+
+    def translated(self, tables: Mapping[str, Codes], sizes: Mapping[str, int]) -> "Engine":
+        """Return the same records with other codes in some columns: code c of a column is now ``tables[name][c]``."""
+        ...
+
+    def rewritten(self, how: Rewriting) -> Rewritten:
+        """Return what the records become, in an order that tells nothing."""
         ...

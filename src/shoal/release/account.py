@@ -77,7 +77,8 @@ def _sampling(case: Case, treatment: Treatment, made: Transformed) -> dict[str, 
     if case.policy.search.sample is None:
         return {}
     told: dict[str, Any] = {"share": case.policy.search.sample}
-    kept = case.drawn[made.records[made.records >= 0]]
+    records = made.origins()
+    kept = case.given_records(records[records >= 0])
     found = effect(case.whole, kept, case.hierarchies, treatment.scheme) if treatment.scheme else None
     for name in ("prosecutor", "journalist") if found is not None else ():
         highest, average = getattr(found, name)

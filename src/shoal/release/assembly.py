@@ -4,13 +4,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-import pyarrow as pa
-from numpy.typing import NDArray
 
 from shoal.classes.classes import Classes
 from shoal.classes.shown import counted_rows
 from shoal.errors import PolicyError
-from shoal.kernels.translation import Codes
 from shoal.models.model import Need
 from shoal.recoding.recoding import Recoding
 from shoal.release.case import Case
@@ -20,8 +17,6 @@ from shoal.release.pseudonyms import key_from
 from shoal.release.register import released_register
 from shoal.release.transformed import Counterfeits, Transformed, shown_by, transformed
 from shoal.release.verification import Original
-from shoal.table.column import Column
-from shoal.table.kind import Kind
 from shoal.table.role import Role
 from shoal.treatments.treatment import Treatment
 
@@ -61,7 +56,7 @@ def _check_links(case: Case, name: str) -> None:
     """Refuse pseudonyms that would link records of different classes."""
     subject = case.table.subject
     if subject is None:
-        differ = len(np.unique(case.table.codes(name))) < case.table.records
+        differ = int(np.count_nonzero(case.table.counts(name))) < case.table.records
     else:
         shared = name != subject and case.table.persons(name)[: len(case.table[name].values)].max(initial=0) > 1
         differ = bool(shared) or Classes.of(case.table, case.table.quasi).overlap
@@ -83,7 +78,6 @@ def original(case: Case, scheme: Mapping[str, int], made: Transformed) -> Origin
     """Return what the written file cannot tell."""
     table, population = case.table, case.gatherer.population
     sensitive = {name: table[name] for name in table.sensitive}
-    subject = None if table.subject is None else _persons(table.codes(table.subject), made.records)
     if population is not None and population.register is not None:  # it knows values as they were
         asked = any({Need.POPULATION, Need.REGISTER} & model.needs for model in case.models)
         population = released_register(population, table, case.hierarchies, scheme) if asked else None
@@ -93,14 +87,5 @@ def original(case: Case, scheme: Mapping[str, int], made: Transformed) -> Origin
         {name: held for name, held in case.hierarchies.items() if name in sensitive},
         population,
         case.policy.data.missing,
-        subject,
+        made.whose,
     )
-
-
-def _persons(codes: Codes, records: NDArray[np.intp]) -> tuple[Column, Codes]:
-    """Number the persons of some records; every invented record (−1) is somebody else."""
-    invented = records < 0
-    persons = codes[records].astype(np.int64)
-    persons[invented] = int(codes.max()) + 1 + np.arange(np.count_nonzero(invented))
-    numbers, of_record = np.unique(persons, return_inverse=True)
-    return Column("person", Kind.INTEGER, pa.array(numbers)), of_record.astype(np.uint32)

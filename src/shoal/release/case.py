@@ -36,13 +36,14 @@ class Case:
     """``given``: the table as it came. ``whole``: the same, with columns that know the values of a register, too.
 
     ``table``: the records that were drawn from it, and the columns that are searched; ``drawn``: which records these
-    are. ``leaders``: columns that follow others, and whom. ``register``: the population, if there is a file of it.
+    are, if not all. ``leaders``: columns that follow others, and whom. ``register``: the population, if there is a file
+    of it.
     """
 
     given: Table
     whole: Table
     table: Table
-    drawn: NDArray[np.intp]
+    drawn: NDArray[np.intp] | None
     policy: Policy
     leaders: Mapping[str, str]
     register: Population | None = field(default=None, repr=False)
@@ -59,12 +60,16 @@ class Case:
         leaders = _leaders(table, chosen)
         register = chosen.people(table, table.records) if chosen.population and chosen.population.file else None
         whole = register.covering(table, table.quasi) if register else table
-        searched, drawn = whole.assign(insensitive=list(leaders)) if leaders else whole, np.arange(whole.records)
+        searched, drawn = whole.assign(insensitive=list(leaders)) if leaders else whole, None
         if chosen.search.sample is not None:
             searched, drawn = sampled(searched, chosen.search.sample, chosen.search.seed)
             if not len(drawn):
                 raise PolicyError("The sample has no persons.", hint="Give a larger share: sample = …")
         return cls(table, whole, searched, drawn, chosen, leaders, register)
+
+    def given_records(self, records: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return which records of the given table some of the drawn ones are; −1 stays −1."""
+        return records if self.drawn is None else np.where(records < 0, -1, self.drawn[records])
 
     @cached_property
     def hierarchies(self) -> dict[str, Hierarchy]:
@@ -89,8 +94,7 @@ class Case:
     @cached_property
     def persons(self) -> int:
         """How many persons the table has."""
-        subject = self.table.subject
-        return self.table.records if subject is None else len(np.unique(self.table.codes(subject)))
+        return _persons(self.table)
 
     @property
     def limit(self) -> int:
@@ -100,9 +104,8 @@ class Case:
     @cached_property
     def gatherer(self) -> Gatherer:
         """Who collects what models read."""
-        subject = self.whole.subject
-        everybody = self.whole.records if subject is None else len(np.unique(self.whole.codes(subject)))
-        people = self.register or self.policy.people(self.table, everybody)  # also if only some of them were drawn
+        everybody = _persons(self.whole)  # also if only some of them were drawn
+        people = self.register or self.policy.people(self.table, everybody)
         return Gatherer(self.table, self.policy.data.missing, self.hierarchies, people)
 
     @property
@@ -128,6 +131,10 @@ class Case:
                 f"The requirement {model.name} is about sensitive values, and no column is sensitive.",
                 hint='Give such a column the role "sensitive".',
             )
+
+
+def _persons(table: Table) -> int:
+    return table.records if table.subject is None else int(np.count_nonzero(table.counts(table.subject)))
 
 
 def _check(table: Table, policy: Policy) -> None:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from shoal.engines.protocol import DistinctRows
 from shoal.hierarchy.hierarchy import Hierarchy
+from shoal.kernels.tallying import RowPlaces
 from shoal.kernels.translation import Codes, narrowest
 from shoal.recoding.nodes import Domain, Nodes
 from shoal.recoding.recoding import Recoded, Recoding
@@ -43,10 +44,10 @@ def followed(  # noqa: PLR0913 - what is followed, by what, and who is left out 
     ['1980-1999', '1980-1999', '1950-1959']
     """
     lead, follower = recoding[leader], hierarchy.column
-    shown = table.engine.expand(rows, lead.shown).astype(np.intp)
     silent = recoding.suppressed if moved is None else recoding.suppressed | moved
-    kept = np.flatnonzero(~table.engine.expand(rows, silent))
-    codes = table.codes(follower)
+    of_row, codes = _pairs(table, rows, follower)
+    shown = lead.shown[of_row].astype(np.intp)
+    kept = np.flatnonzero(~silent[of_row])
     axis = TreeAxis(Domain.of(table[follower], hierarchy), Ladder.of(hierarchy))
     low, high = np.full(lead.width, np.iinfo(np.uint32).max, np.uint32), np.zeros(lead.width, np.uint32)
     some = np.zeros(lead.width, codes.dtype)
@@ -61,6 +62,16 @@ def followed(  # noqa: PLR0913 - what is followed, by what, and who is left out 
     of_node = of_code[np.where(used, levels, hierarchy.height), some]
     made, place = labelled(follower, [*table[follower].labels().to_pylist(), *nodes.labels])
     return made, place.astype(narrowest(max(made.size, 1)))[of_node[lead.shown]]
+
+
+def _pairs(table: Table, rows: DistinctRows, follower: str) -> tuple[NDArray[np.integer], Codes]:
+    """Return which values of the follower records of each row have: pairs of a row and a code."""
+    if rows.origin is not None:  # records are at hand
+        return rows.origin, table.codes(follower)
+    found = table.distinct((*rows.columns, follower))
+    places = RowPlaces([table[name].size for name in rows.columns])
+    places.of(rows.codes)
+    return places.of(found.codes[:-1]), found.codes[-1]
 
 
 def _least_levels(lead: Recoded, height: int) -> NDArray[np.int64]:

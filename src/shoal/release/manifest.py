@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from shoal.disclosure import coarse, hidden, hides
+from shoal.kernels.translation import narrowest
 from shoal.table.table import Table
 
 
@@ -19,12 +20,16 @@ def fingerprint(table: Table) -> str:
     >>> fingerprint(shoal.read({"x": [1, 2]})) == fingerprint(shoal.read({"x": [2, 1]}))
     False
     """
+    cells = [hashlib.sha256() for _ in table.columns]
+    widths = [f"<u{narrowest(max(column.size, 1)).itemsize}" for column in table.columns]
+    for chunk in table.engine.chunks(table.names, 1 << 20):  # once through the table, however many columns
+        for codes, digest, width in zip(chunk, cells, widths, strict=True):
+            digest.update(codes.astype(width).tobytes())
     found = hashlib.sha256()
-    for column in table.columns:
+    for column, digest in zip(table.columns, cells, strict=True):
         head = {"name": column.name, "kind": str(column.kind), "values": column.labels().to_pylist()}
         found.update(json.dumps(head, ensure_ascii=False, sort_keys=True).encode())
-        for (codes,) in table.engine.chunks([column.name], 1 << 20):
-            found.update(codes.astype("<u4").tobytes())
+        found.update(digest.digest())
     return found.hexdigest()
 
 

@@ -44,14 +44,15 @@ def pseudonym(key: bytes, column: str, value: str) -> str:
     return hmac.new(key, f"{column}{_BETWEEN}{value}".encode(), "sha256").hexdigest()[:_DIGITS]
 
 
-def pseudonymous(column: Column, codes: Codes, key: bytes, invented: int = 0) -> tuple[Column, Codes]:
-    """Replace the values of a column; the last ``invented`` cells get pseudonyms that belong to nobody.
+def pseudonymous(column: Column, key: bytes, invented: int = 0) -> tuple[Column, Codes]:
+    """Replace the values of a column: return the new one, and what each code becomes.
 
-    >>> import numpy as np
+    After these come ``invented`` codes of pseudonyms that belong to nobody.
+
     >>> column = Column("id", Kind.TEXT, pa.array(["P1", "P2"]))
-    >>> made, codes = pseudonymous(column, np.array([0, 1, 0], np.uint8), b"0123456789abcdef")
-    >>> len(made.values), codes.tolist()[0] == codes.tolist()[2]
-    (2, True)
+    >>> made, codes = pseudonymous(column, b"0123456789abcdef", invented=1)
+    >>> len(made.values), sorted(codes.tolist())
+    (3, [0, 1, 2])
     """
     labels = column.labels().to_pylist()
     fakes = [pseudonym(key, f"{column.name}{_BETWEEN}counterfeit", str(number)) for number in range(invented)]
@@ -62,10 +63,8 @@ def pseudonymous(column: Column, codes: Codes, key: bytes, invented: int = 0) ->
     found = Column(column.name, Kind.TEXT, pa.array(texts, pa.string()), column.missing, column.suppressed)
     place = {text: number for number, text in enumerate(texts)}
     tail = _tail(len(texts), column.missing + column.suppressed)
-    of_code = np.array([*(place[text] for text in made), *tail], np.int64)
-    of_cell = of_code[codes]
-    of_cell[len(codes) - invented :] = [place[text] for text in fakes]
-    return found, of_cell.astype(narrowest(max(found.size, 1)))
+    codes = [*(place[text] for text in made), *tail, *(place[text] for text in fakes)]
+    return found, np.array(codes, narrowest(max(found.size, 1)))
 
 
 def _tail(first: int, number: int) -> Sequence[int]:

@@ -2,7 +2,7 @@
 
 import hashlib
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.disclosure import USUAL
+from shoal.engines.memory import MemoryEngine
 from shoal.errors import ReleaseError, WriteError, counted
 from shoal.models.model import Model
 from shoal.policy.policy import Policy
@@ -19,8 +20,9 @@ from shoal.progress import Hook
 from shoal.qualities.quality import Measured
 from shoal.release.manifest import told, written
 from shoal.release.mapping import ValueMap
-from shoal.release.verification import Original, Verified, verify
+from shoal.release.verification import Original, Verified, as_written, judged, verify
 from shoal.sheet import Sheet, Shown
+from shoal.table.column import Column
 from shoal.table.table import Table
 from shoal.table.writing import replacing, write
 from shoal.words import short
@@ -34,8 +36,8 @@ class Release(Shown):
     records are on each level of each quasi-identifier. ``suppressed``: persons that are left out. ``quality``: what it
     cost, by measure. ``requirements``: what was asked for, and what the written table attains. ``internal``: what stays
     with the owner. ``public``: what may go out. ``mapping``: what every value became, where all records became coarser
-    alike. ``policy``: what it was made by. ``given``: the table that it was made from; ``records``: which record of
-    that each released one was, −1 if it is invented. Both stay with the owner, too.
+    alike. ``policy``: what it was made by. ``given``: the table that it was made from; ``origins``: finds out which
+    record of that each released one was. Both stay with the owner, too.
     """
 
     table: Table
@@ -54,7 +56,12 @@ class Release(Shown):
     asked: tuple[tuple[str, str, Model], ...]
     policy: Policy
     given: Table
-    records: NDArray[np.intp]
+    origins: Callable[[], NDArray[np.intp]]
+
+    @property
+    def records(self) -> NDArray[np.intp]:
+        """Which record of the given table each released one was; −1 if it is invented."""
+        return self.origins()
 
     @property
     def verified(self) -> bool:
@@ -116,7 +123,9 @@ class Release(Shown):
 
             def look(file: Path, options: Mapping[str, Any]) -> None:
                 check(verify(file, self.table, self.original, self.asked, options))
-                for part, text in self._documents(hashlib.sha256(file.read_bytes()).hexdigest()).items():
+                with file.open("rb") as content:
+                    digest = hashlib.file_digest(content, "sha256").hexdigest()
+                for part, text in self._documents(digest).items():
                     beside[part].write_text(text, encoding="utf-8")
 
             write(self.table, target, force=force, separator=separator, progress=progress, check_written=look)
@@ -127,7 +136,7 @@ class Release(Shown):
     def _persons(self) -> int:
         """Count the persons in the table."""
         subject = self.original.subject
-        return self.table.records if subject is None else len(np.unique(subject[1]))
+        return self.table.records if not isinstance(subject, Column) else len(subject.values)
 
     def _documents(self, digest: str) -> dict[str, str]:
         """Return what is written beside the table, which it names by the hash of its file."""
@@ -148,10 +157,13 @@ def check(found: tuple[Verified, ...]) -> tuple[Verified, ...]:
     return found
 
 
-def verified_in_a_file(
-    table: Table, original: Original, asked: tuple[tuple[str, str, Model], ...]
-) -> tuple[Verified, ...]:
-    """Write a table to a file that nobody else can read, read it again and judge it."""
+def verified(table: Table, original: Original, asked: tuple[tuple[str, str, Model], ...]) -> tuple[Verified, ...]:
+    """Write a table to a file that nobody else can read, read it again and judge it.
+
+    A table that is larger than memory is judged as it is, and from its file when it is saved.
+    """
+    if not isinstance(table.engine, MemoryEngine):
+        return check(judged(as_written(table), table, original, asked))
     found: list[tuple[Verified, ...]] = []
     with tempfile.TemporaryDirectory(prefix="shoal-") as folder:
         write(

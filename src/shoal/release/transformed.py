@@ -1,13 +1,13 @@
 """The transformed table: what every record shows, in an order that tells nothing."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.engines.protocol import DistinctRows
-from shoal.kernels.grouping import group_rows
+from shoal.engines.protocol import DistinctRows, Engine, Rewriting
 from shoal.kernels.translation import Codes, narrowest
 from shoal.recoding.recoding import Recoded, Recoding
 from shoal.release.columns import compacted, labelled
@@ -15,7 +15,8 @@ from shoal.release.pseudonyms import pseudonymous
 from shoal.release.representative import represented
 from shoal.table.about import About
 from shoal.table.column import Column
-from shoal.table.raw import Encoded
+from shoal.table.kind import Kind
+from shoal.table.names import unused
 from shoal.table.role import Role
 from shoal.table.table import Source, Table
 
@@ -28,14 +29,16 @@ _LEFT_OUT = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Transformed:
-    """``table``: what goes out. ``records[i]``: which record of the original its record i was; −1: it is invented.
+    """``table``: what goes out. ``left_out``: columns of the original that do not go out, and why.
 
-    ``left_out``: columns of the original that do not go out, and why.
+    ``origins()``: which record of the original each record was; −1: it is invented. ``whose``: a column that the table
+    does not show, but its engine has: the number of the person.
     """
 
     table: Table
-    records: NDArray[np.intp]
+    origins: Callable[[], NDArray[np.intp]]
     left_out: Mapping[str, str]
+    whose: Column | None = None
 
 
 def shown_by(
@@ -82,10 +85,11 @@ class Counterfeits:
     rows: NDArray[np.int64]
     seed: int = 0
 
+    def __len__(self) -> int:
+        return len(self.rows)
+
     def drawn(self, table: Table, name: str, kept: NDArray[np.intp]) -> Codes:
         """Draw values of a column the way they are distributed among the records that are kept."""
-        if not len(self.rows):
-            return table.codes(name)[:0]
         rng = np.random.default_rng([self.seed, table.names.index(name)])
         return table.codes(name)[kept[rng.integers(0, len(kept), len(self.rows))]]
 
@@ -106,36 +110,84 @@ def transformed(  # noqa: PLR0913 - a table, what becomes of its rows, and of it
 
     ``keys``: columns that get pseudonyms, and with which key.
     """
-    kept = np.flatnonzero(~table.engine.expand(rows, suppressed))
     keys = keys or {}
     left_out = {name: why for name in table.names if name not in keys and (why := _why_not(table, name)) is not None}
-    columns: list[tuple[Column, Codes]] = []
-    for name in table.names:
-        if name in left_out:
-            continue
-        if name in shown:
-            column, of_row = shown[name]
-            codes = np.concatenate([table.engine.expand(rows, of_row)[kept], of_row[counterfeits.rows]])
-        elif name in keys:
-            held = np.concatenate([table.codes(name)[kept], np.zeros(len(counterfeits.rows), table.codes(name).dtype)])
-            column, codes = pseudonymous(table[name], held, keys[name], len(counterfeits.rows))
-        else:
-            column, codes = (
-                table[name],
-                np.concatenate([table.codes(name)[kept], counterfeits.drawn(table, name, kept)]),
-            )
-        columns.append(compacted(column, codes))
-    records = np.concatenate([kept, np.full(len(counterfeits.rows), -1)])
-    alike = group_rows([codes for _, codes in columns], [column.size for column, _ in columns], len(records))
-    order = np.argsort(alike.ids, kind="stable")
-    encoded = [Encoded(column, np.ascontiguousarray(codes[order])) for column, codes in columns]
-    about = {held.column.name: _about(held.column, table) for held in encoded if held.column.name in table.source.about}
+    there = [name for name in table.names if name not in left_out]
+    others = {name: _other(table[name], keys.get(name), len(counterfeits)) for name in there if name not in shown}
+    columns = {name: (shown.get(name) or others[name])[0] for name in there}
+    subject = None if table.subject is None else table[table.subject]
+    whose = None if subject is None else _whose(subject, len(counterfeits), columns)
+    how = Rewriting(
+        rows=rows,
+        kept=~suppressed,
+        by_row={name: shown[name][1] for name in there if name in shown},
+        by_code={name: (name, places[: table[name].size]) for name, (_, places) in others.items()},
+        names=tuple(there),
+        sizes={name: column.size for name, column in columns.items()},
+    )
+    if subject is not None and whose is not None:
+        how = how.along(whose.name, subject.name, subject.size, whose.size)
+    if len(counterfeits):
+        how = replace(how, added=_invented(table, how, counterfeits, others, keys, whose))
+    rewritten = table.engine.rewritten(how)
+    every = columns if whose is None else {**columns, whose.name: whose}
+    held, engine = _compacted(every, rewritten.engine)
+    made = Table(tuple(held[name] for name in columns), engine)
     before = table.source
-    made = Table.of(encoded, len(records), Source(before.origin, before.frame, before.details, about=about))
+    about = {column.name: _about(column, table) for column in made.columns if column.name in before.about}
+    source = Source(before.origin, before.frame, before.details, about=about)
     roles = {
         name: Role.INSENSITIVE if name in keys else role for name, role in table.roles.items() if name not in left_out
     }
-    return Transformed(made.assign(**_by_role(roles)), records[order], left_out)
+    named = replace(made, source=source).assign(**_by_role(roles))
+    return Transformed(named, rewritten.origins, left_out, None if whose is None else held[whose.name])
+
+
+def _other(column: Column, key: bytes | None, invented: int) -> tuple[Column, Codes]:
+    """Return what becomes of a column that is no quasi-identifier, and of its codes."""
+    if key is not None:
+        return pseudonymous(column, key, invented)
+    return column, np.arange(column.size, dtype=narrowest(max(column.size, 1)))
+
+
+def _whose(subject: Column, invented: int, taken: Iterable[str]) -> Column:
+    """Return a column of numbers of persons, which goes along unseen; every invented record is somebody else."""
+    numbers = pa.array(np.arange(len(subject.values) + invented))
+    return Column(unused("person", taken), Kind.INTEGER, numbers)
+
+
+def _invented(  # noqa: PLR0913, PLR0917 - what invented records look like
+    table: Table,
+    how: Rewriting,
+    counterfeits: Counterfeits,
+    others: Mapping[str, tuple[Column, Codes]],
+    keys: Mapping[str, bytes],
+    whose: Column | None,
+) -> dict[str, Codes]:
+    """Return the codes of invented records: what their rows show, pseudonyms of nobody, and values that are drawn."""
+    records = np.flatnonzero(table.engine.expand(how.rows, how.kept))
+    found = {name: codes[counterfeits.rows] for name, codes in how.by_row.items()}
+    for name, (_, places) in others.items():
+        drawn = None if name in keys else counterfeits.drawn(table, name, records)
+        found[name] = places[table[name].size :] if drawn is None else places[drawn]
+    if whose is not None:
+        found[whose.name] = np.arange(whose.size - len(counterfeits), whose.size).astype(narrowest(whose.size))
+    return found
+
+
+def _compacted(columns: Mapping[str, Column], engine: Engine) -> tuple[dict[str, Column], Engine]:
+    """Leave out values that no record has any more: they must not leave with the release."""
+    made: dict[str, Column] = {}
+    tables: dict[str, Codes] = {}
+    for name, column in columns.items():
+        codes = engine.distinct([name]).codes[0]
+        small, places = compacted(column, codes)
+        made[name] = small
+        if small.size < column.size:
+            table = np.zeros(column.size, narrowest(max(small.size, 1)))
+            table[codes] = places
+            tables[name] = table
+    return made, engine.translated(tables, {name: column.size for name, column in made.items()})
 
 
 def _by_role(roles: Mapping[str, Role]) -> dict[str, list[str]]:

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.classes.members import Counts
+from shoal.engines.memory import MemoryEngine
 from shoal.errors import ReleaseError
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.translation import Codes, narrowest
@@ -23,6 +24,7 @@ from shoal.population import Population
 from shoal.release.columns import compacted, labelled
 from shoal.table.column import SUPPRESSED, Column
 from shoal.table.missing import Missing
+from shoal.table.names import unused
 from shoal.table.raw import Encoded
 from shoal.table.reading import read
 from shoal.table.table import Table
@@ -32,8 +34,9 @@ from shoal.table.table import Table
 class Original:
     """What is known of the original: its sensitive columns, and how many persons have each of their values.
 
-    ``hierarchies``: of these columns. ``subject``: the column that says whose record it is, and the code of each
-    released record, in the order in which they are written.
+    ``hierarchies``: of these columns. ``subject``: whose record each released one is: a column with a code for each
+    record, in the order in which they are written; or the name of a column that the released table does not show, but
+    its engine has.
     """
 
     sensitive: Mapping[str, Column]
@@ -41,7 +44,7 @@ class Original:
     hierarchies: Mapping[str, Hierarchy]
     population: Population | None
     missing: Missing
-    subject: tuple[Column, Codes] | None = None
+    subject: tuple[Column, Codes] | Column | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,13 @@ def verify(
     """Read a written release again, see that it is what was promised, and judge it by every requirement."""
     found = _read(path, promised, options or {})
     _check(found, promised)
+    return judged(found, promised, original, requirements)
+
+
+def judged(
+    found: Table, promised: Table, original: Original, requirements: Iterable[tuple[str, str, Model]]
+) -> tuple[Verified, ...]:
+    """Judge a released table by every requirement."""
     table = with_persons(found, promised, original)
     gatherer = Gatherer(table, original.missing, original.hierarchies, original.population, original.reference)
     return tuple(
@@ -74,73 +84,71 @@ def verify(
 
 def as_written(table: Table) -> Table:
     """Return a released table as its file is read: what an adversary may know is text, letter by letter."""
-    held = []
+    made = {}
     for column in table.columns:
-        codes = table.codes(column.name)
-        if column.name not in table.quasi or column.is_text:
-            held.append(Encoded(column, codes))
-            continue
-        made, place = labelled(column.name, [*column.labels().to_pylist()])
-        held.append(Encoded(made, place.astype(narrowest(max(made.size, 1)))[codes]))
-    return replace(Table.of(held, table.records, table.source), roles=table.roles)
+        if column.name in table.quasi and not column.is_text:
+            text, place = labelled(column.name, [*column.labels().to_pylist()])
+            made[column.name] = text, place.astype(narrowest(max(text.size, 1)))
+    return table.recoded(made)
 
 
 def with_persons(found: Table, promised: Table, original: Original) -> Table:
-    """Return a released table with the roles that were promised, and with whose record each is, if that is known."""
-    table = _with_subject(_recoded(found, original), original)
+    """Return a released table with the roles that were promised, and with whose record each is, if that is known.
+
+    A file cannot tell whose its records are. It has been seen that its rows are those that were promised, each as
+    often: then it does not matter which of those that are alike is whose.
+    """
+    held = as_written(promised) if isinstance(original.subject, Column) else found
+    table = _with_subject(_recoded(replace(held, roles={}), original), original)
     return table.assign(quasi=list(promised.quasi), sensitive=list(promised.sensitive))
 
 
 def _read(path: Path, promised: Table, options: Mapping[str, Any]) -> Table:
     """Read the file; what an adversary may know is taken as it is written, letter by letter."""
-    return read(path, text=list(promised.quasi), suppressed=SUPPRESSED, **options)
+    engine = "memory" if isinstance(promised.engine, MemoryEngine) else "disk"
+    return read(path, text=list(promised.quasi), suppressed=SUPPRESSED, engine=engine, **options)
 
 
 def _check(found: Table, promised: Table) -> None:
+    """Refuse a file that is not what was promised: all rows of what models read must be there, each as often."""
     if found.names != promised.names or found.records != promised.records:
         raise ReleaseError(
             f"The written release has {found.records:,} records and {len(found.names)} columns; it should have "
             f"{promised.records:,} and {len(promised.names)}."
         )
+    names, told = (*promised.quasi, *promised.sensitive), as_written(promised)
+    made = {name: (told[name], _placed(found[name], told[name])) for name in names}
+    here, there = found.recoded(made).distinct(names), told.distinct(names)
+    same = all(np.array_equal(one, other) for one, other in zip(here.codes, there.codes, strict=True))
+    if not same or not np.array_equal(here.counts, there.counts):
+        raise ReleaseError("The written release does not have the records that it should have. It was not handed out.")
 
 
 def _recoded(found: Table, original: Original) -> Table:
     """Give sensitive values the codes of the original, so that values that are gone still count."""
-    held = []
-    for column in found.columns:
-        codes = found.codes(column.name)
-        if column.name not in original.sensitive:
-            held.append(Encoded(column, codes))
-            continue
-        before = original.sensitive[column.name]
-        place = _places(column, before)
-        if (place[codes] < 0).any():
-            raise ReleaseError(f"The written release has values in column '{column.name}' that the original has not.")
-        held.append(Encoded(before, place.astype(narrowest(max(before.size, 1)))[codes]))
-    return Table.of(held, found.records, found.source)
+    names = [name for name in found.names if name in original.sensitive]
+    return found.recoded({name: (before := original.sensitive[name], _placed(found[name], before)) for name in names})
 
 
-def _places(column: Column, before: Column) -> NDArray[np.int64]:
-    """Return which code of the original each code stands for; −1 if none."""
+def _placed(column: Column, before: Column) -> Codes:
+    """Return which code of another column each code stands for."""
     found = pc.index_in(column.labels(), before.labels(), skip_nulls=True).fill_null(-1)
     place: NDArray[np.int64] = found.to_numpy(zero_copy_only=False).astype(np.int64)
     for mine, theirs in ((column.missing_code, before.missing_code), (column.suppressed_code, before.suppressed_code)):
         if mine is not None:
             place[mine] = -1 if theirs is None else theirs
-    return place
+    if (place < 0).any():
+        raise ReleaseError(f"The written release has values in column '{column.name}' that it should not have.")
+    return place.astype(narrowest(max(before.size, 1)))
 
 
 def _with_subject(table: Table, original: Original) -> Table:
     if original.subject is None:
         return table
+    if isinstance(original.subject, Column):
+        return replace(table, columns=(*table.columns, original.subject)).assign(subject=original.subject.name)
     column, codes = compacted(*original.subject)
     held = [Encoded(one, table.codes(one.name)) for one in table.columns]
-    named = replace(column, name=_unused(column.name, table.names))
+    named = replace(column, name=unused(column.name, table.names))
     made = Table.of([*held, Encoded(named, codes)], table.records, table.source)
     return made.assign(subject=named.name)
-
-
-def _unused(name: str, taken: Iterable[str]) -> str:
-    while name in set(taken):
-        name += "'"
-    return name

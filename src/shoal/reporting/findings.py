@@ -221,7 +221,7 @@ def _drawn(release: Release) -> tuple[Table, Release]:
     table, records = sampled(release.given, how.sample, how.seed)
     place = np.full(release.given.records + 1, -1)
     place[records] = np.arange(len(records))
-    return table, replace(release, records=place[release.records])
+    return table, replace(release, origins=lambda: place[release.records])
 
 
 def verdicts(found: Assessment) -> dict[tuple[str, str, str], Verdict]:

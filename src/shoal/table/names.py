@@ -1,7 +1,7 @@
 """Names of columns: each must have one, and no two the same."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from shoal.errors import ReadError
@@ -16,6 +16,13 @@ def without_index(names: Sequence[str]) -> list[str]:
     ['age']
     """
     return [name for name in names if not _PANDAS_INDEX.fullmatch(name)]
+
+
+def unused(name: str, taken: Iterable[str]) -> str:
+    """Return a name that no column has."""
+    while name in set(taken):
+        name += "'"
+    return name
 
 
 def check_names(names: Sequence[Any]) -> None:

@@ -71,6 +71,20 @@ class Table(Shown):
         roles = {name: role for name, role in self.roles.items() if name in wanted}
         return replace(self, columns=tuple(one for one in self.columns if one.name in wanted), roles=roles)
 
+    def recoded(self, columns: Mapping[str, tuple[Column, Codes]]) -> "Table":
+        """Return the table with other columns in place of some: each with what every code of the old one becomes.
+
+        >>> import shoal
+        >>> table = shoal.read({"sex": ["f", "m"]})
+        >>> other = Column("sex", table["sex"].kind, pa.array(["male", "woman"]))
+        >>> table.recoded({"sex": (other, np.array([1, 0], np.uint8))}).to_frame("pyarrow").to_pydict()
+        {'sex': ['woman', 'male']}
+        """
+        made = tuple(columns[one.name][0] if one.name in columns else one for one in self.columns)
+        tables = {name: table for name, (_, table) in columns.items()}
+        engine = self.engine.translated(tables, {name: column.size for name, (column, _) in columns.items()})
+        return replace(self, columns=made, engine=engine)
+
     @property
     def records(self) -> int:
         """How many records (rows) there are."""

@@ -1,0 +1,29 @@
+"""A view of another engine: the same records, with other codes in some columns."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from shoal.engines.outside import OutsideEngine, merged
+from shoal.engines.protocol import DistinctRows, Engine
+from shoal.kernels.translation import Codes
+
+
+class TranslatedEngine(OutsideEngine):
+    """``tables[name][c]``: what code c of a column has become; other columns are as they were."""
+
+    def __init__(self, base: Engine, tables: Mapping[str, Codes], sizes: Mapping[str, int]) -> None:
+        super().__init__(sizes, base.rows)
+        self._base = base
+        self._tables = dict(tables)
+
+    def chunks(self, columns: Sequence[str], size: int) -> Iterator[tuple[Codes, ...]]:
+        """Yield the codes of some columns, so many records at a time, in the order of the other engine."""
+        for chunk in self._base.chunks(columns, size):
+            yield self._translated(columns, chunk)
+
+    def _counted(self, columns: tuple[str, ...], most: int = 0) -> DistinctRows:
+        rows = self._base.distinct_below(columns, most)
+        return merged(columns, self._translated(columns, rows.codes), rows.counts, self.sizes(columns))
+
+    def _translated(self, columns: Sequence[str], codes: Sequence[Codes]) -> tuple[Codes, ...]:
+        tables = self._tables
+        return tuple(tables[name][held] if name in tables else held for name, held in zip(columns, codes, strict=True))
