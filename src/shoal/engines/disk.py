@@ -8,7 +8,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -36,10 +36,6 @@ class Spooled:
         """Return the codes of some rows."""
         codes: Codes = np.fromfile(self.path, self.dtype, number, offset=start * self.dtype.itemsize)
         return codes if self.table is None else self.table[codes]
-
-    def translated(self, table: Codes) -> "Spooled":
-        """Return the same cells with other codes."""
-        return replace(self, table=table if self.table is None else table[self.table])
 
 
 class Spool:
@@ -76,14 +72,6 @@ class DiskEngine(OutsideEngine):
         super().__init__(sizes, sum(self._parts))
         self._spool = spool  # the files are there as long as it is
         self._codes = dict(codes)
-
-    def translated(self, tables: Mapping[str, Codes], sizes: Mapping[str, int]) -> "DiskEngine":
-        """Return the same records with other codes in some columns."""
-        codes = {
-            name: [part.translated(tables[name]) for part in parts] if name in tables else parts
-            for name, parts in self._codes.items()
-        }
-        return DiskEngine(self._spool, codes, {**self._sizes, **sizes})
 
     def chunks(self, columns: Sequence[str], size: int) -> Iterator[tuple[Codes, ...]]:
         """Yield the codes of some columns, at most so many records at a time, in input order."""

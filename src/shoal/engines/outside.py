@@ -38,13 +38,21 @@ class OutsideEngine(ABC):
 
     def distinct(self, columns: Sequence[str]) -> DistinctRows:
         """Return the different rows under these columns."""
-        if self._latest is None or self._latest.columns != tuple(columns):
-            self._latest = None  # its place is needed
-            self._latest = self._counted(tuple(columns)) if columns else self._whole()
-        return self._latest
+        return self.distinct_below(tuple(columns), 0)
 
-    def _whole(self) -> DistinctRows:
-        return DistinctRows((), (), np.array([self._rows] if self._rows else [], np.int64))
+    def distinct_below(self, columns: tuple[str, ...], most: int) -> DistinctRows:
+        """Return the different rows under these columns, or give up when there are more than so many (0: than fit)."""
+        latest = self._latest
+        if not columns:
+            return DistinctRows((), (), np.array([self._rows] if self._rows else [], np.int64))
+        if latest is not None and latest.columns == columns:
+            return latest
+        if latest is not None and {*columns} <= {*latest.columns}:  # they are counted already, with others
+            codes = [latest.codes[latest.columns.index(name)] for name in columns]
+            return merged(columns, codes, latest.counts, self.sizes(columns))
+        latest = self._latest = None  # their place is needed
+        self._latest = self._counted(columns, most)
+        return self._latest
 
     def _counted(self, columns: tuple[str, ...], most: int = 0) -> DistinctRows:
         """Count rows as they come by; give up when there are more than so many, or than fit into memory."""
@@ -98,11 +106,6 @@ class OutsideEngine(ABC):
         from shoal.engines.written import rewritten_outside  # by engines that are outside engines themselves
 
         return rewritten_outside(self, how)
-
-    def distinct_below(self, columns: tuple[str, ...], most: int) -> DistinctRows:
-        """Return the different rows under these columns, or give up when there are more than so many."""
-        latest = self._latest
-        return latest if latest is not None and latest.columns == columns else self._counted(columns, most)
 
     def sizes(self, columns: Sequence[str]) -> list[int]:
         """Return how many different codes columns may hold."""

@@ -74,6 +74,7 @@ class Case:
     @cached_property
     def hierarchies(self) -> dict[str, Hierarchy]:
         """The hierarchies of the quasi-identifiers, and others that the policy names."""
+        self.table.distinct(self.table.quasi)  # of which the numbers of single values follow
         return self.policy.hierarchies(self.table)
 
     @cached_property

@@ -37,7 +37,8 @@ def encode_blocks(
     if intern is None:
         encoded = encode(name, pa.chunked_array(list(blocks), arrow), options)
         return encoded.column, iter([encoded.codes])
-    parts = [intern.add(as_text(block) if as_texts else block) for block in blocks]
+    written = as_texts and not _is_text(arrow)
+    parts = [intern.add(as_text(block) if written else block) for block in blocks]
     used, values = intern.taken()
     kind = Kind.TEXT if isinstance(intern, _Texts) else kind_of(arrow, name)
     return RawColumn(parts, used).encoded_in_parts(

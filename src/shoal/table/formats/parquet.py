@@ -1,16 +1,20 @@
 """Parquet: columns with types, read one at a time."""
 
+import base64
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from shoal.engines.disk import Spool, Spooled
-from shoal.kernels.translation import narrowest
+from shoal.kernels.threads import ahead
+from shoal.kernels.translation import Codes, narrowest
 from shoal.progress import Hook, Progress
 from shoal.table.blocks import encode_blocks
 from shoal.table.column import Column
@@ -22,6 +26,7 @@ from shoal.table.part import Part
 from shoal.table.table import Source, Table
 
 BLOCK = 1 << 18  # rows that are decoded at a time
+ROW_GROUP = 1 << 20
 MOST_AT_ONCE = 4  # columns: each needs memory of its own
 
 
@@ -63,13 +68,20 @@ class Parquet(Format):
         return parquet_by_duckdb(files, options, progress)
 
     def write(self, table: Table, path: Path, how: Written, progress: Hook) -> None:
-        """Write batch by batch."""
+        """Write batch by batch; text is handed over behind its dictionary, which is written as it is."""
         del how
-        with pq.ParquetWriter(path, table.schema(), compression="zstd") as writer:
+        cells = [_Cells.of(column) for column in table.columns]
+        schema = pa.schema([(column.name, held.type) for column, held in zip(table.columns, cells, strict=True)])
+        others = [field.name for field in schema if not pa.types.is_dictionary(field.type)]  # for text it takes long
+        made = {"compression": "zstd", "store_schema": False, "write_statistics": others or False}
+        with pq.ParquetWriter(path, schema, **made) as writer:
+            told = base64.b64encode(table.schema().serialize()).decode()
+            writer.add_key_value_metadata({"ARROW:schema": told})  # readers see values, not dictionaries
             done = 0
-            for batch in table.batches():
-                writer.write_batch(batch)
-                done += batch.num_rows
+            for chunk in ahead(table.engine.chunks(table.names, ROW_GROUP)):
+                arrays = [held.taken(codes) for held, codes in zip(cells, chunk, strict=True)]
+                writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=schema))
+                done += len(chunk[0])
                 progress(Progress("writing", done, table.records))
 
 
@@ -77,7 +89,7 @@ FORMATS.register("parquet")(Parquet())
 
 
 def _texts(schema: pa.Schema) -> list[str]:
-    return [field.name for field in schema if pa.types.is_string(field.type)]
+    return [field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)]
 
 
 def _spooled(path: Path, schema: pa.Schema, options: Options, spool: Spool, name: str) -> tuple[Column, Spooled]:
@@ -93,3 +105,28 @@ def _blocks(file: pq.ParquetFile, name: str) -> Iterator[pa.Array]:
         held = block.dictionary if pa.types.is_dictionary(block.type) else block
         held.validate(full=True)  # damaged bytes must not reach the kernels
         yield block
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Cells:
+    """What the codes of a column put into cells; ``missing``: the code of those that stay empty, in a dictionary."""
+
+    values: pa.Array
+    type: pa.DataType
+    missing: int | None = None
+
+    @classmethod
+    def of(cls, column: Column) -> "_Cells":
+        values = column.cells()
+        if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
+            return cls(values, values.type)
+        return cls(values.drop_null(), pa.dictionary(pa.int32(), values.type), column.missing_code)
+
+    def taken(self, codes: Codes) -> pa.Array:
+        if not pa.types.is_dictionary(self.type) or self.type.ordered:
+            return self.values.take(pa.array(codes))
+        if self.missing is None:
+            return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), self.values)
+        empty = codes == self.missing
+        places = np.where(empty, 0, codes - (codes > self.missing)).astype(np.int32)
+        return pa.DictionaryArray.from_arrays(pa.array(places, mask=empty), self.values)
