@@ -112,13 +112,13 @@ def attack(  # noqa: PLR0913 - keyword-only options
         raise AttackError("The release comes first, then the original.", hint="shoal.attack(release, original)")
     made = release if isinstance(release, Release) else None
     chosen = made.policy if made is not None and policy is None else None if policy is None else Policy.given(policy)
-    table = _table(original, chosen).taking(quasi=quasi, sensitive=sensitive, subject=subject)
+    table = _table(original, chosen).taking(quasi=quasi, sensitive=sensitive, subject=subject).held()
     ladders = {**_ladders(table, chosen), **bind_all(dict(hierarchies or {}), table)}
     strangers, register = (None if one is None else _plain(one) for one in (outsiders, external))
     if strangers is not None and table.subject is not None and table.subject in strangers:
         strangers = strangers.assign(subject=table.subject)
-    released = made.table if made is not None else _plain(release)
-    other = None if second is None else second.table if isinstance(second, Release) else _plain(second)
+    released = made.table.held() if made is not None else _plain(release)
+    other = None if second is None else second.table.held() if isinstance(second, Release) else _plain(second)
     _check_records(
         {
             "original": table,
@@ -225,7 +225,7 @@ def _table(original: Any, policy: Policy | None) -> Table:
 
 
 def _plain(data: Any) -> Table:
-    return data if isinstance(data, Table) else read(data)
+    return (data if isinstance(data, Table) else read(data)).held()
 
 
 def _ladders(table: Table, policy: Policy | None) -> dict[str, Hierarchy]:

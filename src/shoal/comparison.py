@@ -154,8 +154,8 @@ def compare(  # noqa: PLR0913 - keyword-only options
     """
     made = release if isinstance(release, Release) else None
     chosen = Policy.given(policy) if policy is not None else None if made is None else made.policy
-    before = _original(original, chosen).taking(quasi=quasi, sensitive=sensitive, subject=subject)
-    after = _read(release) if made is None else made.table
+    before = _original(original, chosen).taking(quasi=quasi, sensitive=sensitive, subject=subject).held()
+    after = _read(release).held() if made is None else made.table.held()
     if matched is None:
         named = [key] if isinstance(key, str) else key
         matched = match(before, after, named) if made is None else _as_made(before, made)

@@ -68,14 +68,22 @@ class DiskEngine(OutsideEngine):
     """
 
     def __init__(self, spool: Spool, codes: Mapping[str, Sequence[Spooled]], sizes: Mapping[str, int]) -> None:
-        self._parts = [part.rows for part in next(iter(codes.values()), ())]
-        super().__init__(sizes, sum(self._parts))
+        self._ends = np.cumsum([part.rows for part in next(iter(codes.values()), ())], dtype=np.int64)
+        super().__init__(sizes, int(self._ends[-1]) if len(self._ends) else 0)
         self._spool = spool  # the files are there as long as it is
         self._codes = dict(codes)
 
     def chunks(self, columns: Sequence[str], size: int) -> Iterator[tuple[Codes, ...]]:
-        """Yield the codes of some columns, at most so many records at a time, in input order."""
-        for place, rows in enumerate(self._parts):
-            for start in range(0, rows, size):
-                number = min(size, rows - start)
-                yield tuple(self._codes[name][place].read(start, number) for name in columns)
+        """Yield the codes of some columns, so many records at a time, in input order."""
+        for start in range(0, self._rows, size):
+            end = min(start + size, self._rows)
+            yield tuple(self._read(name, start, end) for name in columns)
+
+    def _read(self, name: str, start: int, end: int) -> Codes:
+        """Read the codes of some records, from as many files as they are in."""
+        first, last = np.searchsorted(self._ends, [start, end - 1], side="right").tolist()
+        found = []
+        for place in range(first, last + 1):
+            part, begin = self._codes[name][place], int(self._ends[place]) - self._codes[name][place].rows
+            found.append(part.read(max(start - begin, 0), min(end - begin, part.rows) - max(start - begin, 0)))
+        return found[0] if len(found) == 1 else np.concatenate(found)

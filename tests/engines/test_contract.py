@@ -1,0 +1,222 @@
+"""The contract of engines: wherever the rows are, every verb gives what it gives in memory."""
+
+import signal
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import shoal
+from shoal.engines import sorting, written
+from shoal.engines.capacity import Watch
+from shoal.errors import CapacityError
+
+OUTSIDE = ["disk", "duckdb"]
+ROWS = 600
+
+POLICY = """
+version = 1
+[data]
+{subject}
+[columns]
+age = {{ role = "quasi", hierarchy = {{ kind = "interval", widths = [10, 30] }} }}
+sex = {{ role = "quasi", hierarchy = {{ kind = "suppression" }} }}
+place = {{ role = "quasi", hierarchy = {{ kind = "prefix", keep = [2] }} }}
+born = {{ role = "quasi", linked = "age", hierarchy = {{ kind = "interval", widths = [10, 30] }} }}
+dx = {{ role = "sensitive" }}
+cost = {{ role = "insensitive" }}
+name = {{ role = "direct" }}
+{more}
+[[require]]
+model = "k-anonymity"
+k = 3
+[[require]]
+model = "l-diversity"
+l = 2
+[search]
+suppression = 0.4
+{search}
+"""
+
+
+def cells(whose="alone"):
+    """Return columns with missing values, text, numbers, and with persons who have several records."""
+    rng = np.random.default_rng(5)
+    persons = np.arange(ROWS) if whose == "alone" else np.sort(rng.integers(0, 400, ROWS))
+    age = rng.integers(20, 90, 1 + int(persons.max()))[persons]
+    drawn = {
+        "name": [f"Person {number}" for number in persons],
+        "who": persons.tolist(),
+        "age": [None if number % 41 == 0 else int(number) for number in age],
+        "born": (2024 - age).tolist(),
+        "sex": rng.choice(["f", "m"], 1 + int(persons.max()))[persons].tolist(),
+        "place": rng.choice(["5012", "5013", "6011", "Ö1"], 1 + int(persons.max()))[persons].tolist(),
+        "dx": rng.choice(["flu", "gout", "ms", None], ROWS, p=[0.4, 0.3, 0.2, 0.1]).tolist(),
+        "cost": (rng.integers(0, 40, ROWS) / 4).tolist(),
+        "times": rng.integers(1, 4, ROWS).tolist(),
+    }
+    return pa.table(drawn)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Files of the same tables for all engines."""
+    folder = tmp_path_factory.mktemp("engines")
+    for whose in ("alone", "several"):
+        pq.write_table(cells(whose), folder / f"{whose}.parquet", row_group_size=97)
+    return folder
+
+
+@pytest.fixture(params=OUTSIDE)
+def opened(request, files):
+    """Return what opens a table: in memory, and by another engine."""
+
+    def both(whose="alone", **roles):
+        path = files / f"{whose}.parquet"
+        return [shoal.read(path, engine=engine).assign(**roles) for engine in ("memory", request.param)]
+
+    return both
+
+
+def policy(subject=False, search=""):
+    """Return a policy; the column of persons is left out, unless it is the subject."""
+    whose = 'subject = "who"' if subject else ""
+    more = 'times = { role = "insensitive" }' + ("" if subject else '\nwho = { role = "direct" }')
+    return shoal.Policy.parse(POLICY.format(subject=whose, more=more, search=search))
+
+
+QUASI = ["age", "sex", "place"]
+WHOSE = pytest.mark.parametrize(("whose", "subject"), [("alone", None), ("several", "who")])
+
+
+@WHOSE
+def test_assess(opened, whose, subject):
+    one, other = (shoal.assess(table, quasi=QUASI, sensitive="dx", subject=subject) for table in opened(whose))
+    assert str(one) == str(other)
+
+
+def test_weights(opened):
+    """Weights say how many of the population a record stands for."""
+    tables = opened(weight="times")
+    one, other = (str(shoal.assess(table, quasi=QUASI)) for table in tables)
+    assert one == other
+
+
+@WHOSE
+@pytest.mark.parametrize("missing", ["own", "never"])
+def test_measures(opened, whose, subject, missing):
+    one, other = (
+        shoal.measures(table, quasi=QUASI, sensitive="dx", subject=subject, missing=missing) for table in opened(whose)
+    )
+    assert one == other
+
+
+@WHOSE
+def test_subset_counts(opened, whose, subject):
+    found = [shoal.peers(table, auxiliary=QUASI, sensitive="dx", subject=subject) for table in opened(whose)]
+    assert str(found[0]) == str(found[1])
+    frames = [held.to_frame("pyarrow").to_pydict() for held in found]
+    assert frames[0] == frames[1]
+
+
+def test_identify(opened):
+    one, other = (shoal.identify(table) for table in opened())
+    assert str(one) == str(other)
+
+
+SEARCHES = {
+    "global": ("several", ""),
+    "local": ("alone", 'recoding = "local"'),
+    "mondrian": ("alone", 'recoding = "mondrian"'),
+    "refined": ("alone", "refine = true"),
+    "relocated": ("alone", 'outliers = "relocate"'),
+    "counterfeits": ("alone", 'outliers = "counterfeits"'),
+    "sampled": ("several", "sample = 0.7"),
+    "alone": ("alone", ""),
+}
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize("way", ["counted", "sorted"])
+def test_anonymize(opened, search, way, tmp_path, monkeypatch):
+    """The same release, byte for byte, whether its records were counted or sorted on disk."""
+    if way == "sorted":
+        monkeypatch.setattr(written, "MOST", 1)
+        monkeypatch.setattr(sorting.sorted_on_disk, "__defaults__", (100,))
+    whose, asked = SEARCHES[search]
+    said = policy(whose == "several", asked)
+    if search == "counterfeits":
+        said = said.model_copy(update={"require": said.require[:1]})
+    told = []
+    for number, table in enumerate(opened(whose)):
+        release = shoal.anonymize(table, said)
+        release.save(tmp_path / f"{number}.csv")
+        release.save(tmp_path / f"{number}.parquet")
+        told.append(str(release))
+    for suffix in ("csv", "csv.manifest.json", "csv.internal.json", "parquet"):
+        assert (tmp_path / f"0.{suffix}").read_bytes() == (tmp_path / f"1.{suffix}").read_bytes()
+    assert told[0] == told[1]
+
+
+def test_pseudonyms(opened, tmp_path):
+    """Keyed pseudonyms are the same wherever the rows are."""
+    (tmp_path / "key").write_text("a key that is long enough")
+    search = f'[pseudonyms]\ncolumns = ["who"]\nkey_file = "{tmp_path / "key"}"'
+    found = [shoal.anonymize(table, policy(search=search)).to_frame("pyarrow").to_pydict() for table in opened()]
+    assert found[0] == found[1]
+    assert len(set(found[0]["who"])) == len(found[0]["who"]) > 100
+
+
+@WHOSE
+def test_compare_and_attack(opened, whose, subject):
+    told = []
+    for table in opened(whose):
+        release = shoal.anonymize(table, policy(bool(subject)))
+        attacks = ["linkage", "homogeneity", "skewness", "background-knowledge"]
+        found = shoal.attack(release, table, attacks=attacks, targets=50)
+        told.append((str(shoal.compare(table, release)), str(found)))
+    assert told[0] == told[1]
+
+
+def test_a_report(opened):
+    one, other = (shoal.report(shoal.anonymize(table, policy())).to_markdown() for table in opened())
+    assert one == other
+
+
+@pytest.mark.parametrize("engine", OUTSIDE)
+def test_too_many_combinations_are_told_early(files, engine, monkeypatch):
+    table = shoal.read(files / "alone.parquet", engine=engine)
+    monkeypatch.setenv("SHOAL_MEMORY", "8000")
+    with pytest.raises(CapacityError, match="different combinations") as caught:
+        shoal.assess(table, quasi=["who", "age"])
+    assert "coarser" in caught.value.hint
+
+
+def test_growth_that_slows_down_is_no_reason_to_stop():
+    watch = Watch(1_000_000, columns=2, most=1000)
+    for different in (600, 700, 750, 770):
+        watch.seen(100_000, different)
+    with pytest.raises(CapacityError):
+        watch.seen(100_000, 1001)
+
+
+@pytest.mark.parametrize("engine", ["memory", *OUTSIDE])
+def test_killed_half_way(files, engine, tmp_path):
+    """Who is killed while writing leaves the old file as it was, and nothing that could be taken for a release."""
+    (tmp_path / "out.csv").write_text("old")
+    script = f"""
+        import os, signal, shoal
+        from pathlib import Path
+        from tests.engines.test_contract import policy
+        release = shoal.anonymize(shoal.read({str(files / "alone.parquet")!r}, engine={engine!r}), policy())
+        die = lambda progress: os.kill(os.getpid(), signal.SIGKILL)
+        release.save({str(tmp_path / "out.csv")!r}, force=True, progress=die)
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=False, timeout=120)
+    assert done.returncode == -signal.SIGKILL
+    assert (tmp_path / "out.csv").read_text() == "old"
+    assert {path.name for path in tmp_path.iterdir() if not path.name.endswith(".partial")} == {"out.csv"}
