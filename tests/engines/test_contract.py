@@ -15,7 +15,7 @@ from shoal.engines import sorting, written
 from shoal.engines.capacity import Watch
 from shoal.errors import CapacityError
 
-OUTSIDE = ["disk", "duckdb"]
+OUTSIDE = ["disk", "duckdb", "spark"]
 ROWS = 600
 
 POLICY = """

@@ -3,12 +3,14 @@
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from shoal.engines.dictionary import Dictionary, one_zero
 from shoal.engines.duckdb import Database, DuckdbEngine
+from shoal.engines.spark import SparkEngine, SparkFrame
 from shoal.errors import ReadError
 from shoal.progress import Hook, Progress
 from shoal.table.column import Column
@@ -27,10 +29,31 @@ def read_by_duckdb(database: Database, options: Options, progress: Hook, origin:
     return Table(columns, engine, source=Source(origin, notes=told))
 
 
-def parquet_by_duckdb(files: tuple[Path, ...], options: Options, progress: Hook) -> Table:
-    """Let DuckDB count the rows of Parquet files."""
+def read_by_spark(frame: SparkFrame, options: Options, progress: Hook, origin: str) -> Table:
+    """Read the columns of what Spark holds, value by value; its rows are counted where they are."""
+    columns, dictionaries, notes = read_dictionaries(frame.schema(), frame.values, options, progress)
+    engine = SparkEngine(frame, dictionaries, frame.rows())
+    return Table(columns, engine, source=Source(origin, notes=(*notes, "The rows stay with Spark, which counts them.")))
+
+
+def read_parquet_outside(files: tuple[Path, ...], options: Options, progress: Hook) -> Table:
+    """Let DuckDB or Spark count the rows of Parquet files."""
+    if options.engine == "spark":
+        check_spark()
+        return read_by_spark(SparkFrame.of_parquet(files), options, progress, "parquet")
     check_duckdb()
     return read_by_duckdb(Database.of_parquet(files), options, progress, "parquet")
+
+
+def is_of_spark(source: Any) -> bool:
+    """Tell whether something is a frame of Spark, without importing it."""
+    return type(source).__module__.startswith("pyspark.sql")
+
+
+def check_spark() -> None:
+    """Refuse if Spark is not there."""
+    if find_spec("pyspark") is None:
+        raise ReadError("Spark is not installed here.", hint="pip install 'shoal[spark]', and Java 17 or newer.")
 
 
 def check_duckdb() -> None:

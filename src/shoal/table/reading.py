@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.engines.disk import Spool
+from shoal.engines.spark import SparkFrame
 from shoal.errors import ColumnError, ReadError, listed
 from shoal.progress import Hook, Progress, silent
 from shoal.table import frames
@@ -11,6 +12,7 @@ from shoal.table.encoding import encode
 from shoal.table.files import files_of
 from shoal.table.formats.format import Format, check_options, format_of
 from shoal.table.options import Options
+from shoal.table.outside import is_of_spark, read_by_spark
 from shoal.table.part import Part, check_same_names, disagreeing, together
 from shoal.table.table import Source, Table
 from shoal.validation import validated
@@ -40,13 +42,16 @@ def read(source: Any, *, format: str | None = None, progress: Hook | None = None
     if isinstance(source, str | Path):
         table = _read_files(files_of(source), chosen, hook)
     else:
-        table = _read_frame(source, chosen)
+        table = _read_frame(source, chosen, hook)
     for name in chosen.text:
         table[name]  # raises if there is none
     return table.only(chosen.columns) if chosen.columns else table
 
 
-def _read_frame(source: Any, options: Options) -> Table:
+def _read_frame(source: Any, options: Options, progress: Hook) -> Table:
+    if is_of_spark(source):
+        check_options(options, "frame", ())
+        return read_by_spark(SparkFrame(source, "the frame"), options, progress, "frame")
     check_options(options, "frame", ())
     if options.format is not None:
         raise ReadError("A frame has no file format.", hint="Leave format out.")

@@ -21,7 +21,7 @@ from shoal.table.column import Column
 from shoal.table.formats.format import FORMATS, Format, check_options, damaged
 from shoal.table.formats.typed import names_of, read_columns
 from shoal.table.options import Options, Written
-from shoal.table.outside import parquet_by_duckdb
+from shoal.table.outside import read_parquet_outside
 from shoal.table.part import Part
 from shoal.table.table import Source, Table
 
@@ -63,9 +63,9 @@ class Parquet(Format):
         return Part(tuple(columns), Source(self.name, notes=notes), spooled=codes)
 
     def counted(self, files: tuple[Path, ...], options: Options, progress: Hook) -> Table:
-        """Let DuckDB count the rows."""
+        """Let DuckDB or Spark count the rows."""
         check_options(options, self.name, ())
-        return parquet_by_duckdb(files, options, progress)
+        return read_parquet_outside(files, options, progress)
 
     def write(self, table: Table, path: Path, how: Written, progress: Hook) -> None:
         """Write batch by batch; text is handed over behind its dictionary, which is written as it is."""
