@@ -5,9 +5,11 @@ wheel is pure Python and the numpy twins do the work.
 """
 
 import hashlib
+import os
 import platform
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -15,23 +17,34 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 KERNELS = Path("src/shoal/kernels")
 
-# (system, machine) -> (zig target, platform tag of the wheel, suffix). The target names the oldest system
-# that is supported and the baseline of the processor family: without it, zig bakes in the builder's own.
+# name -> (zig target, platform tag of the wheel, suffix). The target names the oldest system that is supported and
+# the baseline of the processor family: without it, zig bakes in the builder's own.
 TARGETS = {
-    ("Linux", "x86_64"): ("x86_64-linux-gnu.2.17", "manylinux_2_17_x86_64", ".so"),
-    ("Linux", "aarch64"): ("aarch64-linux-gnu.2.17", "manylinux_2_17_aarch64", ".so"),
-    ("Darwin", "x86_64"): ("x86_64-macos.11.0", "macosx_11_0_x86_64", ".dylib"),
-    ("Darwin", "arm64"): ("aarch64-macos.11.0", "macosx_11_0_arm64", ".dylib"),
-    ("Windows", "AMD64"): ("x86_64-windows-gnu", "win_amd64", ".dll"),
+    "linux-glibc-x86_64": ("x86_64-linux-gnu.2.17", "manylinux_2_17_x86_64", ".so"),
+    "linux-glibc-arm64": ("aarch64-linux-gnu.2.17", "manylinux_2_17_aarch64", ".so"),
+    "linux-musl-x86_64": ("x86_64-linux-musl", "musllinux_1_2_x86_64", ".so"),
+    "linux-musl-arm64": ("aarch64-linux-musl", "musllinux_1_2_aarch64", ".so"),
+    "macos-x86_64": ("x86_64-macos.11.0", "macosx_11_0_x86_64", ".dylib"),
+    "macos-arm64": ("aarch64-macos.11.0", "macosx_11_0_arm64", ".dylib"),
+    "windows-x86_64": ("x86_64-windows-gnu", "win_amd64", ".dll"),
+    "windows-arm64": ("aarch64-windows-gnu", "win_arm64", ".dll"),
 }
+_PROCESSORS = {"x86_64": "x86_64", "amd64": "x86_64", "aarch64": "arm64", "arm64": "arm64"}
+_SYSTEMS = {"Darwin": "macos", "Windows": "windows"}
 
 
 def target() -> tuple[str, str, str] | None:
-    """Return zig's name of this machine, the wheel's tag and the library's suffix."""
-    system = platform.system()
-    if system == "Linux" and platform.libc_ver()[0] != "glibc":
-        return None
-    return TARGETS.get((system, platform.machine()))
+    """Return zig's name of the machine, the wheel's tag and the library's suffix: those of this machine, or as asked.
+
+    ``SHOAL_TARGET`` names another machine to build for.
+    """
+    libc = "glibc" if platform.libc_ver()[0] == "glibc" else "musl"
+    system = f"linux-{libc}" if platform.system() == "Linux" else _SYSTEMS.get(platform.system())
+    here = f"{system}-{_PROCESSORS.get(platform.machine().lower())}"
+    asked = os.environ.get("SHOAL_TARGET")
+    if asked and asked not in TARGETS:
+        raise ValueError(f"SHOAL_TARGET must be one of {', '.join(TARGETS)}")
+    return TARGETS.get(asked or here)
 
 
 class CustomBuildHook(BuildHookInterface[Any]):
@@ -61,12 +74,13 @@ class CustomBuildHook(BuildHookInterface[Any]):
         root = Path(self.root)
         sources = sorted((root / KERNELS / "c").iterdir())
         digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
-        fresh = root / library.with_name(f"fresh{library.suffix}")
-        command = [
-            *(sys.executable, "-m", "ziglang", "cc", "-target", zig_target),
-            *("-O3", "-std=c11", "-shared", "-fPIC", "-s", "-fvisibility=hidden"),
-            *(f'-DSHOAL_SOURCE_HASH="{digest}"', "-o", str(fresh)),
-            *(str(source) for source in sources if source.suffix == ".c"),
-        ]
-        subprocess.run(command, check=True)
-        fresh.replace(root / library)
+        with tempfile.TemporaryDirectory(dir=root / KERNELS) as folder:  # Windows gets more files than are wanted
+            fresh = Path(folder) / library.name
+            command = [
+                *(sys.executable, "-m", "ziglang", "cc", "-target", zig_target),
+                *("-O3", "-std=c11", "-shared", "-fPIC", "-s", "-fvisibility=hidden"),
+                *(f'-DSHOAL_SOURCE_HASH="{digest}"', "-o", str(fresh)),
+                *(str(source) for source in sources if source.suffix == ".c"),
+            ]
+            subprocess.run(command, check=True)
+            fresh.replace(root / library)

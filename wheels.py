@@ -1,0 +1,97 @@
+"""Build the wheels of a release for every system that is supported, and look into each of them.
+
+    python wheels.py [FOLDER]
+
+Needs what ``pip install --group dev`` brings. The wheel of this machine is loaded; of the others it is checked that
+their library is for the right system and processor and has every function that Python calls.
+"""
+
+import ctypes
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+import hatch_build
+import lief
+
+HERE = Path(__file__).parent
+KINDS = {".so": lief.ELF.Binary, ".dylib": lief.MachO.Binary, ".dll": lief.PE.Binary}
+PROCESSORS = {
+    "x86_64": {"X86_64", "AMD64"},
+    "arm64": {"AARCH64", "ARM64"},
+}
+
+
+def called() -> set[str]:
+    """Return the functions that Python calls."""
+    text = (HERE / "src/shoal/kernels/library.py").read_text(encoding="utf-8")
+    return set(re.findall(r'"(shoal_\w+)": \(', text))
+
+
+def built(name: str, folder: Path) -> Path:
+    """Build the wheel for a machine."""
+    before = set(folder.glob("*.whl"))
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "-o", str(folder), str(HERE)]
+    subprocess.run(command, check=True, env={**os.environ, "SHOAL_TARGET": name}, stdout=subprocess.DEVNULL)
+    (wheel,) = set(folder.glob("*.whl")) - before
+    return wheel
+
+
+def library(wheel: Path, suffix: str) -> bytes:
+    """Return the one library that a wheel holds."""
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = [name for name in archive.namelist() if name.startswith("shoal/kernels/_core")]
+        if not name.endswith(suffix):
+            raise SystemExit(f"{wheel.name} holds {name}")
+        return archive.read(name)
+
+
+def check(name: str, wheel: Path) -> int:
+    """Look into a wheel; return how many functions its library has."""
+    _, tag, suffix = hatch_build.TARGETS[name]
+    if tag not in wheel.name:
+        raise SystemExit(f"{wheel.name} is not tagged {tag}")
+    found = lief.parse(list(library(wheel, suffix)))
+    if not isinstance(found, KINDS[suffix]):
+        raise SystemExit(f"{wheel.name} holds a library of another system")
+    field = {".so": "machine_type", ".dylib": "cpu_type", ".dll": "machine"}[suffix]
+    processor = str(getattr(found.header, field)).rsplit(".", 1)[-1]
+    if processor not in PROCESSORS[name.rsplit("-", 1)[1]]:
+        raise SystemExit(f"{wheel.name} is for {processor}")
+    there = {str(one.name if hasattr(one, "name") else one).removeprefix("_") for one in found.exported_functions}
+    missing = called() - there
+    if missing:
+        raise SystemExit(f"{wheel.name} lacks {min(missing)} and {len(missing) - 1} more")
+    return len(there & called())
+
+
+def load(wheel: Path, suffix: str) -> None:
+    """Load the library of this machine."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / f"core{suffix}"
+        file.write_bytes(library(wheel, suffix))
+        core = ctypes.CDLL(str(file))
+        for name in called():
+            getattr(core, name)
+
+
+def main() -> None:
+    """Build and check all of them."""
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "dist").resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    own = hatch_build.target()
+    ours_last = sorted(hatch_build.TARGETS.items(), key=lambda item: item[1] == own)  # its library stays in the source
+    for name, target in ours_last:
+        wheel = built(name, folder)
+        functions = check(name, wheel)
+        if target == own:
+            load(wheel, target[2])
+        print(f"{wheel.name}: {functions} functions, {wheel.stat().st_size // 1024} KB{', loaded' * (target == own)}")
+
+
+if __name__ == "__main__":
+    main()
