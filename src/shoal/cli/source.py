@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from shoal.policy.policy import Policy
     from shoal.table.table import Table
 
-Source = Annotated[Path, typer.Argument(help="The data: CSV, TSV, Parquet, Feather, Excel or JSON lines.")]
+Source = Annotated[Path, typer.Argument(help="The data: a file, a folder or a pattern of files.")]
 
 # How a file is read: options that every command with a file takes.
 _READING: dict[str, Any] = {
@@ -31,9 +31,13 @@ _READING: dict[str, Any] = {
     "suppressed": Annotated[str | None, typer.Option(help="The text that means blanked on purpose, such as *.")],
     "text": Annotated[str | None, typer.Option(help="Columns to keep as text, comma-separated.")],
     "sheet": Annotated[str | None, typer.Option(help="The sheet of a workbook.")],
-    "engine": Annotated[str | None, typer.Option(help="Where rows are counted: memory, or duckdb (Parquet files).")],
+    "table": Annotated[str | None, typer.Option(help="The table of a database.")],
+    "columns": Annotated[str | None, typer.Option(help="Columns to read, comma-separated; all, if none are named.")],
+    "engine": Annotated[
+        str | None, typer.Option(help="Where rows are: memory, disk (larger than memory), duckdb or spark.")
+    ],
 }
-_LISTS = ("markers", "text")
+_LISTS = ("markers", "text", "columns")
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")]

@@ -23,7 +23,7 @@ from shoal.web.page import Visit, route
 from shoal.web.project import Basis, Moment
 
 SHOWN = 10
-_HIDDEN = "engine"  # not in the form: pages count in memory
+_HIDDEN = ("engine", "columns", "table")  # not in the form: pages count in memory, one whole file
 _UNPACKED, _RATIO = 2_000_000_000, 200  # bytes that a packed file may unpack to, and how many for each of its own
 
 
@@ -49,7 +49,7 @@ def _said(visit: Visit) -> dict[str, Any]:
 
 def _options(visit: Visit) -> list[Field]:
     asked = fields(Options, _said(visit), choices={"format": list(FORMATS)})
-    return [one for one in asked if one.name != _HIDDEN]
+    return [one for one in asked if one.name not in _HIDDEN]
 
 
 def _suffixes() -> list[str]:
@@ -106,7 +106,7 @@ def _read_again(visit: Visit) -> Response:
     if visit.now.source is None:
         raise ReadError("There are no data yet.", hint="Load a file first.")
     said = filled_in(_options(visit), visit.form)
-    kept = {name: held for name, held in _said(visit).items() if name == _HIDDEN}
+    kept = {name: held for name, held in _said(visit).items() if name in _HIDDEN}
     visit.project.edit(lambda policy: {"data": {**policy.get("data", {}), "read": {**kept, **said}}})
     return visit.back("load")
 
