@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from shoal.identification.found import identify
     from shoal.peering import peers
     from shoal.plain import measures
+    from shoal.planning import plan
     from shoal.policy.policy import Policy
     from shoal.release.release import Release
     from shoal.reporting.report import Report, report
@@ -44,6 +45,7 @@ _HOMES = {
     "identify": "shoal.identification.found",
     "measures": "shoal.plain",
     "peers": "shoal.peering",
+    "plan": "shoal.planning",
     "read": "shoal.table.reading",
     "report": "shoal.reporting.report",
     "schemes": "shoal.anonymization",
@@ -72,6 +74,7 @@ __all__ = [
     "identify",
     "measures",
     "peers",
+    "plan",
     "read",
     "report",
     "schemes",

@@ -66,3 +66,25 @@ def first_sentence(thing: Any) -> str:
     """
     text = (thing.__doc__ or "").strip().partition("\n")[0]
     return str(text.partition(". ")[0].rstrip("."))
+
+
+def size_in_words(size: float) -> str:
+    """Write a number of bytes.
+
+    >>> size_in_words(3_500_000), size_in_words(2.4 * 2**30)
+    ('3 MB', '2.4 GB')
+    """
+    return f"{size / 2**30:.1f} GB" if size >= 2**30 else f"{size / 2**20:.0f} MB"
+
+
+def time_in_words(seconds: float) -> str:
+    """Write how long something takes.
+
+    >>> time_in_words(0.2), time_in_words(42), time_in_words(600), time_in_words(9000)
+    ('below 1 s', '42 s', '10 min', '2.5 h')
+    """
+    if seconds < 1:
+        return "below 1 s"
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

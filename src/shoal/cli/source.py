@@ -50,18 +50,19 @@ def names(given: str | None) -> list[str] | None:
 
 def reading(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options that say how a file is read; it gets those that were given as the dict ``options``."""
-    own = inspect.signature(command, eval_str=True).parameters.values()
+    own = inspect.signature(command, eval_str=True).parameters
+    offered = {name: kind for name, kind in _READING.items() if name not in own}  # a command may mean another thing
     more = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
-        for name, kind in _READING.items()
+        for name, kind in offered.items()
     ]
 
     @wraps(command)
     def run(**given: Any) -> None:
-        said = {name: given.pop(name) for name in _READING}
+        said = {name: given.pop(name) for name in offered}
         command(**given, options=_options(said))
 
-    kept = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own if one.name != "options"]
+    kept = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own.values() if one.name != "options"]
     signature = inspect.Signature([*kept, *more])
     run.__signature__ = signature  # type: ignore[attr-defined]
     run.__annotations__ = {one.name: one.annotation for one in signature.parameters.values()}

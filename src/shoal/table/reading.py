@@ -17,6 +17,7 @@ from shoal.table.part import Part, check_same_names, disagreeing, together
 from shoal.table.table import Source, Table
 from shoal.validation import validated
 
+SAMPLE = 1 << 18  # records from which growth is told
 _IN_TEXT = ("csv", "jsonlines")  # formats in which kinds of columns are found out
 
 
@@ -46,6 +47,23 @@ def read(source: Any, *, format: str | None = None, progress: Hook | None = None
     for name in chosen.text:
         table[name]  # raises if there is none
     return table.only(chosen.columns) if chosen.columns else table
+
+
+def read_sample(source: Any, *, most: int = SAMPLE, progress: Hook | None = None, **options: Any) -> tuple[Table, int]:
+    """Read some records of a source, in memory, and tell how many it has, or about so many.
+
+    >>> table, records = read_sample({"age": [31, 34]})
+    >>> table.records, records
+    (2, 2)
+    """
+    options = {name: held for name, held in options.items() if name != "engine"}
+    if not isinstance(source, str | Path):
+        table = read(source, progress=progress, **options)
+        return table, table.records
+    chosen = validated(Options, options, where="The reading options", error=ReadError)
+    files = files_of(source)
+    table, records = format_of(files[0], chosen.format).sample(files, chosen, most)
+    return (table.only(chosen.columns) if chosen.columns else table), records
 
 
 def _read_frame(source: Any, options: Options, progress: Hook) -> Table:

@@ -2,9 +2,11 @@
 
 import io
 import re
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ from numpy.typing import NDArray
 from shoal.errors import ReadError, counted
 from shoal.kernels.cells import Cells
 from shoal.kernels.quoting import scan_quotes
-from shoal.progress import Hook, Progress
+from shoal.progress import Hook, Progress, silent
 from shoal.table.column import SUPPRESSED, Column, as_text
 from shoal.table.formats.dialect import SEPARATORS, Dialect, Utf8File, detect, utf8_blocks, wrong_encoding
 from shoal.table.formats.format import FORMATS, Format, Reading, check_options
@@ -31,6 +33,7 @@ from shoal.table.options import Options, Written
 from shoal.table.raw import Encoded, Entries
 from shoal.table.table import Table
 
+_SMALL = 1 << 24  # bytes of a file that is read as a whole to learn about it
 BLOCK = 1 << 19  # bytes read at a time: a block and its codes stay in the cache
 _FORMULA = r"^[=+\-@\t\r]"
 _THOUSANDS = r"^-?\d{1,3}(\.\d{3})+$"
@@ -56,6 +59,21 @@ class Csv(Format):
                 except _LongRecordError:
                     continue
         raise wrong_encoding(dialect.encodings[0])
+
+    def sample(self, files: tuple[Path, ...], options: Options, most: int) -> tuple[Table, int]:
+        """Return the first records of the first file; how many there are is told from the length of their lines."""
+        path = files[0]
+        size = sum(file.stat().st_size for file in files)
+        if path.suffix == ".gz" or path.stat().st_size < _SMALL:
+            return super().sample(files, options, most)
+        with tempfile.TemporaryDirectory(prefix="shoal-") as folder, path.open("rb") as whole:
+            head = Path(folder) / path.name
+            lines = list(islice(whole, most))
+            while len(lines) > 1 and b"".join(lines).count(b'"') % 2:
+                lines.pop()  # a quoted text goes on behind the last line
+            head.write_bytes(b"".join(lines))
+            table = self.read(head, options, silent)
+            return table, round(table.records * size / head.stat().st_size)
 
     def write(self, table: Table, path: Path, how: Written, progress: Hook) -> None:
         """Render each dictionary entry once, then put the records together from these pieces."""

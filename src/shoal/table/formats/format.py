@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from shoal.engines.disk import Spool
 from shoal.errors import ReadError, ShoalError, did_you_mean, listed
-from shoal.progress import Hook
+from shoal.progress import Hook, silent
 from shoal.registry import Registry
 from shoal.table.column import Column
 from shoal.table.options import Options, Written
@@ -36,6 +36,13 @@ class Format(ABC):
     def part(self, path: Path, options: Options, progress: Hook, spool: Spool | None = None) -> Part:
         """Read one file of several; with a spool, its codes go to that."""
         return Part.of(self.read(path, options, progress), spool)
+
+    def sample(self, files: tuple[Path, ...], options: Options, most: int) -> tuple[Table, int]:
+        """Return some records, and about how many there are in all; whoever cannot do with fewer reads one file."""
+        del most
+        table = self.read(files[0], options, silent)
+        size = sum(file.stat().st_size for file in files)
+        return table, round(table.records * size / files[0].stat().st_size)
 
     def counted(self, files: tuple[Path, ...], options: Options, progress: Hook) -> Table:
         """Return a table whose rows stay in their files, where another program counts them."""

@@ -18,6 +18,7 @@ from shoal.kernels.translation import Codes, narrowest
 from shoal.progress import Hook, Progress
 from shoal.table.blocks import encode_blocks
 from shoal.table.column import Column
+from shoal.table.encoding import encode
 from shoal.table.formats.format import FORMATS, Format, check_options, damaged
 from shoal.table.formats.typed import names_of, read_columns
 from shoal.table.options import Options, Written
@@ -27,6 +28,7 @@ from shoal.table.table import Source, Table
 
 BLOCK = 1 << 18  # rows that are decoded at a time
 ROW_GROUP = 1 << 20
+_PLACES = 16  # of a file, from which a sample is taken
 MOST_AT_ONCE = 4  # columns: each needs memory of its own
 
 
@@ -62,6 +64,20 @@ class Parquet(Format):
                 progress(Progress("reading", done, len(names)))
         return Part(tuple(columns), Source(self.name, notes=notes), spooled=codes)
 
+    def sample(self, files: tuple[Path, ...], options: Options, most: int) -> tuple[Table, int]:
+        """Return records from many places of the files."""
+        check_options(options, self.name, ())
+        with damaged(files[0], "Parquet file"):
+            groups = [(file, place, rows) for file in files for place, rows in enumerate(_groups(file))]
+            records = sum(rows for _, _, rows in groups)
+            places = np.unique(np.linspace(0, len(groups) - 1, min(len(groups), _PLACES)).astype(int)).tolist()
+            each = -(-most // max(len(places), 1))
+            names, notes = names_of(pq.read_schema(files[0]), options)
+            parts = [_slice(file, group, each, names) for file, group, _ in map(groups.__getitem__, places)]
+            arrow = pa.concat_tables(parts) if parts else pq.read_schema(files[0]).empty_table().select(names)
+        encoded = [encode(name, arrow.column(name), options) for name in names]
+        return Table.of(encoded, arrow.num_rows, Source(self.name, notes=notes)), records
+
     def counted(self, files: tuple[Path, ...], options: Options, progress: Hook) -> Table:
         """Let DuckDB or Spark count the rows."""
         check_options(options, self.name, ())
@@ -90,6 +106,18 @@ FORMATS.register("parquet")(Parquet())
 
 def _texts(schema: pa.Schema) -> list[str]:
     return [field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)]
+
+
+def _groups(file: Path) -> list[int]:
+    with pq.ParquetFile(file) as opened:
+        return [opened.metadata.row_group(place).num_rows for place in range(opened.metadata.num_row_groups)]
+
+
+def _slice(file: Path, group: int, most: int, names: list[str]) -> pa.Table:
+    """Return records from the middle of a group of rows."""
+    with pq.ParquetFile(file) as opened:
+        rows = opened.read_row_group(group, names)
+    return rows.slice(max(rows.num_rows - most, 0) // 2, most)
 
 
 def _spooled(path: Path, schema: pa.Schema, options: Options, spool: Spool, name: str) -> tuple[Column, Spooled]:

@@ -1,0 +1,33 @@
+"""``shoal plan``: how large a table is, and what it will take to deal with it."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from shoal.cli import source as given
+from shoal.cli.output import console, document
+
+
+@given.reading
+def plan(
+    data: given.Source,
+    options: dict[str, Any],
+    policy: Annotated[Path | None, typer.Option("--policy", "-p", help="The policy: roles and hierarchies.")] = None,
+    quasi: Annotated[str | None, typer.Option(help="Quasi-identifiers, comma-separated.")] = None,
+    json: given.Json = False,
+) -> None:
+    """Tell what assessing and anonymizing a table will take, from a sample of it.
+
+    Exit code 0: it fits this machine. 1: it does not. 2: it could not be told.
+    """
+    import shoal
+
+    found = shoal.plan(str(data), policy, quasi=given.names(quasi), **options)
+    if json:
+        document("plan", {**asdict(found), "fits": found.fits})
+    else:
+        console().print(found.sheet().text(), markup=False, highlight=False, soft_wrap=True)
+    if not found.fits:
+        raise typer.Exit(1)

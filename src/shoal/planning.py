@@ -1,0 +1,196 @@
+"""Planning: how large a table is, what it will take to deal with it, and where its rows should be.
+
+Nothing is read but a sample. How many different combinations there are in all is told from how their number grows in
+it: with every doubling of the records it grows by a factor 2^β, and β falls from doubling to doubling by the same
+ratio.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import log2, prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shoal.engines.capacity import memory, most_rows
+from shoal.errors import PolicyError, counted
+from shoal.kernels.grouping import group_rows
+from shoal.kernels.tallying import RowTally
+from shoal.kernels.translation import Codes, narrowest
+from shoal.policy.policy import Policy
+from shoal.progress import Hook
+from shoal.sheet import Sheet, Shown
+from shoal.table.reading import read_sample
+from shoal.table.table import Table
+from shoal.words import size_in_words, time_in_words
+
+_SHARE = 0.4  # of the memory that a table may take
+_BASE = 250 << 20  # bytes that Python and its libraries take
+_FEWEST = 1 << 12  # records from which growth can be told
+_STEPS = (64, 32, 16, 8, 4, 2, 1)  # every so-manieth record of the sample is looked at
+
+# Nanoseconds of one core, where 20 million rows of nine columns were counted in a second.
+_READ, _COUNT, _WRITE, _VERIFY = 17.0, 5.0, 13.0, 15.0  # for each cell
+_SEARCH = 40.0  # for each different combination and scheme that is counted, of which there are about a hundred
+_REFERENCE = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A piece of work: how much memory it takes, and how many seconds of one core."""
+
+    name: str
+    memory: float
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Plan(Shown):
+    """What it will take. ``combinations``: about how many different ones there are; ``most``: how many can be held.
+
+    ``sampled``: how many records that is told from. ``schemes``: how many there are to choose from, if a policy says
+    so. ``engine``: where the rows should be.
+    """
+
+    records: int
+    sampled: int
+    columns: tuple[str, ...]
+    combinations: int
+    most: int
+    schemes: int | None
+    engine: str
+    stages: tuple[Stage, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def fits(self) -> bool:
+        """Whether the different combinations can be held."""
+        return self.combinations <= self.most
+
+    def sheet(self) -> Sheet:
+        """Return what it will take, stage by stage."""
+        rows = [(one.name, size_in_words(one.memory), time_in_words(one.seconds)) for one in self.stages]
+        title = (
+            f"About {self.records:,} records, and {self.combinations:,} combinations of {len(self.columns)} columns."
+        )
+        schemes = "" if self.schemes is None else f" There are {self.schemes:,} schemes."
+        where = f' Take engine = "{self.engine}".' if self.fits else ""
+        return Sheet(title + schemes + where, ("", "memory", "one core"), tuple(rows), self.notes)
+
+
+def plan(
+    source: Any,
+    policy: Policy | str | Path | None = None,
+    *,
+    quasi: Sequence[str] | str | None = None,
+    progress: Hook | None = None,
+    **options: Any,
+) -> Plan:
+    """Tell what assessing and anonymizing a table will take; only a sample of it is read.
+
+    ``quasi``: the columns that count, if there is no policy that says so; all, if neither does. ``options``: how the
+    source is read, as with :func:`shoal.read`.
+
+    >>> import shoal
+    >>> found = shoal.plan({"age": [31, 34, 71, 34], "sex": ["f", "m", "f", "m"]})
+    >>> found.records, found.combinations, found.engine
+    (4, 3, 'memory')
+    """
+    chosen = None if policy is None else Policy.given(policy)
+    said = {} if chosen is None else chosen.data.read.model_dump(exclude_unset=True)
+    sample, records = read_sample(source, progress=progress, **{**said, **options})
+    table = sample if chosen is None else chosen.apply(sample)
+    names = tuple([quasi] if isinstance(quasi, str) else quasi or table.quasi or table.names)
+    if not names:
+        raise PolicyError("There is no column whose combinations could be counted.")
+    expected = combinations(table, names, records)
+    ladders = {} if chosen is None else chosen.hierarchies(table)
+    schemes = prod(ladders[name].height + 1 for name in names) if ladders and {*names} <= {*ladders} else None
+    held = _bytes(table, records)
+    engine = "memory" if held < _SHARE * memory() else "disk"
+    most = most_rows(len(names))
+    stages = _stages(table, records, names, expected, held if engine == "memory" else 0)
+    return Plan(records, table.records, names, expected, most, schemes, engine, stages, _notes(expected, most, table))
+
+
+def combinations(table: Table, names: Sequence[str], records: int) -> int:
+    """Estimate how many different combinations so many records have, from a sample of them.
+
+    D(N) = D(n) · 2^(β₁ + β₂ + …), one β for each doubling from n to N; βᵢ falls along the line that fits the doublings
+    within the sample. There are never more than the product of the numbers of values.
+
+    >>> import shoal
+    >>> combinations(shoal.read({"x": [1, 2, 1]}), ["x"], 3)
+    2
+    """
+    codes, sizes = [table.codes(name) for name in names], [table[name].size for name in names]
+    everything = len(table.distinct(names))
+    if records <= table.records or table.records < _FEWEST:
+        return everything if records <= table.records else min(round(everything * records / table.records), records)
+    seen = [_different(codes, sizes, step) for step in _STEPS]
+    growth = np.array([log2(after / before) for before, after in pairwise(seen)])
+    slope, _ = np.polyfit(np.arange(len(growth)), growth, 1)
+    beta, doublings, total = float(growth[-2:].mean() + slope / 2), log2(records / table.records), log2(everything)
+    while doublings > 0:
+        beta = min(max(beta + min(float(slope), 0.0), 0.0), 1.0)
+        total += beta * min(doublings, 1.0)
+        doublings -= 1
+    return min(round(2**total), records, prod(sizes))
+
+
+def _different(codes: Sequence[Codes], sizes: Sequence[int], step: int) -> int:
+    some = [np.ascontiguousarray(held[::step]) for held in codes]
+    return len(group_rows(some, sizes, len(some[0])))
+
+
+def _bytes(table: Table, records: int) -> float:
+    """Return what the table takes in memory: codes, and what grouping its records needs beside them."""
+    cells = sum(narrowest(max(column.size, 1)).itemsize for column in table.columns)
+    return _BASE + records * (cells + 12) + _dictionaries(table, records)
+
+
+def _dictionaries(table: Table, records: int) -> float:
+    """Return what dictionaries will take: those of columns in which nearly all differ grow with the records."""
+    grown = [records / max(table.records, 1) if len(one.values) > 0.5 * table.records else 1.0 for one in table.columns]
+    return float(sum(column.values.nbytes * times for column, times in zip(table.columns, grown, strict=True)))
+
+
+def _stages(table: Table, records: int, names: Sequence[str], expected: int, held: float) -> tuple[Stage, ...]:
+    slower = max(_measured(table, names) / _REFERENCE, 1.0)  # a sample fits into the cache: it says little good
+    cells, dictionaries = records * len(table.columns), _dictionaries(table, records)
+    rows = expected * (48.0 + 4 * len(names))
+    work = {
+        "read": (dictionaries + 2.0 * records, cells * _READ),
+        "count": (dictionaries + rows, records * len(names) * _COUNT),
+        "assess": (dictionaries + 2.5 * rows, expected * len(names) * 60.0),
+        "search": (dictionaries + 2.5 * rows, expected * _SEARCH * 100),
+        "write": (dictionaries + 2.5 * rows, cells * _WRITE),
+        "verify": (dictionaries + 2.5 * rows, cells * (_VERIFY + _COUNT)),
+    }
+    return tuple(Stage(name, max(_BASE + taken, held), slower * spent / 1e9) for name, (taken, spent) in work.items())
+
+
+def _measured(table: Table, names: Sequence[str]) -> float:
+    """Return how many nanoseconds counting a cell takes here."""
+    codes = [table.codes(name) for name in names]
+    if table.records < _FEWEST:
+        return _REFERENCE
+    tally, start = RowTally([max(table[name].size, 1) for name in names]), time.process_time()
+    tally.add(codes)
+    return max(1e9 * (time.process_time() - start) / (table.records * len(names)), 0.2 * _REFERENCE)
+
+
+def _notes(expected: int, most: int, table: Table) -> tuple[str, ...]:
+    found = [f"Told from a sample of {counted(table.records, 'record')}; times are rough."]
+    unique = [one.name for one in table.columns if len(one.values) > 0.9 * table.records > _FEWEST]
+    if unique:
+        found.append(f"Nearly every record differs in column '{unique[0]}': leave it out (columns = […]) if it can be.")
+    if expected > most:
+        found.append(
+            f"That is more than the {most:,} combinations that fit into the memory of this machine: make a column "
+            "coarser before, leave one out, or take a sample."
+        )
+    return tuple(found)
