@@ -86,6 +86,19 @@ def test_files_that_are_none(tmp_path):
     assert caught.value.__context__ is None
 
 
+def test_what_duckdb_puts_on_disk_is_private(tmp_path, monkeypatch):
+    """Not in the current folder, which is where DuckDB would put it."""
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(pa.table({"a": np.arange(200_000) % 150_000}), tmp_path / "t.parquet")
+    table = shoal.read(tmp_path / "t.parquet", engine="duckdb")
+    database = table.engine._database
+    folder = database.query("SELECT current_setting('temp_directory') AS folder").column(0)[0].as_py()
+    assert folder == str(database._spool.folder)
+    database.query("SET memory_limit = '20MB'")
+    assert len(table.distinct(["a"])) == 150_000
+    assert [path.name for path in tmp_path.iterdir()] == ["t.parquet"]
+
+
 def test_only_parquet_stays_outside(tmp_path):
     (tmp_path / "t.csv").write_text("a\n1\n")
     with pytest.raises(ReadError, match="cannot be counted by duckdb"):

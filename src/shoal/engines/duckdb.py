@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from shoal.engines.capacity import most_rows, too_many
 from shoal.engines.dictionary import Dictionary
+from shoal.engines.disk import Spool
 from shoal.engines.outside import OutsideEngine, merged
 from shoal.engines.protocol import DistinctRows
 from shoal.errors import ReadError, listed
@@ -19,21 +20,22 @@ from shoal.kernels.translation import Codes
 class Database:
     """Files that DuckDB reads, or a table that it holds; queries see it as the view ``t``."""
 
-    def __init__(self, connection: Any, name: str) -> None:
-        self._connection = connection
+    def __init__(self, name: str) -> None:
+        self._spool = Spool()  # what does not fit into memory goes there, and not beside the user's files
+        self._connection = _connected(self._spool)
         self._name = name
 
     @classmethod
     def of_parquet(cls, files: Sequence[Path]) -> "Database":
         """Take Parquet files, one below the other."""
-        made = cls(_connected(), files[0].name)
+        made = cls(files[0].name)
         made.tried(lambda: made._connection.read_parquet(list(map(str, files))).create_view("t"))
         return made
 
     @classmethod
     def of_file(cls, path: Path, table: str | None) -> "Database":
         """Take a table of a DuckDB file; it is opened for reading only."""
-        made = cls(_connected(), path.name)
+        made = cls(path.name)
         attach = f"ATTACH '{str(path).replace(chr(39), chr(39) * 2)}' AS source (READ_ONLY)"
         made.tried(lambda: made._connection.execute(attach))
         chosen = _chosen(made.tables(), table, path.name)
@@ -76,11 +78,11 @@ class Database:
         return self.query(f"SELECT DISTINCT {quoted(name)} FROM t").column(0)  # noqa: S608 - quoted
 
 
-def _connected() -> Any:
+def _connected(spool: Spool) -> Any:
     import duckdb
 
     offline: dict[str, Any] = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
-    return duckdb.connect(config=offline)
+    return duckdb.connect(config={**offline, "temp_directory": str(spool.folder)})
 
 
 def _chosen(tables: Sequence[tuple[str, str]], table: str | None, file: str) -> str:
