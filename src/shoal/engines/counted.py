@@ -15,24 +15,18 @@ class CountedEngine(OutsideEngine):
 
     def __init__(self, rows: DistinctRows, sizes: Mapping[str, int]) -> None:
         super().__init__(sizes, int(rows.counts.sum()))
-        self._held = rows
+        self._held = self._latest = rows  # all that can be asked is counted already, with others
         self._ends: NDArray[np.int64] = np.cumsum(rows.counts)
 
     def chunks(self, columns: Sequence[str], size: int) -> Iterator[tuple[Codes, ...]]:
         """Yield the codes of some columns, so many records at a time."""
-        held = self._columns(columns)
+        held = [self._held.codes[self._held.columns.index(name)] for name in columns]
         for start in range(0, self.rows, size):
             end = min(start + size, self.rows)
             first, last = np.searchsorted(self._ends, [start, end - 1], side="right")
             ends = np.minimum(self._ends[first : last + 1], end)
             times = np.diff(ends, prepend=start)
             yield tuple(np.repeat(codes[first : last + 1], times) for codes in held)
-
-    def _counted(self, columns: tuple[str, ...], most: int = 0) -> DistinctRows:
-        del most  # there are no more than are held
-        if columns == self._held.columns:
-            return self._held
-        return merged(columns, self._columns(columns), self._held.counts, self.sizes(columns))
 
     def translated(self, tables: Mapping[str, Codes], sizes: Mapping[str, int]) -> Engine:
         """Return the same records with other codes in some columns."""
@@ -42,6 +36,3 @@ class CountedEngine(OutsideEngine):
         ]
         rows = merged(held.columns, codes, held.counts, [max(sizes[name], 1) for name in held.columns])
         return CountedEngine(rows, sizes)
-
-    def _columns(self, columns: Sequence[str]) -> list[Codes]:
-        return [self._held.codes[self._held.columns.index(name)] for name in columns]

@@ -17,8 +17,6 @@ import numpy as np
 from shoal.engines.outside import OutsideEngine
 from shoal.kernels.translation import Codes
 
-FOLDER_PREFIX = "shoal-"
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spooled:
@@ -42,7 +40,7 @@ class Spool:
     """A private folder for codes, which is gone when nobody needs it any more, or when Python ends."""
 
     def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
+        self.folder = Path(tempfile.mkdtemp(prefix="shoal-"))
         self._number = 0
         self._end = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
 

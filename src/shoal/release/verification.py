@@ -35,8 +35,8 @@ class Original:
     """What is known of the original: its sensitive columns, and how many persons have each of their values.
 
     ``hierarchies``: of these columns. ``subject``: whose record each released one is: a column with a code for each
-    record, in the order in which they are written; or the name of a column that the released table does not show, but
-    its engine has.
+    record, in the order in which they are written; or a column that the released table does not show, but its engine
+    has.
     """
 
     sensitive: Mapping[str, Column]

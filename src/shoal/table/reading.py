@@ -67,12 +67,11 @@ def read_sample(source: Any, *, most: int = SAMPLE, progress: Hook | None = None
 
 
 def _read_frame(source: Any, options: Options, progress: Hook) -> Table:
-    if is_of_spark(source):
-        check_options(options, "frame", ())
-        return read_by_spark(SparkFrame(source, "the frame"), options, progress, "frame")
     check_options(options, "frame", ())
     if options.format is not None:
         raise ReadError("A frame has no file format.", hint="Leave format out.")
+    if is_of_spark(source):
+        return read_by_spark(SparkFrame(source, "the frame"), options, progress, "frame")
     arrow, library = frames.to_arrow(source)
     encoded = [encode(name, arrow.column(name), options) for name in arrow.column_names]
     table = Table.of(encoded, arrow.num_rows, Source("frame", library))
