@@ -21,7 +21,12 @@ def anonymize(  # noqa: PLR0913, PLR0917 - options of a command
     data: given.Source,
     options: dict[str, Any],
     policy: Annotated[Path, typer.Option("--policy", "-p", help="The policy file: roles, hierarchies, requirements.")],
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Where the release is written.")] = None,
+    output: Annotated[
+        Any, typer.Option("--output", "-o", parser=given.place, metavar="OUT", help="Where the release is written.")
+    ] = None,
+    beside: Annotated[
+        Path | None, typer.Option(help="Where manifests go if the release is written to a database.")
+    ] = None,
     frontier: Annotated[
         bool, typer.Option("--frontier", help="Show the best scheme for every k and limit instead of a release.")
     ] = False,
@@ -39,7 +44,7 @@ def anonymize(  # noqa: PLR0913, PLR0917 - options of a command
         raise WriteError("Nothing is said about where the release goes.", hint="Give -o OUT, --dry-run or --frontier.")
     if output is not None and frontier:
         raise WriteError("A frontier is shown, not written.", hint="Leave out -o, or use --json.")
-    if output is not None and output.resolve() == Path(str(data)).resolve():
+    if output is not None and given.same(output, data):
         raise WriteError("The release would overwrite the data that it is made of.", hint="Give another name with -o.")
     chosen = shoal.Policy.load(policy)
     table = given.load(data, options, chosen)
@@ -51,7 +56,7 @@ def anonymize(  # noqa: PLR0913, PLR0917 - options of a command
     if frontier:
         _tell_frontier(points, chosen.search.recoding, json=json)
         return
-    written = release.save(output, force=force) if output is not None and not dry_run else ()
+    written = release.save(output, force=force, beside=beside) if output is not None and not dry_run else ()
     if json:
         document("anonymize", {**result(release), "files": [str(path) for path in written]})
         return

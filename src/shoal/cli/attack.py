@@ -21,18 +21,26 @@ Policy = Annotated[Path | None, typer.Option("--policy", "-p", help="The policy 
 
 @given.reading
 def attack(  # noqa: PLR0913, PLR0917 - options of a command
-    original: Annotated[Path, typer.Argument(help="The original data.")],
-    release: Annotated[Path, typer.Argument(help="The release, made from the original by whomever.")],
+    original: given.Original,
+    release: Annotated[
+        Any,
+        typer.Argument(parser=given.place, metavar="RELEASE", help="The release, made from the original by whomever."),
+    ],
     options: dict[str, Any],
     policy: Policy = None,
     quasi: Quasi = None,
     sensitive: Sensitive = None,
     subject: Subject = None,
-    external: Annotated[Path | None, typer.Option(help="An identified register: who could the records be?")] = None,
-    outsiders: Annotated[
-        Path | None, typer.Option(help="People who are not in the data, with the same columns.")
+    external: Annotated[
+        Any, typer.Option(parser=given.place, metavar="DATA", help="An identified register: who could the records be?")
     ] = None,
-    second: Annotated[Path | None, typer.Option(help="Another release of the same people.")] = None,
+    outsiders: Annotated[
+        Any,
+        typer.Option(parser=given.place, metavar="DATA", help="People who are not in the data, with the same columns."),
+    ] = None,
+    second: Annotated[
+        Any, typer.Option(parser=given.place, metavar="DATA", help="Another release of the same people.")
+    ] = None,
     key: Annotated[str | None, typer.Option(help="Columns that tell which record is which, comma-separated.")] = None,
     in_order: Annotated[bool, typer.Option("--in-order", help="The release has the order of the original.")] = False,
     only: Annotated[str | None, typer.Option(help="Names of attacks, comma-separated; all that suit without.")] = None,

@@ -20,13 +20,16 @@ if TYPE_CHECKING:
     from shoal.qualities.quality import Measured
     from shoal.recoding.placing import Remark
 
-Releases = Annotated[list[Path], typer.Argument(help="One release or more, each made from the original.")]
+Releases = Annotated[
+    list[Any],
+    typer.Argument(parser=given.place, metavar="RELEASE", help="One release or more, each made from the original."),
+]
 Policy = Annotated[Path | None, typer.Option("--policy", "-p", help="The policy file: roles and hierarchies.")]
 
 
 @given.reading
 def compare(  # noqa: PLR0913, PLR0917 - options of a command
-    original: Annotated[Path, typer.Argument(help="The original data.")],
+    original: given.Original,
     releases: Releases,
     options: dict[str, Any],
     policy: Policy = None,
@@ -234,7 +237,7 @@ def _texts(one: "Remark") -> str:
 def _names(paths: list[Path]) -> dict[Path, str]:
     """Return a short name for each release: its file's, unless two have the same."""
     stems = [path.stem for path in paths]
-    return {path: path.stem if stems.count(path.stem) == 1 else str(path.with_suffix("")) for path in paths}
+    return {path: path.stem if stems.count(path.stem) == 1 else str(path) for path in paths}
 
 
 def _charts(found: "dict[Path, Comparison]") -> "dict[str, Chart]":

@@ -29,7 +29,12 @@ def dimension(  # noqa: PLR0913, PLR0917 - options of a command
         list[str] | None, typer.Option(help="The level of a column, as NAME=2; the coarsest that says something.")
     ] = None,
     table: Annotated[
-        list[Path] | None, typer.Option(help="A table made elsewhere, one for each further column of the order.")
+        list[Any] | None,
+        typer.Option(
+            parser=given.place,
+            metavar="DATA",
+            help="A table made elsewhere, one for each further column of the order.",
+        ),
     ] = None,
     subsets: Annotated[bool, typer.Option("--subsets", help="Try every subset of the columns.")] = False,
     distance: Annotated[

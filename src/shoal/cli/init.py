@@ -29,7 +29,7 @@ def init(
     from shoal.policy.policy import Policy
     from shoal.table.writing import replacing
 
-    if output.exists() and data.exists() and output.samefile(data):
+    if given.same(output, data):
         raise WriteError("The policy would overwrite the data.", hint="Give another name with -o.")
     table = given.load(data, options)
     policy = identify(table, combinations=False).starter(data.name, options)

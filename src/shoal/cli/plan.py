@@ -24,7 +24,7 @@ def plan(
     """
     import shoal
 
-    found = shoal.plan(str(data), policy, quasi=given.names(quasi), **options)
+    found = shoal.plan(data, policy, quasi=given.names(quasi), **options)
     if json:
         document("plan", {**asdict(found), "fits": found.fits})
     else:

@@ -21,18 +21,27 @@ WORK = 200_000_000  # rows times schemes that are looked at for a picture
 
 @given.reading
 def report(  # noqa: PLR0913, PLR0917 - options of a command
-    data: Annotated[Path, typer.Argument(help="The original data.")],
+    data: given.Original,
     options: dict[str, Any],
     policy: Annotated[Path, typer.Option("--policy", "-p", help="The policy file: roles, hierarchies, requirements.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where it is written: .html, .md or .json.")],
     release: Annotated[
-        Path | None, typer.Argument(help="A release that was made elsewhere; without it, one is made by the policy.")
+        Any,
+        typer.Argument(
+            parser=given.place,
+            metavar="RELEASE",
+            help="A release that was made elsewhere; without it, one is made by the policy.",
+        ),
     ] = None,
     external: Annotated[
         bool, typer.Option("--external", help="For others: no small number, no rare value, no picture of the original.")
     ] = False,
-    register: Annotated[Path | None, typer.Option(help="An identified register, for the attacks.")] = None,
-    outsiders: Annotated[Path | None, typer.Option(help="People who are not in the data, for the attacks.")] = None,
+    register: Annotated[
+        Any, typer.Option(parser=given.place, metavar="DATA", help="An identified register, for the attacks.")
+    ] = None,
+    outsiders: Annotated[
+        Any, typer.Option(parser=given.place, metavar="DATA", help="People who are not in the data, for the attacks.")
+    ] = None,
     key: Annotated[
         str | None, typer.Option(help="Columns that tell which record is which, for a release in another order.")
     ] = None,
@@ -45,7 +54,7 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
     least: Annotated[
         int | None, typer.Option(min=1, help="Others are told of no fewer persons than this; the policy's k without.")
     ] = None,
-    keep: Annotated[Path | None, typer.Option(help="Write the release here, too.")] = None,
+    keep: Annotated[Any, typer.Option(parser=given.place, metavar="OUT", help="Write the release here, too.")] = None,
     title: Annotated[str, typer.Option(help="What the report is called.")] = "Anonymisation report",
     force: given.Force = False,
     json: given.Json = False,

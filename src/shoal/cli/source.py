@@ -12,9 +12,26 @@ from shoal.cli.output import progress_bar, remark
 
 if TYPE_CHECKING:
     from shoal.policy.policy import Policy
+    from shoal.table.databases.database import Address
     from shoal.table.table import Table
 
-Source = Annotated[Path, typer.Argument(help="The data: a file, a folder or a pattern of files.")]
+
+def place(text: str) -> "Path | Address":
+    """Return what a source is: the path of files, or the address of a table in a database."""
+    from shoal.table.databases.database import Address, is_address
+
+    return Address.parse(text) if is_address(text) else Path(text)
+
+
+Source = Annotated[
+    Any,
+    typer.Argument(
+        parser=place, metavar="DATA", help="A file, a folder or pattern of files, or a database: postgresql://…?table=…"
+    ),
+]
+
+
+Original = Annotated[Any, typer.Argument(parser=place, metavar="DATA", help="The original data.")]
 
 # How a file is read: options that every command with a file takes.
 _READING: dict[str, Any] = {
@@ -41,6 +58,13 @@ _LISTS = ("markers", "text", "columns")
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")]
+
+
+def same(one: "Path | Address", other: "Path | Address") -> bool:
+    """Tell whether two sources are the same."""
+    return (
+        one == other if not isinstance(one, Path) or not isinstance(other, Path) else one.resolve() == other.resolve()
+    )
 
 
 def names(given: str | None) -> list[str] | None:
@@ -77,7 +101,7 @@ def _options(given: dict[str, Any]) -> dict[str, Any]:
     return said
 
 
-def load(path: Path, options: dict[str, Any], policy: "Policy | None" = None) -> "Table":
+def load(path: "Path | Address", options: dict[str, Any], policy: "Policy | None" = None) -> "Table":
     """Read a file the way the policy and the options say, options first, and tell what a reader should know."""
     from shoal.table.reading import read
 

@@ -1,5 +1,6 @@
 """The engine for tables of a cluster: Spark counts their rows, and only distinct rows come to this machine."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -34,16 +35,21 @@ _SESSION = {
 }
 
 
-def session() -> Any:
-    """Return the session that runs, or start one on this machine."""
+def session(master: str | None = None) -> Any:
+    """Return the session that runs, or start one: on a cluster, or on this machine.
+
+    ``master``: the cluster, such as ``spark://host:7077``; if none is named, the variable ``SHOAL_SPARK`` may.
+    """
     from pyspark.sql import SparkSession
 
     running = SparkSession.getActiveSession()
     if running is not None:
         return running
-    builder = SparkSession.builder.master("local[*]").appName("shoal")
-    for name, value in _SESSION.items():
-        builder = builder.config(name, value)
+    master = master or os.environ.get("SHOAL_SPARK") or "local[*]"
+    here = {name for name in _SESSION if "127.0.0.1" in _SESSION[name] and not master.startswith("local")}
+    builder = SparkSession.builder.master(master).appName("shoal")
+    for name in _SESSION.keys() - here:  # a cluster must find its way back
+        builder = builder.config(name, _SESSION[name])
     return builder.getOrCreate()
 
 
@@ -78,6 +84,11 @@ class SparkFrame:
     def values(self, name: str) -> pa.ChunkedArray:
         """Return the different values of a column, null among them if it occurs."""
         return self.tried(lambda: self._chosen([name]).distinct().toArrow()).column(0)
+
+    def drawn(self, share: float) -> pa.Table:
+        """Return about such a share of the records."""
+        drawn = self.frame if share >= 1 else self.frame.sample(share, seed=0)
+        return self.tried(drawn.toArrow)
 
     def counted(self, columns: Sequence[str]) -> pa.Table:
         """Return the different rows under some columns, and how often each comes, as the last column."""

@@ -18,11 +18,12 @@ from shoal.models.model import Model
 from shoal.policy.policy import Policy
 from shoal.progress import Hook
 from shoal.qualities.quality import Measured
-from shoal.release.manifest import told, written
+from shoal.release.manifest import fingerprint, told, written
 from shoal.release.mapping import ValueMap
 from shoal.release.verification import Original, Verified, as_written, judged, verify
 from shoal.sheet import Sheet, Shown
 from shoal.table.column import Column
+from shoal.table.databases.database import Address, Stored, is_address
 from shoal.table.table import Table
 from shoal.table.writing import replacing, write
 from shoal.words import short
@@ -102,48 +103,71 @@ class Release(Shown):
         return self.table.to_frame(kind)
 
     def save(
-        self, path: str | Path, *, force: bool = False, separator: str | None = None, progress: Hook | None = None
-    ) -> tuple[Path, ...]:
+        self,
+        path: str | Path | Address,
+        *,
+        force: bool = False,
+        separator: str | None = None,
+        beside: str | Path | None = None,
+        progress: Hook | None = None,
+    ) -> tuple[Path | str, ...]:
         """Write the table and, beside it, both manifests and the mapping; nothing appears unless all is verified.
 
         ``out.csv`` comes with ``out.csv.manifest.json``, which may go out with it, ``out.csv.internal.json`` and
-        ``out.csv.mapping.json``, which must not. Returns the paths.
+        ``out.csv.mapping.json``, which must not. A table of a database, such as
+        ``postgresql://user@host/research?table=release``, has them in the folder ``beside``, or in the current one.
+        Returns the paths.
         """
-        target = Path(path)
-        if target.is_dir() or not target.name:
-            raise WriteError(f"'{path}' is a folder.", hint="Give the name of a file, such as release.csv.")
+        target = _place(path, beside)
         stale = target.with_name(f"{target.name}.mapping.json")
         if self.mapping is None and stale.exists() and not force:
             raise WriteError(f"'{stale}' is there already: the mapping of another release.", hint="Give another name.")
         if separator is None and target.suffix.lower() == ".csv":
             separator = self.table.source.details.get("separator")  # as in the file that it came from
-        names = {part: target.with_name(f"{target.name}.{part}.json") for part in self._documents("")}
+        names = {part: target.with_name(f"{target.name}.{part}.json") for part in self._documents({})}
         with ExitStack() as all_or_none:
-            beside = {part: all_or_none.enter_context(replacing(file, force=force)) for part, file in names.items()}
+            files = {part: all_or_none.enter_context(replacing(file, force=force)) for part, file in names.items()}
 
-            def look(file: Path, options: Mapping[str, Any]) -> None:
-                check(verify(file, self.table, self.original, self.asked, options))
-                with file.open("rb") as content:
-                    digest = hashlib.file_digest(content, "sha256").hexdigest()
-                for part, text in self._documents(digest).items():
-                    beside[part].write_text(text, encoding="utf-8")
+            def look(made: Path | Stored, options: Mapping[str, Any]) -> None:
+                check(verify(made, self.table, self.original, self.asked, options))
+                for part, text in self._documents(_named(made, self.table)).items():
+                    files[part].write_text(text, encoding="utf-8")
 
-            write(self.table, target, force=force, separator=separator, progress=progress, check_written=look)
+            written = write(self.table, path, force=force, separator=separator, progress=progress, check_written=look)
         if self.mapping is None:
             stale.unlink(missing_ok=True)
-        return target, *names.values()
+        return written, *names.values()
 
     def _persons(self) -> int:
         """Count the persons in the table."""
         subject = self.original.subject
         return self.table.records if not isinstance(subject, Column) else len(subject.values)
 
-    def _documents(self, digest: str) -> dict[str, str]:
-        """Return what is written beside the table, which it names by the hash of its file."""
-        file = {"file_sha256": digest}
+    def _documents(self, named: Mapping[str, str]) -> dict[str, str]:
+        """Return what is written beside the table, which is named in it by a hash."""
         goes_out = told(self.public, self.policy.k or USUAL, self._persons())
-        made = {"manifest": written({**goes_out, **file}), "internal": written({**self.internal, **file})}
+        made = {"manifest": written({**goes_out, **named}), "internal": written({**self.internal, **named})}
         return made if self.mapping is None else {**made, "mapping": written(self.mapping.document())}
+
+
+def _place(path: str | Path | Address, beside: str | Path | None) -> Path:
+    """Return the path after which what is written beside a table is named."""
+    if is_address(path):
+        return Path(beside or ".") / Address.parse(path).name
+    if beside is not None:
+        raise WriteError("What is written with a file is written beside it.", hint="Leave out beside.")
+    target = Path(str(path))
+    if target.is_dir() or not target.name:
+        raise WriteError(f"'{path}' is a folder.", hint="Give the name of a file, such as release.csv.")
+    return target
+
+
+def _named(made: Path | Stored, table: Table) -> dict[str, str]:
+    """Return the hash of a file; of what a table holds, if it is none."""
+    if isinstance(made, Stored):
+        return {"table_fingerprint": fingerprint(table)}
+    with made.open("rb") as content:
+        return {"file_sha256": hashlib.file_digest(content, "sha256").hexdigest()}
 
 
 def check(found: tuple[Verified, ...]) -> tuple[Verified, ...]:

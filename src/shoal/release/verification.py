@@ -23,6 +23,7 @@ from shoal.models.model import Model, Verdict
 from shoal.population import Population
 from shoal.release.columns import compacted, labelled
 from shoal.table.column import SUPPRESSED, Column
+from shoal.table.databases.database import Stored
 from shoal.table.missing import Missing
 from shoal.table.names import unused
 from shoal.table.raw import Encoded
@@ -57,14 +58,14 @@ class Verified:
 
 
 def verify(
-    path: Path,
+    source: Path | Stored,
     promised: Table,
     original: Original,
     requirements: Iterable[tuple[str, str, Model]],
     options: Mapping[str, Any] | None = None,
 ) -> tuple[Verified, ...]:
     """Read a written release again, see that it is what was promised, and judge it by every requirement."""
-    found = _read(path, promised, options or {})
+    found = _read(source, promised, options or {})
     _check(found, promised)
     return judged(found, promised, original, requirements)
 
@@ -103,10 +104,10 @@ def with_persons(found: Table, promised: Table, original: Original) -> Table:
     return table.assign(quasi=list(promised.quasi), sensitive=list(promised.sensitive))
 
 
-def _read(path: Path, promised: Table, options: Mapping[str, Any]) -> Table:
-    """Read the file; what an adversary may know is taken as it is written, letter by letter."""
+def _read(source: Path | Stored, promised: Table, options: Mapping[str, Any]) -> Table:
+    """Read what was written; what an adversary may know is taken as it is written, letter by letter."""
     engine = "memory" if isinstance(promised.engine, MemoryEngine) else "disk"
-    return read(path, text=list(promised.quasi), suppressed=SUPPRESSED, engine=engine, **options)
+    return read(source, text=list(promised.quasi), suppressed=SUPPRESSED, engine=engine, **options)
 
 
 def _check(found: Table, promised: Table) -> None:

@@ -28,22 +28,44 @@ def encode_blocks(
     >>> column.values.to_pylist(), [codes.tolist() for codes in parts]
     ([31, 40], [[1, 2], [0, 1]])
     """
-    as_texts = name in options.text
-    intern: _Interned | None = None
-    if as_texts or _is_text(arrow):
-        intern = _Texts()
-    elif _is_narrow(arrow):
-        intern = _Numbers(arrow)
-    if intern is None:
-        encoded = encode(name, pa.chunked_array(list(blocks), arrow), options)
-        return encoded.column, iter([encoded.codes])
-    written = as_texts and not _is_text(arrow)
-    parts = [intern.add(as_text(block) if written else block) for block in blocks]
-    used, values = intern.taken()
-    kind = Kind.TEXT if isinstance(intern, _Texts) else kind_of(arrow, name)
-    return RawColumn(parts, used).encoded_in_parts(
-        name, Entries.read(kind, values, options.suppressed, options.markers)
-    )
+    column = ColumnBlocks(name, arrow, options)
+    for block in blocks:
+        column.add(block)
+    return column.encoded()
+
+
+class ColumnBlocks:
+    """A column that is being read."""
+
+    def __init__(self, name: str, arrow: pa.DataType, options: Options = PLAIN) -> None:
+        self._name, self._type, self._options = name, arrow, options
+        self._written = name in options.text and not _is_text(arrow)  # values that are to be text
+        self._interned = _interned(arrow, text=name in options.text)
+        self._parts: list[Codes] = []
+        self._blocks: list[pa.Array] = []  # of a type that has no interner
+
+    def add(self, block: pa.Array) -> None:
+        """Take the next cells."""
+        if self._interned is None:
+            self._blocks.append(block)
+        else:
+            self._parts.append(self._interned.add(as_text(block) if self._written else block))
+
+    def encoded(self) -> tuple[Column, Iterator[Codes]]:
+        """Return the column, and the codes of its cells in parts. Can be done once."""
+        if self._interned is None:
+            encoded = encode(self._name, pa.chunked_array(self._blocks, self._type), self._options)
+            return encoded.column, iter([encoded.codes])
+        used, values = self._interned.taken()
+        kind = Kind.TEXT if isinstance(self._interned, _Texts) else kind_of(self._type, self._name)
+        entries = Entries.read(kind, values, self._options.suppressed, self._options.markers)
+        return RawColumn(self._parts, used).encoded_in_parts(self._name, entries)
+
+
+def _interned(arrow: pa.DataType, *, text: bool) -> "_Interned | None":
+    if text or _is_text(arrow):
+        return _Texts()
+    return _Numbers(arrow) if _is_narrow(arrow) else None
 
 
 class _Interned(Protocol):

@@ -8,6 +8,7 @@ from shoal.engines.spark import SparkFrame
 from shoal.errors import ColumnError, ReadError, listed
 from shoal.progress import Hook, Progress, silent
 from shoal.table import frames
+from shoal.table.databases.database import Address, Stored, database_of, is_address
 from shoal.table.encoding import encode
 from shoal.table.files import files_of
 from shoal.table.formats.format import Format, check_options, format_of
@@ -22,11 +23,12 @@ _IN_TEXT = ("csv", "jsonlines")  # formats in which kinds of columns are found o
 
 
 def read(source: Any, *, format: str | None = None, progress: Hook | None = None, **options: Any) -> Table:  # noqa: A002
-    """Read files or a dataframe into a table.
+    """Read files, a dataframe or the table of a database.
 
-    ``source``: a path (CSV, TSV, Parquet, Feather, Excel, JSON lines), a folder or a pattern of such files, or any
-    frame that narwhals knows. ``options``: see :class:`shoal.table.options.Options`, such as ``separator=";"``,
-    ``text=["code"]`` or, for tables that are larger than memory, ``engine="disk"``.
+    ``source``: a path (CSV, TSV, Parquet, Feather, Excel, JSON lines), a folder or a pattern of such files, any
+    frame that narwhals knows, or an address such as ``postgresql://user@host/hospital?table=patients``. ``options``:
+    see :class:`shoal.table.options.Options`, such as ``separator=";"``, ``text=["code"]`` or, for tables that are
+    larger than memory, ``engine="disk"``.
 
     >>> import shoal
     >>> shoal.read({"sex": ["f", "m", None]})
@@ -40,7 +42,11 @@ def read(source: Any, *, format: str | None = None, progress: Hook | None = None
     hook = progress or silent
     if isinstance(source, Table):
         return source
-    if isinstance(source, str | Path):
+    if isinstance(source, Stored):
+        table = source.read(chosen, hook)
+    elif is_address(source):
+        table = _read_stored(source, chosen, hook)
+    elif isinstance(source, str | Path):
         table = _read_files(files_of(source), chosen, hook)
     else:
         table = _read_frame(source, chosen, hook)
@@ -57,13 +63,26 @@ def read_sample(source: Any, *, most: int = SAMPLE, progress: Hook | None = None
     (2, 2)
     """
     options = {name: held for name, held in options.items() if name != "engine"}
+    chosen = validated(Options, options, where="The reading options", error=ReadError)
+    if is_address(source):
+        address = Address.parse(source).of(chosen.table)
+        with database_of(address).opened(address) as stored:
+            return stored.sample(chosen, most)
     if not isinstance(source, str | Path):
         table = read(source, progress=progress, **options)
         return table, table.records
-    chosen = validated(Options, options, where="The reading options", error=ReadError)
     files = files_of(source)
     table, records = format_of(files[0], chosen.format).sample(files, chosen, most)
     return (table.only(chosen.columns) if chosen.columns else table), records
+
+
+def _read_stored(source: Any, options: Options, progress: Hook) -> Table:
+    """Read a table of a database."""
+    if options.format is not None:
+        raise ReadError("A table of a database has no file format.", hint="Leave format out.")
+    address = Address.parse(source).of(options.table)
+    with database_of(address).opened(address) as stored:
+        return stored.read(options, progress)
 
 
 def _read_frame(source: Any, options: Options, progress: Hook) -> Table:

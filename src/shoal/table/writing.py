@@ -11,6 +11,7 @@ from typing import Any
 from shoal.errors import WriteError, listed
 from shoal.progress import Hook, silent
 from shoal.table.column import SUPPRESSED, Column, as_text
+from shoal.table.databases.database import Address, Database, Stored, database_of, is_address
 from shoal.table.formats.format import Format, format_of
 from shoal.table.options import Written, check_separator
 from shoal.table.table import Table
@@ -18,16 +19,16 @@ from shoal.table.table import Table
 
 def write(  # noqa: PLR0913 - keyword-only options
     table: Table,
-    path: str | Path,
+    path: str | Path | Address,
     *,
     format: str | None = None,  # noqa: A002
     force: bool = False,
     separator: str | None = None,
     excel_safe: bool = False,
     progress: Hook | None = None,
-    check_written: Callable[[Path, Mapping[str, Any]], None] | None = None,
-) -> Path:
-    """Write a table to a file whose suffix says the format, and return the path.
+    check_written: Callable[[Path | Stored, Mapping[str, Any]], None] | None = None,
+) -> Path | str:
+    """Write a table to a file whose suffix says the format, or to the address of a database; return where it is.
 
     What the format cannot hold is refused before anything is written. ``force``: replace an existing file.
     ``excel_safe``: in CSV, put an apostrophe before text that a spreadsheet would run as a formula. ``check_written``:
@@ -35,7 +36,10 @@ def write(  # noqa: PLR0913 - keyword-only options
     """
     if not isinstance(table, Table):
         raise WriteError("Only tables can be written.", hint="Read the frame first: shoal.read(frame).")
-    target = Path(path)
+    if is_address(path):
+        _check_options(format=format, separator=separator, excel_safe=excel_safe or None)
+        return _write_stored(table, Address.parse(path), progress or silent, check_written, force=force)
+    target = Path(str(path))
     chosen = format_of(target, format)
     if not chosen.writes or (format is None and not target.name.lower().endswith(chosen.writes)):
         instead = listed(chosen.writes or (".parquet", ".csv"))
@@ -52,6 +56,29 @@ def write(  # noqa: PLR0913 - keyword-only options
     return target
 
 
+def _write_stored(
+    table: Table,
+    address: Address,
+    progress: Hook,
+    check_written: Callable[[Stored, Mapping[str, Any]], None] | None,
+    *,
+    force: bool,
+) -> str:
+    """Write a table to a database."""
+    database = database_of(address)
+    check(table, database)
+    with database.replacing(address, table, progress, force=force) as stored:
+        if check_written is not None:
+            check_written(stored, {})
+    return f"{address}, table {address.name}" if address.table else str(address)
+
+
+def _check_options(**given: object) -> None:
+    for name, value in given.items():
+        if value is not None:
+            raise WriteError(f"The option '{name}' means nothing for tables of a database.")
+
+
 def _check_separator(separator: str | None) -> None:
     try:
         check_separator(separator or ",")
@@ -62,8 +89,8 @@ def _check_separator(separator: str | None) -> None:
     raise WriteError(f"The file cannot be written: {message}.")
 
 
-def check(table: Table, chosen: Format) -> None:
-    """Refuse a table that the format cannot hold, naming the column and the reason."""
+def check(table: Table, chosen: Format | Database) -> None:
+    """Refuse a table that the format or database cannot hold, naming the column and the reason."""
     if not table.columns:
         raise WriteError("A table without columns cannot be written.")
     reason = chosen.table_refusal(table)

@@ -18,10 +18,10 @@ def text_refusal(column: Column) -> str | None:
     values, arrow = column.values, column.values.type
     if pa.types.is_timestamp(arrow) and arrow.tz not in {None, "UTC"}:
         return "text does not hold its time zone; convert it to UTC"
-    if _has_odd_years(values):
+    if has_odd_years(values):
         return "it holds dates before the year 1 or after 9999, which cannot be written"
     if pa.types.is_time64(arrow):
-        return "it holds times finer than a microsecond, which come back as text" if _too_fine(values) else None
+        return "it holds times finer than a microsecond, which come back as text" if is_too_fine(values) else None
     return _number_refusal(column)
 
 
@@ -36,7 +36,8 @@ def _number_refusal(column: Column) -> str | None:
     return None
 
 
-def _has_odd_years(values: pa.Array) -> bool:
+def has_odd_years(values: pa.Array) -> bool:
+    """Tell whether dates in ascending order lie outside of what calendars of programs know."""
     if not (pa.types.is_date(values.type) or pa.types.is_timestamp(values.type)) or len(values) == 0:
         return False
     plain = values.cast(pa.timestamp(values.type.unit)) if pa.types.is_timestamp(values.type) else values
@@ -44,7 +45,8 @@ def _has_odd_years(values: pa.Array) -> bool:
     return not 1 <= first <= last <= 9999
 
 
-def _too_fine(values: pa.Array) -> bool:
+def is_too_fine(values: pa.Array) -> bool:
+    """Tell whether there are times finer than a microsecond."""
     return values.type.unit == "ns" and bool((values.cast(pa.int64()).to_numpy() % 1000).any())
 
 

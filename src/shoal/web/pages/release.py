@@ -124,7 +124,8 @@ def _written(now: Moment, release: Release, found: Evidence, hook: Hook) -> Writ
     """Write everything that can be taken away into a folder of its own; those that nobody remembers go."""
     folder = _folder(now.project)
     hook(Progress("writing the release", 0))
-    table, *beside = release.save(folder / f"release{_suffix(now.source)}", progress=hook)
+    table = folder / f"release{_suffix(now.source)}"
+    _, *beside = map(Path, release.save(table, progress=hook))
     files = {"release": table.name, **{path.name.split(".")[-2]: path.name for path in beside}}
     made = report(release, found.attacked, progress=hook, **found.more)
     files["report"] = made.save(folder / "report.html").name

@@ -1,0 +1,185 @@
+"""What every database can do, and how it is found: by an address such as ``postgresql://user@host/hospital``."""
+
+import os
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import ClassVar, TypeGuard
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from shoal.errors import ReadError, did_you_mean, listed
+from shoal.progress import Hook
+from shoal.registry import Registry
+from shoal.table.column import Column
+from shoal.table.options import Options
+from shoal.table.table import Table
+
+PASSWORD = "SHOAL_PASSWORD"  # noqa: S105 - the name of a variable
+_ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(?://|[A-Za-z_])")  # a single letter is a drive of Windows
+_OURS = ("table", "password_file", "password_variable")
+
+DATABASES: Registry["Database"] = Registry("database", "shoal.table.databases")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a table of a database is. The password is never shown, nor is anything else but who, where and what.
+
+    ``more``: what else the driver is told, such as ``sslmode``.
+
+    >>> address = Address.parse("postgresql://ann:secret@localhost/hospital?table=patients&sslmode=require")
+    >>> str(address), address.name, dict(address.more)
+    ('postgresql://ann@localhost/hospital', 'patients', {'sslmode': 'require'})
+    """
+
+    scheme: str
+    user: str | None = None
+    host: str | None = None
+    port: int | None = None
+    path: str = ""
+    table: str | None = None
+    more: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    given: str | None = field(default=None, repr=False)
+    password_file: str | None = field(default=None, repr=False)
+    password_variable: str | None = field(default=None, repr=False)
+
+    @classmethod
+    def parse(cls, text: "str | Address") -> "Address":
+        """Read an address; what is wrong with it is said without quoting it, for it may hold a password."""
+        if isinstance(text, Address):
+            return text
+        try:
+            parts = urlsplit(text)
+            port, asked = parts.port, parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
+        except ValueError:
+            asked = None
+        if asked is None or parts.fragment:
+            raise ReadError(
+                "The address of the database cannot be understood.",
+                hint="It looks like postgresql://user@host:5432/database?table=patients. What stands in it must be "
+                f"percent-encoded; a password belongs in the variable {PASSWORD} rather than here.",
+            )
+        told = dict(asked)
+        ours = {name: told.pop(name, None) for name in _OURS}
+        secret = None if parts.password is None else unquote(parts.password)
+        user = None if parts.username is None else unquote(parts.username)
+        return cls(
+            parts.scheme.lower(),
+            user,
+            parts.hostname,
+            port,
+            unquote(parts.path.removeprefix("/")),
+            more=tuple(told.items()),
+            given=secret or None,
+            **ours,
+        )
+
+    @property
+    def name(self) -> str:
+        """What the table is called; of what is in no table, the database."""
+        return self.table or self.path or self.scheme
+
+    @property
+    def stem(self) -> str:
+        """The same; paths have it, too."""
+        return self.name
+
+    def __str__(self) -> str:
+        user = f"{self.user}@" if self.user else ""
+        port = f":{self.port}" if self.port else ""
+        where = f"//{user}{self.host or ''}{port}/" if self.host or user else ""
+        return f"{self.scheme}:{where}{self.path}"
+
+    def of(self, table: str | None) -> "Address":
+        """Return the address of a table; of its own, if none is named."""
+        if table is None or table == self.table:
+            return self
+        if self.table is not None:
+            raise ReadError(f"Two tables are named: '{self.table}' in the address, and '{table}'.")
+        return replace(self, table=table)
+
+    def password(self) -> str | None:
+        """Return the password: from a file or a variable that the address names, itself, or the usual variable."""
+        if self.password_file is not None:
+            try:
+                return Path(self.password_file).read_text(encoding="utf-8").rstrip("\r\n")
+            except (OSError, ValueError):
+                missing = f"file '{self.password_file}'"
+        elif self.password_variable is not None:
+            if self.password_variable in os.environ:
+                return os.environ[self.password_variable]
+            missing = f"variable '{self.password_variable}'"
+        else:
+            return self.given if self.given is not None else os.environ.get(PASSWORD)
+        raise ReadError(f"The password cannot be read from the {missing} that the address names.")
+
+
+class Stored(ABC):
+    """A table of a database that is open."""
+
+    @abstractmethod
+    def read(self, options: Options, progress: Hook) -> Table:
+        """Read it."""
+
+    @abstractmethod
+    def sample(self, options: Options, most: int) -> tuple[Table, int]:
+        """Read at most about so many of its records, from all over it; and tell how many it has."""
+
+
+class Database(ABC):
+    """A kind of database: how tables are read and written, and what they cannot hold."""
+
+    name: ClassVar[str]
+    schemes: ClassVar[tuple[str, ...]]
+
+    @abstractmethod
+    def opened(self, address: Address) -> AbstractContextManager[Stored]:
+        """Open a table for reading."""
+
+    @abstractmethod
+    def replacing(
+        self, address: Address, table: Table, progress: Hook, *, force: bool
+    ) -> AbstractContextManager[Stored]:
+        """Write a table under another name, hand it out to be looked at, and give it its name once all is well.
+
+        Whoever looks at the name sees the old table or the whole new one. If anything fails, nothing is left.
+        """
+
+    def refusal(self, column: Column) -> str | None:
+        """Say why a column cannot be held so that equal values come back, or None if it can."""
+        del column
+        return None
+
+    def table_refusal(self, table: Table) -> str | None:
+        """Say why a table of this shape cannot be held, or None if it can."""
+        del table
+        return None
+
+
+def is_address(source: object) -> TypeGuard[str | Address]:
+    """Tell whether a source is the address of a database, and no path.
+
+    >>> is_address("postgresql://localhost/hospital"), is_address("C:/patients.csv"), is_address("patients.csv")
+    (True, False, False)
+    """
+    if isinstance(source, Address):
+        return True
+    found = _ADDRESS.match(source) if isinstance(source, str) else None
+    return found is not None and ("://" in found[0] or found[1].lower() in set(_schemes()))
+
+
+def database_of(address: Address) -> Database:
+    """Return the database that speaks an address."""
+    for database in DATABASES.values():
+        if address.scheme in database.schemes:
+            return database
+    known = sorted(_schemes())
+    hint = did_you_mean(address.scheme, known) or f"Known are {listed(known)}."
+    raise ReadError(f"Addresses that begin with {address.scheme}: are not known.", hint=hint)
+
+
+def _schemes() -> Iterator[str]:
+    return (scheme for database in DATABASES.values() for scheme in database.schemes)

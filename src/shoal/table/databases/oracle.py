@@ -1,0 +1,75 @@
+"""Oracle."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.table.databases.database import DATABASES, Address
+from shoal.table.databases.server import Server
+
+if TYPE_CHECKING:
+    import sqlalchemy as sa
+    from sqlalchemy.types import TypeEngine
+
+_DIGITS = 38
+
+
+class Oracle(Server):
+    """An Oracle server: ``oracle://user@host/service``. To make or rename a table ends a transaction here."""
+
+    name = "oracle"
+    schemes = ("oracle",)
+    driver, package = "oracle+oracledb", "oracledb"
+    transactional = False
+    parameters: ClassVar[Mapping[str, Any]] = {"tcp_connect_timeout": 10}
+    snapshot = "SERIALIZABLE"
+    random = "dbms_random.value"
+    longest = 1000  # letters, which may have four bytes each
+
+    def url(self, address: Address) -> "sa.URL":
+        """Return the address; what stands behind the host is the name of a service."""
+        url = super().url(address)
+        return url if url.database is None else url.set(database="").update_query_dict({"service_name": url.database})
+
+    def rename(self, connection: "sa.Connection", hidden: "sa.Table", name: str, *, there: bool) -> None:
+        """Put the old table aside, give the new one its name, and drop the old one."""
+        of = connection.dialect.identifier_preparer
+        schema, old = f"{of.quote_schema(hidden.schema)}." if hidden.schema else "", of.quote(f"{hidden.name}_old")
+        if there:
+            connection.exec_driver_sql(f"ALTER TABLE {schema}{of.quote(name)} RENAME TO {old}")
+        connection.exec_driver_sql(f"ALTER TABLE {of.format_table(hidden)} RENAME TO {of.quote(name)}")
+        if there:
+            connection.exec_driver_sql(f"DROP TABLE {schema}{old}")
+
+    def plain(self, arrow: pa.DataType) -> "TypeEngine[Any]":
+        """Return the type of numbers or times."""
+        from sqlalchemy.dialects import oracle
+
+        types: Any = oracle
+        if pa.types.is_timestamp(arrow):
+            return oracle.TIMESTAMP()
+        if pa.types.is_floating(arrow):
+            return oracle.BINARY_DOUBLE()
+        return types.NUMBER(19, 0) if pa.types.is_integer(arrow) else super().plain(arrow)
+
+    def unfit(self, values: pa.Array) -> str | None:
+        """Say why values cannot be held, or would come back as others."""
+        arrow = values.type
+        if pa.types.is_string(arrow) or pa.types.is_large_string(arrow):
+            return (
+                "it holds empty text, which is the same as missing there"
+                if pc.any(pc.equal(values, "")).as_py()
+                else None
+            )
+        if pa.types.is_date(arrow) or pa.types.is_boolean(arrow) or pa.types.is_time(arrow):
+            return "its dates, times of day or truth values would come back as something else; convert it to text"
+        if pa.types.is_timestamp(arrow) and arrow.tz is not None:
+            return "its times are those of a time zone"
+        if pa.types.is_decimal(arrow) and arrow.precision > _DIGITS:
+            return f"its numbers may have more than {_DIGITS} digits"
+        return None
+
+
+DATABASES.register("oracle")(Oracle())

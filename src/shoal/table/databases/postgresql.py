@@ -1,0 +1,124 @@
+"""PostgreSQL."""
+
+import re
+from collections.abc import Generator, Iterator
+from io import BufferedReader, BytesIO, RawIOBase
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv
+
+from shoal.progress import Hook
+from shoal.table.databases.database import DATABASES
+from shoal.table.databases.server import Server, plain_batches, unreadable
+from shoal.table.table import Table
+
+if TYPE_CHECKING:
+    import sqlalchemy as sa
+    from sqlalchemy.types import TypeEngine
+
+
+class Postgresql(Server):
+    """A PostgreSQL server; rows go to it by COPY."""
+
+    name = "postgresql"
+    schemes = ("postgresql", "postgres")
+    driver, package = "postgresql+psycopg", "psycopg"
+    session = ("SET TIME ZONE 'UTC'", "SET client_encoding TO 'UTF8'", "SET DateStyle TO ISO")
+    snapshot = "REPEATABLE READ"
+    longest_name = 63
+
+    def rename(self, connection: "sa.Connection", hidden: "sa.Table", name: str, *, there: bool) -> None:
+        """Rename within the transaction."""
+        of = connection.dialect.identifier_preparer
+        if there:
+            old = f"{of.quote_schema(hidden.schema)}." if hidden.schema else ""
+            connection.exec_driver_sql(f"DROP TABLE {old}{of.quote(name)}")
+        connection.exec_driver_sql(f"ALTER TABLE {of.format_table(hidden)} RENAME TO {of.quote(name)}")
+
+    def text(self, longest: int) -> "TypeEngine[Any]":
+        """Return the type of text, which needs no length here."""
+        import sqlalchemy as sa
+
+        del longest
+        return sa.Text()
+
+    def fetch(
+        self, connection: "sa.Connection", query: "sa.Select[Any]", schema: pa.Schema
+    ) -> Generator[pa.RecordBatch]:
+        """Let rows come as CSV, which Arrow reads; all text is quoted, so that nothing in it means anything."""
+        from sqlalchemy.dialects import postgresql
+
+        plain: Any = postgresql.dialect(paramstyle="named")  # type: ignore[no-untyped-call] # nothing is escaped
+        sql = query.compile(dialect=plain, compile_kwargs={"literal_binds": True})
+        texts = ", ".join(
+            plain.identifier_preparer.quote(field.name) for field in schema if pa.types.is_string(field.type)
+        )
+        how = f"FORMAT csv, FORCE_QUOTE ({texts})" if texts else "FORMAT csv"
+        cursor: Any = connection.connection.cursor()
+        with cursor, cursor.copy(f"COPY ({sql}) TO STDOUT ({how})") as copy:
+            yield from _parsed(BufferedReader(_Lines(iter(copy))), schema)
+
+    def fill(self, connection: "sa.Connection", made: "sa.Table", table: Table, progress: Hook) -> None:
+        """Send rows as CSV: what is quoted is text, and what is not there is missing."""
+        of = connection.dialect.identifier_preparer
+        cursor: Any = connection.connection.cursor()
+        with cursor, cursor.copy(f"COPY {of.format_table(made)} FROM STDIN (FORMAT csv)") as copy:
+            for batch in plain_batches(table, progress):
+                lines = BytesIO()
+                csv.write_csv(batch, lines, csv.WriteOptions(include_header=False))
+                copy.write(lines.getbuffer())
+
+    def unfit(self, values: pa.Array) -> str | None:
+        """Say why values cannot be held."""
+        text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
+        nul = text and pc.any(pc.match_substring(values, "\0")).as_py()
+        return "it holds text with the character NUL" if nul else None
+
+
+class _Lines(RawIOBase):
+    """What a server sends, as a file."""
+
+    def __init__(self, parts: Iterator[memoryview]) -> None:
+        self._parts = parts
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, room: Any) -> int:
+        if not self._rest:
+            self._rest = memoryview(b"".join(islice(self._parts, 1 << 12)))  # each is a row
+        size = min(len(room), len(self._rest))
+        room[:size] = self._rest[:size]
+        self._rest = self._rest[size:]
+        return size
+
+
+def _parsed(lines: BufferedReader, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Yield rows of CSV without a header; what is empty and not quoted is missing, and so is not-a-number."""
+    if not lines.peek(1):
+        return
+    converted = csv.ConvertOptions(
+        column_types=schema,
+        null_values=["", "NaN"],
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
+        true_values=["t"],
+        false_values=["f"],
+    )
+    how = csv.ReadOptions(column_names=schema.names, block_size=1 << 22)
+    parsed = csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False)
+    try:
+        with csv.open_csv(lines, how, parsed, converted) as reader:  # it reads ahead, and must end before the lines do
+            yield from reader
+    except pa.ArrowInvalid as error:
+        place = re.search(r"column #(\d+)", str(error))
+    else:
+        return
+    raise unreadable("" if place is None else schema.names[int(place[1])])
+
+
+DATABASES.register("postgresql")(Postgresql())

@@ -1,0 +1,274 @@
+"""Database servers: what all have in common that SQLAlchemy speaks to."""
+
+import secrets
+from abc import abstractmethod
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.errors import ColumnError, ReadError, ShoalError, WriteError, did_you_mean, listed
+from shoal.progress import Hook, Progress
+from shoal.table.column import Column, as_text
+from shoal.table.databases.database import Address, Database, Stored
+from shoal.table.formats.lines import has_odd_years, is_too_fine
+from shoal.table.table import Table
+
+if TYPE_CHECKING:
+    import sqlalchemy as sa
+    from sqlalchemy.types import TypeEngine
+
+    from shoal.table.sql.failure import Failing
+    from shoal.table.sql.stored import SqlTable
+
+ROWS = 1 << 15  # that are sent or fetched at a time
+
+
+class Server(Database):
+    """``driver``: what SQLAlchemy calls it; ``package``: what is to be installed for it.
+
+    ``transactional``: whether making a table belongs to a transaction, and can be undone. ``session``: what every
+    connection is told first. ``snapshot``: how reading twice gives the same. ``made``: how tables are made. ``random``:
+    what makes a random number for each row.
+    """
+
+    driver: ClassVar[str]
+    package: ClassVar[str]
+    transactional: ClassVar[bool] = True
+    session: ClassVar[tuple[str, ...]] = ()
+    snapshot: ClassVar[str | None] = None
+    made: ClassVar[Mapping[str, Any]] = {}
+    parameters: ClassVar[Mapping[str, Any]] = {"connect_timeout": 10}
+    random: ClassVar[str] = "random()"
+    longest_name: ClassVar[int] = 128  # bytes
+    longest: ClassVar[int] = 255  # letters of a text that has a length
+
+    @contextmanager
+    def opened(self, address: Address) -> Iterator[Stored]:
+        """Open a table for reading: nothing can be changed, and what others change meanwhile is not seen."""
+        with self._connected(address, ReadError, self.snapshot) as (connection, failing):
+            with failing.reading():
+                table = self._reflected(connection, address)
+            yield self._stored(connection, table, failing)
+
+    @contextmanager
+    def replacing(self, address: Address, table: Table, progress: Hook, *, force: bool) -> Iterator[Stored]:
+        """Write a table under a name of nobody's, and rename it at last."""
+        if address.table is None:
+            raise WriteError("No table is named to write to.", hint="Name it in the address: …?table=release")
+        with self._connected(address, WriteError) as (connection, failing):
+            schema, name, there = _target(connection, address.table)
+            if there and not force:
+                raise WriteError(
+                    f"There is a table '{address.table}' already.",
+                    hint="Give another name, or say force=True (--force).",
+                )
+            hidden = self._hidden(table, schema)
+            try:
+                with failing.writing():
+                    hidden.create(connection)
+                    self.fill(connection, hidden, table, progress)
+                    if not self.transactional:
+                        connection.commit()
+                yield self._stored(connection, hidden, failing)
+                with failing.writing():
+                    self.rename(connection, hidden, name, there=there)
+                    connection.commit()
+            except BaseException:
+                self._undo(connection, hidden, address)
+                raise
+
+    @abstractmethod
+    def rename(self, connection: "sa.Connection", hidden: "sa.Table", name: str, *, there: bool) -> None:
+        """Give a table its name; where there is one of that name, it goes."""
+
+    def url(self, address: Address) -> "sa.URL":
+        """Return an address as SQLAlchemy wants it."""
+        import sqlalchemy as sa
+
+        place = (address.host, address.port, address.path or None)
+        return sa.URL.create(self.driver, address.user, address.password(), *place, query=dict(address.more))
+
+    def text(self, longest: int) -> "TypeEngine[Any]":
+        """Return the type of a column of texts of at most so many letters."""
+        import sqlalchemy as sa
+
+        return sa.Unicode(max(longest, 1)) if longest <= self.longest else sa.UnicodeText()
+
+    def plain(self, arrow: pa.DataType) -> "TypeEngine[Any]":
+        """Return the type of a column of numbers, dates or truth values."""
+        from shoal.table.sql.types import sql_type
+
+        return sql_type(arrow)
+
+    def fetch(
+        self, connection: "sa.Connection", query: "sa.Select[Any]", schema: pa.Schema
+    ) -> Generator[pa.RecordBatch]:
+        """Yield the rows of a query."""
+        from shoal.table.sql.types import cells
+
+        streaming = connection.execution_options(stream_results=True, max_row_buffer=ROWS)
+        for rows in streaming.execute(query).partitions(ROWS):
+            columns = zip(schema, zip(*rows, strict=True), strict=True)
+            arrays = [_readable(cells(values, field.type), field.name) for field, values in columns]
+            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    def fill(self, connection: "sa.Connection", made: "sa.Table", table: Table, progress: Hook) -> None:
+        """Write all records into a table that was made for them."""
+        for batch in plain_batches(table, progress):
+            connection.execute(made.insert(), batch.to_pylist())
+
+    def refusal(self, column: Column) -> str | None:
+        """Say why a column cannot be held; one with suppressed cells is text."""
+        written = as_text(column.values) if column.suppressed else column.values
+        return _out_of_time(written) or self.unfit(written)
+
+    def unfit(self, values: pa.Array) -> str | None:
+        """Say why this server cannot hold values, or None if it can."""
+        del values
+        return None
+
+    def table_refusal(self, table: Table) -> str | None:
+        """Say why a table cannot be held."""
+        long = next((name for name in table.names if len(name.encode()) > self.longest_name), None)
+        return None if long is None else f"names of columns may have at most {self.longest_name} bytes, unlike '{long}'"
+
+    @contextmanager
+    def _connected(
+        self, address: Address, error: type[ShoalError], snapshot: str | None = None
+    ) -> Iterator[tuple["sa.Connection", "Failing"]]:
+        if find_spec("sqlalchemy") is None or find_spec(self.package) is None:
+            raise error(f"What speaks to {self.name} is not installed here.", hint=f"pip install 'shoal[{self.name}]'")
+        import sqlalchemy as sa
+
+        from shoal.table.sql.failure import Failing
+
+        failing = Failing(address)
+        url = self.url(address)
+        with failing.connecting(error):
+            how = {} if snapshot is None else {"isolation_level": snapshot}
+            engine = sa.create_engine(url, poolclass=sa.NullPool, connect_args=dict(self.parameters), **how)
+            connection = engine.connect()
+        try:
+            with failing.connecting(error):
+                for statement in self.session:
+                    connection.exec_driver_sql(statement)
+                connection.commit()
+            yield connection, failing
+        finally:
+            with suppress(Exception):  # one that is lost cannot be closed
+                connection.close()
+
+    def _stored(self, connection: "sa.Connection", table: "sa.Table", failing: "Failing") -> "SqlTable":
+        from shoal.table.sql.stored import SqlTable
+
+        return SqlTable(connection, table, self, failing)
+
+    def _reflected(self, connection: "sa.Connection", address: Address) -> "sa.Table":
+        """Find the table that is meant."""
+        from shoal.table.sql.stored import reflected
+
+        names = _names(connection)
+        if address.table is None and len(names) == 1:
+            return reflected(connection, names[0], None)
+        if address.table is None:
+            what = "has several tables" if names else "has no tables that this user may see"
+            hint = f"Say which: table='…' (--table), or in the address: ?table=…. There are {listed(names)}."
+            raise ReadError(f"'{address}' {what}.", hint=hint if names else None)
+        schema, name, there = _target(connection, address.table)
+        if not there:
+            raise ReadError(f"'{address}' has no table '{address.table}'.", hint=did_you_mean(address.table, names))
+        return reflected(connection, name, schema)
+
+    def _hidden(self, table: Table, schema: str | None) -> "sa.Table":
+        """Return a table of a name that nobody has."""
+        import sqlalchemy as sa
+
+        columns = [sa.Column(column.name, self._type(column)) for column in table.columns]
+        name = f"shoal_partial_{secrets.token_hex(6)}"
+        return sa.Table(name, sa.MetaData(), *columns, schema=schema, **self.made)
+
+    def _type(self, column: Column) -> "TypeEngine[Any]":
+        arrow = column.cells().type
+        if not column.suppressed and not column.is_text:
+            return self.plain(arrow)
+        return self.text(pc.max(pc.utf8_length(as_text(column.values))).as_py() or 1)
+
+    def _undo(self, connection: "sa.Connection", hidden: "sa.Table", address: Address) -> None:
+        """Leave nothing behind, also if the connection is lost."""
+        with suppress(Exception):
+            connection.rollback()
+        if self.transactional:
+            return  # the server forgets what was not committed
+        with suppress(Exception), self._connected(address, WriteError) as (other, _):
+            hidden.drop(other, checkfirst=True)
+            other.commit()
+            return
+        raise WriteError(
+            f"Writing to '{address}' failed, and so did tidying up: there may be a table '{hidden.name}'.",
+            hint="Drop it when the server is there again; it is no release.",
+        ) from None
+
+
+def unreadable(name: str) -> ColumnError:
+    """Say that values are not what the type of a column promises."""
+    return ColumnError(
+        f"Column '{name}' holds values that its type does not tell, such as infinite dates, or numbers with more than "
+        "18 decimals.",
+        hint="Make a view in which it is cast to what it holds, or leave it out: columns=[…] (--columns).",
+    )
+
+
+def _readable(cells: pa.Array | None, name: str) -> pa.Array:
+    if cells is None:
+        raise unreadable(name)
+    return cells
+
+
+def _names(connection: "sa.Connection") -> list[str]:
+    import sqlalchemy as sa
+
+    inspector = sa.inspect(connection)
+    return sorted([*inspector.get_table_names(), *inspector.get_view_names()])
+
+
+def _target(connection: "sa.Connection", table: str) -> tuple[str | None, str, bool]:
+    """Return the schema and the name of a table, and whether it is there."""
+    import sqlalchemy as sa
+
+    inspector = sa.inspect(connection)
+    if inspector.has_table(table):
+        return None, table, True
+    schema, dot, name = table.partition(".")
+    if not dot:
+        return None, table, False
+    return schema, name, bool(inspector.has_table(name, schema))
+
+
+def plain_batches(table: Table, progress: Hook) -> Iterator[pa.RecordBatch]:
+    """Yield records the way drivers take them, and tell how far they are."""
+    done = 0
+    for batch in table.batches(ROWS):
+        yield pa.RecordBatch.from_arrays([plain_cells(cells) for cells in batch.columns], batch.schema.names)
+        done += batch.num_rows
+        progress(Progress("writing", done, table.records))
+
+
+def plain_cells(cells: pa.Array) -> pa.Array:
+    """Return cells of types that Python has, too."""
+    if pa.types.is_dictionary(cells.type):
+        return cells.dictionary_decode()
+    if pa.types.is_timestamp(cells.type):
+        return cells.cast(pa.timestamp("us", cells.type.tz))
+    return cells.cast(pa.time64("us")) if pa.types.is_time(cells.type) else cells
+
+
+def _out_of_time(values: pa.Array) -> str | None:
+    """Say which dates and times no server holds."""
+    if has_odd_years(values):
+        return "it holds dates before the year 1 or after 9999"
+    timed = pa.types.is_timestamp(values.type) or pa.types.is_time(values.type)
+    return "it holds times that are finer than microseconds" if timed and is_too_fine(values) else None

@@ -1,0 +1,175 @@
+"""Tables of Spark, by name: ``spark:hospital.patients``, or ``spark://host:7077/hospital.patients`` on a cluster."""
+
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.engines.spark import SparkFrame, session
+from shoal.errors import CapacityError, ReadError, WriteError
+from shoal.progress import Hook, Progress
+from shoal.table.column import Column
+from shoal.table.databases.database import DATABASES, Address, Database, Stored
+from shoal.table.encoding import encode
+from shoal.table.formats.format import check_options
+from shoal.table.formats.lines import has_odd_years, is_too_fine
+from shoal.table.formats.typed import names_of
+from shoal.table.options import Options
+from shoal.table.outside import check_spark, read_by_spark
+from shoal.table.table import Source, Table
+
+_MOST = 1 << 22  # different records that are sent to Spark at once; it repeats them
+_ROWS = 1 << 18  # records that are sent at a time, if there are more
+_OFTEN = 1 << 14  # how often one of Spark's tasks repeats a record
+
+
+@dataclass(frozen=True, slots=True)
+class SparkTable(Stored):
+    """A table that Spark knows by name."""
+
+    frame: SparkFrame
+
+    def read(self, options: Options, progress: Hook) -> Table:
+        """Read the different values of each column; the rows stay with Spark, which counts them."""
+        check_options(options, "spark", ("table",))
+        return read_by_spark(self.frame, options, progress, "spark")
+
+    def sample(self, options: Options, most: int) -> tuple[Table, int]:
+        """Draw some rows."""
+        check_options(options, "spark", ("table",))
+        rows = self.frame.rows()
+        names, notes = names_of(self.frame.schema(), options)
+        drawn = self.frame.drawn(min(1.0, most / max(rows, 1)))
+        encoded = [encode(name, drawn.column(name), options) for name in names]
+        return Table.of(encoded, drawn.num_rows, Source("spark", notes=notes)), rows
+
+
+class Spark(Database):
+    """A Spark session: the one that runs, or one that is started."""
+
+    name = "spark"
+    schemes = ("spark",)
+
+    @contextmanager
+    def opened(self, address: Address) -> Iterator[Stored]:
+        """Open a table by its name."""
+        _, name = _started(address)
+        yield _table(name, str(address))
+
+    @contextmanager
+    def replacing(self, address: Address, table: Table, progress: Hook, *, force: bool) -> Iterator[Stored]:
+        """Let Spark write a table under a name of nobody's, and rename it at last."""
+        spark, name = _started(address)
+        there = bool(spark.catalog.tableExists(name))
+        if there and not force:
+            raise WriteError(
+                f"There is a table '{name}' already.", hint="Give another name, or say force=True (--force)."
+            )
+        hidden = ".".join([*name.split(".")[:-1], f"shoal_partial_{secrets.token_hex(6)}"])
+        try:
+            _tried(name, lambda: _fill(spark, hidden, table, progress))
+            yield _table(hidden, str(address))
+            _tried(name, lambda: _rename(spark, hidden, name, there=there))
+        finally:
+            with suppress(Exception):  # it is gone if all went well
+                spark.sql(f"DROP TABLE IF EXISTS {_quoted(hidden)} PURGE")
+
+    def refusal(self, column: Column) -> str | None:
+        """Say why Spark cannot hold a column."""
+        arrow = column.values.type
+        if column.suppressed:
+            return None
+        if pa.types.is_time(arrow) or arrow == pa.uint64():
+            return "Spark has no times of day, nor integers of 64 bits without a sign; convert it to text"
+        if pa.types.is_decimal256(arrow):
+            return "its numbers may have more than 38 digits"
+        if has_odd_years(column.values) or (pa.types.is_timestamp(arrow) and is_too_fine(column.values)):
+            return "it holds dates before the year 1 or after 9999, or times finer than microseconds"
+        return None
+
+
+DATABASES.register("spark")(Spark())
+
+
+def _started(address: Address) -> tuple[Any, str]:
+    """Return the session, and the name of the table."""
+    check_spark()
+    cluster = None if address.host is None else f"spark://{address.host}:{address.port or 7077}"
+    name = address.path or address.table
+    if not name:
+        raise ReadError("No table of Spark is named.", hint="An address looks like spark:hospital.patients")
+    return session(cluster), name
+
+
+def _table(name: str, said: str) -> SparkTable:
+    made = SparkFrame(None, said)
+    made.frame = made.tried(lambda: session().table(_quoted(name)))
+    return SparkTable(made)
+
+
+def _fill(spark: Any, name: str, table: Table, progress: Hook) -> None:
+    """Write the records: where many are alike, each once, and Spark repeats it; else some after the other."""
+    for done, (batch, often) in enumerate(_batches(table)):
+        progress(Progress("writing", min(done * _ROWS, table.records), table.records))
+        frame = spark.createDataFrame(batch.append_column(_unused(table), pa.array(often)))
+        chosen = [f"`{column.replace('`', '``')}`" for column in table.names]
+        again = f"explode(array_repeat(0, CAST({_unused(table)} AS INT))) AS {_unused(table)}"
+        frame.selectExpr(*chosen, again).select(*chosen).write.saveAsTable(name, mode="append", format="parquet")
+
+
+def _batches(table: Table) -> Iterator[tuple[pa.Table, list[int]]]:
+    """Yield records, and how often each comes."""
+    try:
+        rows = table.engine.distinct_below(table.names, _MOST)
+    except CapacityError:
+        for batch in table.batches(_ROWS):
+            yield _plain(pa.Table.from_batches([batch])), [1] * batch.num_rows
+        return
+    parts = np.maximum(-(-rows.counts // _OFTEN), 1)
+    at = np.repeat(np.arange(len(rows)), parts)
+    first = np.r_[True, at[1:] != at[:-1]] if len(at) else np.zeros(0, bool)
+    often = np.where(first, rows.counts[at] - (parts[at] - 1) * _OFTEN, _OFTEN)
+    cells = [column.cells().take(pa.array(codes[at])) for column, codes in zip(table.columns, rows.codes, strict=True)]
+    yield _plain(pa.table(cells, list(table.names))), often.tolist()
+
+
+def _plain(rows: pa.Table) -> pa.Table:
+    """Return rows without dictionaries, which Spark does not take."""
+    for place, field in enumerate(rows.schema):
+        if pa.types.is_dictionary(field.type):
+            rows = rows.set_column(place, field.name, rows.column(place).cast(field.type.value_type))
+    return rows
+
+
+def _unused(table: Table) -> str:
+    """Return a name that no column has; Spark does not tell apart small and capital letters."""
+    name = "often"
+    while name in {column.lower() for column in table.names}:
+        name += "_"
+    return name
+
+
+def _rename(spark: Any, hidden: str, name: str, *, there: bool) -> None:
+    """Give a table its name; the old one is put aside before, and dropped after."""
+    aside = f"{hidden}_old"
+    if there:
+        spark.sql(f"ALTER TABLE {_quoted(name)} RENAME TO {_quoted(aside)}")
+    spark.sql(f"ALTER TABLE {_quoted(hidden)} RENAME TO {_quoted(name)}")
+    if there:
+        spark.sql(f"DROP TABLE {_quoted(aside)} PURGE")
+
+
+def _quoted(name: str) -> str:
+    return ".".join(f"`{part.replace('`', '``')}`" for part in name.split("."))
+
+
+def _tried(name: str, action: Any) -> None:
+    """Do something; what Spark says if it fails may quote values, and is dropped."""
+    with suppress(Exception):
+        action()
+        return
+    raise WriteError(f"The table '{name}' cannot be written by Spark.", hint="Its log says more.")

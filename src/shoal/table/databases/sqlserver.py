@@ -1,0 +1,65 @@
+"""Microsoft SQL Server."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.table.databases.database import DATABASES
+from shoal.table.databases.server import Server
+
+if TYPE_CHECKING:
+    import sqlalchemy as sa
+    from sqlalchemy.types import TypeEngine
+
+_DIGITS = 38
+
+
+class SqlServer(Server):
+    """A Microsoft SQL Server."""
+
+    name = "sqlserver"
+    schemes = ("mssql", "sqlserver")
+    driver, package = "mssql+pymssql", "pymssql"
+    parameters: ClassVar[Mapping[str, Any]] = {"login_timeout": 10}
+    random = "newid()"
+    longest = 4000
+
+    def rename(self, connection: "sa.Connection", hidden: "sa.Table", name: str, *, there: bool) -> None:
+        """Rename within the transaction."""
+        import sqlalchemy as sa
+
+        of = connection.dialect.identifier_preparer
+        if there:
+            schema = f"{of.quote_schema(hidden.schema)}." if hidden.schema else ""
+            connection.exec_driver_sql(f"DROP TABLE {schema}{of.quote(name)}")
+        rename = sa.text("EXEC sp_rename :old, :new, 'OBJECT'")
+        connection.execute(rename, {"old": of.format_table(hidden), "new": name})
+
+    def text(self, longest: int) -> "TypeEngine[Any]":
+        """Return the type of text, with a length where that is allowed."""
+        import sqlalchemy as sa
+
+        return sa.NVARCHAR(max(longest, 1) if longest <= self.longest else None)
+
+    def plain(self, arrow: pa.DataType) -> "TypeEngine[Any]":
+        """Return the type of numbers, dates or truth values; times have microseconds."""
+        from sqlalchemy.dialects import mssql
+
+        types: Any = mssql
+        if pa.types.is_timestamp(arrow):
+            made: TypeEngine[Any] = types.DATETIME2(6) if arrow.tz is None else types.DATETIMEOFFSET(6)
+            return made
+        return types.TIME(6) if pa.types.is_time(arrow) else super().plain(arrow)
+
+    def unfit(self, values: pa.Array) -> str | None:
+        """Say why values cannot be held."""
+        if pa.types.is_floating(values.type) and not pc.all(pc.is_finite(values)).as_py():
+            return "it holds infinite numbers"
+        if pa.types.is_decimal(values.type) and values.type.precision > _DIGITS:
+            return f"its numbers may have more than {_DIGITS} digits"
+        return None
+
+
+DATABASES.register("sqlserver")(SqlServer())

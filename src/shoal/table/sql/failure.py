@@ -1,0 +1,94 @@
+"""What is said when a database fails: never its own words, which quote values, nor the password."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from shoal.errors import ReadError, ShoalError, WriteError
+from shoal.table.databases.database import PASSWORD, Address
+
+# What a driver's message holds, and what that means. The message itself is never shown.
+_REASONS = (
+    ("password authentication failed", "the password is wrong, or there is no such user"),
+    ("access denied", "the password is wrong, or this user may not do that"),
+    ("no password supplied", "a password is needed"),
+    ("login failed", "the password is wrong, or there is no such user"),
+    ("invalid username/password", "the password is wrong, or there is no such user"),
+    ("database", "there is no such database"),
+    ("permission denied", "this user may not do that"),
+    ("command denied", "this user may not do that"),
+    ("connection refused", "no server answers there"),
+    ("can't connect", "no server answers there"),
+    ("could not translate host", "there is no such host"),
+    ("failed to resolve host", "there is no such host"),
+    ("timeout", "no server answers there"),
+    ("depend on it", "views or other things of the database depend on the old table"),
+    ("no space", "its disk is full"),
+    ("is full", "its disk is full"),
+)
+_LOST = (
+    "server closed the connection",
+    "terminating connection",
+    "connection is lost",
+    "lost connection",
+    "gone away",
+    "connection was killed",
+    "broken pipe",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Failing:
+    """Says what goes wrong with the database at an address."""
+
+    address: Address
+
+    @contextmanager
+    def connecting(self, error: type[ShoalError]) -> Iterator[None]:
+        """Tell why there is no connection."""
+        with self._telling(error, "cannot be reached", f"The password is taken from the variable {PASSWORD}."):
+            yield
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Tell why something cannot be read."""
+        with self._telling(ReadError, "cannot be read", None):
+            yield
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Tell why something cannot be written."""
+        with self._telling(WriteError, "cannot be written", None):
+            yield
+
+    @contextmanager
+    def _telling(self, error: type[ShoalError], what: str, hint: str | None) -> Iterator[None]:
+        try:
+            yield
+        except ShoalError:
+            raise
+        except Exception as stumbled:  # noqa: BLE001 - drivers fail in many ways
+            lost, reason = _is_lost(stumbled), _reason(stumbled)
+        else:
+            return
+        if lost:
+            raise error(
+                f"The connection to '{self.address}' was lost.", hint="Nothing has changed there. Try again."
+            ) from None
+        raise error(f"'{self.address}' {what}{reason}.", hint=hint) from None
+
+
+def _is_lost(error: Exception) -> bool:
+    said = str(getattr(error, "orig", None) or error).lower()
+    return getattr(error, "connection_invalidated", False) or any(words in said for words in _LOST)
+
+
+def _reason(error: Exception) -> str:
+    """Return what is known about an error: a reason, or the number that the server gives it."""
+    origin = getattr(error, "orig", None) or error
+    said = str(origin).lower()
+    for words, reason in _REASONS:
+        if words in said:
+            return f": {reason}"
+    code = getattr(origin, "sqlstate", None) or next((one for one in origin.args[:1] if isinstance(one, int)), None)
+    return f" (error {code} of the server)" if code else ""

@@ -1,0 +1,117 @@
+"""Stored tables: tables of a database that speaks SQL, over a connection that is open."""
+
+import warnings
+from collections.abc import Generator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import sqlalchemy as sa
+
+from shoal.errors import ReadError
+from shoal.progress import Hook, Progress, silent
+from shoal.table.databases.database import Stored
+from shoal.table.formats.format import check_options
+from shoal.table.formats.typed import names_of
+from shoal.table.options import Options
+from shoal.table.sql.failure import Failing
+from shoal.table.sql.types import arrow_type, as_numbers, as_stored, is_padded
+from shoal.table.streamed import read_batches
+from shoal.table.table import Source, Table
+
+
+class Speaks(Protocol):
+    """A server: its name, what it calls a random number, and how it hands out rows."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        ...
+
+    @property
+    def random(self) -> str:
+        """What makes a random number for each row."""
+        ...
+
+    def fetch(self, connection: sa.Connection, query: sa.Select[Any], schema: pa.Schema) -> Generator[pa.RecordBatch]:
+        """Yield the rows of a query, whose columns are of these types, in batches."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SqlTable(Stored):
+    """``server``: what it is of. ``failing``: says what goes wrong."""
+
+    connection: sa.Connection
+    table: sa.Table
+    server: Speaks
+    failing: Failing
+
+    def read(self, options: Options, progress: Hook) -> Table:
+        """Read all rows, in the order of the primary key, if there is one."""
+        self._check(options)
+        with self.failing.reading():
+            total = self.records()
+        query = sa.select(self.table).order_by(*self.table.primary_key.columns)
+
+        def hook(seen: Progress) -> None:
+            progress(replace(seen, total=total))
+
+        table = self._read(query, options, hook)
+        if table.records != total:
+            raise ReadError(f"The table has {total:,} records, of which {table.records:,} came.", hint="Try again.")
+        return table
+
+    def sample(self, options: Options, most: int) -> tuple[Table, int]:
+        """Read some rows, drawn by the server."""
+        self._check(options)
+        with self.failing.reading():
+            total = self.records()
+        query = sa.select(self.table)
+        if total > most:
+            query = query.order_by(sa.text(self.server.random)).limit(most)
+        return self._read(query, options, silent), total
+
+    def records(self) -> int:
+        """Count the rows."""
+        return int(self.connection.scalar(sa.select(sa.func.count()).select_from(self.table)) or 0)
+
+    def _check(self, options: Options) -> None:
+        check_options(options, self.server.name, ("table",))
+        if options.engine not in {"memory", "disk"}:
+            raise ReadError(
+                f"A table of {self.server.name} cannot be counted by {options.engine}.", hint='engine = "disk" can.'
+            )
+
+    def _read(self, query: sa.Select[Any], options: Options, progress: Hook) -> Table:
+        whole = pa.schema([(column.name, arrow_type(column.type)) for column in self.table.columns])
+        names, notes = names_of(whole, options)
+        schema = pa.schema([whole.field(name) for name in names])
+        chosen = [self.table.columns[name] for name in names]
+        as_numbers(chosen)
+        fetched = self.server.fetch(self.connection, query.with_only_columns(*chosen), schema)
+        with self.failing.reading(), closing(fetched) as batches:
+            table = read_batches(schema, map(_Trimmed(chosen), batches), options, Source(self.server.name), progress)
+        columns = [replace(one, values=as_stored(one.values, schema.field(one.name).type)) for one in table.columns]
+        return replace(table, columns=tuple(columns), source=replace(table.source, notes=notes))
+
+
+class _Trimmed:
+    """Takes away the blanks with which a column of fixed width fills texts up."""
+
+    def __init__(self, columns: Sequence[sa.Column[Any]]) -> None:
+        self._padded = [place for place, column in enumerate(columns) if is_padded(column.type)]
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        for place in self._padded:
+            batch = batch.set_column(place, batch.schema[place], pc.utf8_rtrim(batch.column(place), " "))
+        return batch
+
+
+def reflected(connection: sa.Connection, name: str, schema: str | None) -> sa.Table:
+    """Find out about the columns of a table; what is of a type that nobody knows can be left out."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sa.exc.SAWarning)
+        return sa.Table(name, sa.MetaData(), schema=schema, autoload_with=connection, resolve_fks=False)
