@@ -56,7 +56,7 @@ class Address:
             port, asked = parts.port, parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
         except ValueError:
             asked = None
-        if asked is None or parts.fragment:
+        if asked is None or parts.fragment or "@" in parts.path + parts.query:  # a password with / or ? as it is
             raise ReadError(
                 "The address of the database cannot be understood.",
                 hint="It looks like postgresql://user@host:5432/database?table=patients. What stands in it must be "
