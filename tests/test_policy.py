@@ -219,7 +219,18 @@ def test_quasi_identifiers_without_a_hierarchy_get_one():
 
 def test_schema_describes_the_whole_file():
     schema = Policy.model_json_schema()
-    parts = {"version", "data", "columns", "require", "search", "pseudonyms", "population", "context"}
+    parts = {
+        "version",
+        "data",
+        "columns",
+        "require",
+        "search",
+        "pseudonyms",
+        "population",
+        "context",
+        "dates",
+        "tables",
+    }
     assert set(schema["properties"]) == parts
     kinds = schema["$defs"]["ColumnPolicy"]["properties"]["hierarchy"]["anyOf"][0]["discriminator"]["mapping"]
     assert {"auto", "date", "explicit", "icd10", "interval", "prefix"} <= set(kinds)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from shoal.assessment import Assessment, assess
     from shoal.battery import attack
     from shoal.comparison import Comparison, compare
+    from shoal.dataset.anonymization import anonymize_dataset
     from shoal.errors import ShoalError
     from shoal.identification.also_known import also_known
     from shoal.identification.dimension import dimension
@@ -36,6 +37,7 @@ _HOMES = {
     "ShoalError": "shoal.errors",
     "Table": "shoal.table.table",
     "anonymize": "shoal.anonymization",
+    "anonymize_dataset": "shoal.dataset.anonymization",
     "assess": "shoal.assessment",
     "also_known": "shoal.identification.also_known",
     "attack": "shoal.battery",
@@ -64,6 +66,7 @@ __all__ = [
     "__version__",
     "also_known",
     "anonymize",
+    "anonymize_dataset",
     "assess",
     "attack",
     "compare",

@@ -12,6 +12,7 @@ from shoal.errors import WriteError, counted
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from shoal.policy.policy import Policy
     from shoal.release.release import Release
     from shoal.search.frontier import Frontier
 
@@ -47,6 +48,9 @@ def anonymize(  # noqa: PLR0913, PLR0917 - options of a command
     if output is not None and given.same(output, data):
         raise WriteError("The release would overwrite the data that it is made of.", hint="Give another name with -o.")
     chosen = shoal.Policy.load(policy)
+    if chosen.tables:
+        _several(data, chosen, None if dry_run else output, beside, options, frontier=frontier, force=force, json=json)
+        return
     table = given.load(data, options, chosen)
     with progress_bar() as hook:
         if frontier:
@@ -63,6 +67,39 @@ def anonymize(  # noqa: PLR0913, PLR0917 - options of a command
     show(release, console())
     for note in release.notes:
         remark(f"Note: {note}")
+    for path in written:
+        remark(f"Written: {path}")
+
+
+def _several(  # noqa: PLR0913 - options of a command
+    data: Any,
+    policy: "Policy",
+    output: Any,
+    beside: Path | None,
+    options: dict[str, Any],
+    *,
+    frontier: bool,
+    force: bool,
+    json: bool,
+) -> None:
+    """Anonymize tables that belong together."""
+    import shoal
+
+    if frontier:
+        raise WriteError("A frontier is that of a single table.", hint="The policy is about several.")
+    if options:
+        raise WriteError(
+            f"The option '{next(iter(options))}' says how one table is read, but the policy is about several.",
+            hint="Say it in the policy: [tables.NAME.read].",
+        )
+    with progress_bar() as hook:
+        release = shoal.anonymize_dataset(data, policy, progress=hook)
+        written = release.save(output, force=force, beside=beside, progress=hook) if output is not None else ()
+    if json:
+        document("anonymize", {**release.result(), "files": [str(path) for path in written]})
+        return
+    told = release.sheet()
+    console().print(told.text(), markup=False, highlight=False, soft_wrap=True)
     for path in written:
         remark(f"Written: {path}")
 

@@ -54,6 +54,13 @@ class ColumnPolicy(Checked):
         return role
 
 
+def short_form(columns: Any) -> Any:
+    """Let ``sex = "quasi"`` stand for ``sex = { role = "quasi" }``."""
+    if not isinstance(columns, dict):
+        return columns
+    return {name: {"role": said} if isinstance(said, str) else said for name, said in columns.items()}
+
+
 def role_or_table(schema: dict[str, Any]) -> None:
     """Let the JSON Schema know the short form."""
     roles = {"enum": [role.value for role in Role if not role.single], "description": "the role alone"}

@@ -18,20 +18,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import Field, PrivateAttr, field_validator
+from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from shoal import population as people
-from shoal.errors import ColumnError, PolicyError, ReadError
+from shoal.errors import ColumnError, PolicyError, ReadError, did_you_mean, listed
 from shoal.hierarchy.automatic import Automatic
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.hierarchy.spec import Spec, bind
 from shoal.models.exact import exact
 from shoal.models.model import Model, Need
 from shoal.policy.circumstances import Context, Population
-from shoal.policy.columns import ColumnPolicy, Data, role_or_table
-from shoal.policy.pseudonyms import Pseudonyms
+from shoal.policy.columns import ColumnPolicy, Data, role_or_table, short_form
+from shoal.policy.pseudonyms import Dates, Pseudonyms
+from shoal.policy.references import check_references
 from shoal.policy.requirements import AnyRequirement, PresetRequirement, first_line
 from shoal.policy.search import Search
+from shoal.policy.tables import TablePolicy
 from shoal.presets.preset import PRESETS
 from shoal.progress import Hook
 from shoal.table.reading import read
@@ -59,6 +61,8 @@ class Policy(Checked):
     require: list[AnyRequirement] = Field(default_factory=list, description="what a release must fulfil")
     search: Search = Field(default=Search())
     pseudonyms: Pseudonyms | None = None
+    dates: Dates | None = None
+    tables: dict[str, TablePolicy] = Field(default_factory=dict, description="tables that belong together")
     population: Population | None = None
     context: Context | None = None
     _folder: Path = PrivateAttr(default=Path())
@@ -66,10 +70,16 @@ class Policy(Checked):
     @field_validator("columns", mode="before")
     @classmethod
     def _short_form(cls, columns: Any) -> Any:
-        """Let ``sex = "quasi"`` stand for ``sex = { role = "quasi" }``."""
-        if not isinstance(columns, dict):
-            return columns
-        return {name: {"role": said} if isinstance(said, str) else said for name, said in columns.items()}
+        return short_form(columns)
+
+    @model_validator(mode="after")
+    def _one_or_several(self) -> Self:
+        if self.tables and self.columns:
+            raise ValueError("columns of several tables belong under each of them: [tables.NAME.columns]")
+        if not self.tables and self.pseudonyms is not None and not self.pseudonyms.columns:
+            raise ValueError("pseudonyms: name the columns that get them")
+        check_references(self.tables)
+        return self
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -135,6 +145,47 @@ class Policy(Checked):
             raise PolicyError("This is no policy.", hint="Give the path of a policy file, or shoal.Policy.parse(text).")
         return policy
 
+    def of(self, name: str) -> "Policy":
+        """Return what the policy says about one table of several, as the policy of that table alone.
+
+        Pseudonyms are left to those who see all tables.
+
+        >>> policy = Policy.parse('''
+        ... version = 1
+        ... tables.patients.columns.age = "quasi"
+        ... require = [{ model = "k-anonymity", k = 5 }]
+        ... ''')
+        >>> policy.of("patients").columns["age"].role, policy.of("patients").k
+        (<Role.QUASI: 'quasi'>, 5)
+        """
+        if name not in self.tables:
+            hint = did_you_mean(name, self.tables) or f"It has {listed(self.tables)}."
+            raise PolicyError(f"The policy says nothing about a table '{name}'.", hint=hint)
+        said = self.tables[name]
+        shifted = [] if self.dates is None else [one for one in self.dates.columns if one in said.columns]
+        dates = self.dates.model_copy(update={"columns": shifted}) if self.dates is not None and shifted else None
+        subject = said.subject or self.data.subject
+        data = self.data.model_copy(update={"subject": subject, "read": said.read or self.data.read})
+        own = {"columns": said.columns, "data": data, "dates": dates, "pseudonyms": None, "tables": {}}
+        asked = {
+            "require": self.require if said.require is None else said.require,
+            "search": said.search or self.search,
+        }
+        return self.model_copy(update={**own, **asked}).within(self._folder)
+
+    def quasi_columns(self, table: Table) -> tuple[str, ...]:
+        """Return the quasi-identifiers of a table."""
+        return tuple(name for name in table.names if name in self.columns and self.columns[name].role is Role.QUASI)
+
+    def alone(self) -> Self:
+        """Return the policy of a single table; refuse one of several."""
+        if self.tables:
+            raise PolicyError(
+                f"The policy is about several tables: {listed(self.tables)}.",
+                hint="Take what it says about one of them, policy.of('…'); or all of them: shoal.anonymize_dataset.",
+            )
+        return self
+
     def requiring(self, more: list[Any]) -> Self:
         """Return the policy with more requirements."""
         return self.model_copy(update={"require": [*self.require, *more]}).within(self._folder)
@@ -172,12 +223,9 @@ class Policy(Checked):
     def document(self) -> dict[str, Any]:
         """Return the policy as plain data, from which it can be made again."""
         found = self.model_dump(mode="json", exclude_unset=True, exclude_none=True)
-        for name, said in self.columns.items():
-            if said.hierarchy is not None:
-                found["columns"][name]["hierarchy"]["kind"] = said.hierarchy.kind
-        for held, asked in zip(found.get("require", ()), self.require, strict=True):
-            if not isinstance(asked, PresetRequirement):
-                held["model"] = asked.name
+        _name_kinds(found, self.columns, self.require)
+        for name, said in self.tables.items():
+            _name_kinds(found["tables"][name], said.columns, said.require or [])
         return found
 
     def within(self, folder: Path) -> Self:
@@ -198,3 +246,13 @@ class Policy(Checked):
             if said.hierarchy is not None or said.role is Role.QUASI
         }
         return {name: bind(spec, table, name, self._folder) for name, spec in chosen.items()}
+
+
+def _name_kinds(found: dict[str, Any], columns: dict[str, ColumnPolicy], require: list[Any]) -> None:
+    """Add what pydantic leaves out because nobody has set it: the kinds of hierarchies, the names of models."""
+    for name, said in columns.items():
+        if said.hierarchy is not None:
+            found["columns"][name]["hierarchy"]["kind"] = said.hierarchy.kind
+    for held, asked in zip(found.get("require", ()), require, strict=True):
+        if not isinstance(asked, PresetRequirement):
+            held["model"] = asked.name

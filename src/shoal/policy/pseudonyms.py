@@ -1,4 +1,4 @@
-"""What a policy says about pseudonyms."""
+"""What a policy says about what hangs on a key: pseudonyms, and shifted dates."""
 
 from typing import Self
 
@@ -7,10 +7,9 @@ from pydantic import Field, model_validator
 from shoal.validation import Checked
 
 
-class Pseudonyms(Checked):
-    """Identifiers that are replaced by keyed pseudonyms instead of being left out; the key stays with the owner."""
+class Keyed(Checked):
+    """Something that only the holder of a key can make again; the key stays with the owner."""
 
-    columns: list[str] = Field(min_length=1, description="direct identifiers, or the subject")
     key_file: str | None = Field(default=None, description="the file that holds the key, beside the policy")
     key_variable: str | None = Field(default=None, description="the variable of the environment that holds it")
 
@@ -19,3 +18,18 @@ class Pseudonyms(Checked):
         if (self.key_file is None) == (self.key_variable is None):
             raise ValueError("give one of key_file and key_variable")
         return self
+
+
+class Pseudonyms(Keyed):
+    """Identifiers that are replaced by keyed pseudonyms instead of being left out."""
+
+    columns: list[str] = Field(
+        default_factory=list, description="direct identifiers, or the subject; references of tables need not be named"
+    )
+
+
+class Dates(Keyed):
+    """Dates that are moved, all of a person by the same number of days: what lies between them stays true."""
+
+    columns: list[str] = Field(min_length=1, description="dates, or dates and times, that are moved")
+    days: int = Field(default=365, ge=1, le=36_500, description="the most days by which a person's dates are moved")

@@ -47,6 +47,7 @@ def public(
         "outliers": {"dealt_with": how.outliers, **treatment.facts.get("outliers", {})},
         "representatives": case.show,
         "pseudonyms": [] if case.policy.pseudonyms is None else case.policy.pseudonyms.columns,
+        **({} if case.policy.dates is None else {"moved_dates": case.policy.dates.columns}),
         **_sampling(case, treatment, made),
         "truthful": _truth(case, treatment, left_out=recoding.kept < recoding.records),
         "verified": True,
@@ -93,6 +94,7 @@ def _truth(case: Case, treatment: Treatment, *, left_out: bool) -> str:
     untrue = {
         "Moved records show values of others that are near theirs.": outliers.get("moved"),
         "Some records are invented.": outliers.get("counterfeits"),
+        "Dates were moved, all of a person by the same number of days.": case.policy.dates,
         "Some columns show one value for a whole class, which need not be true of each record.": case.show,
     }
     told = [sentence for sentence, holds in untrue.items() if holds] or ["No value was changed into another."]

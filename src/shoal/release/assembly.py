@@ -69,7 +69,7 @@ def _check_links(case: Case, name: str) -> None:
 
 def mapping(case: Case, scheme: Mapping[str, int], made: Transformed) -> ValueMap | None:
     """Return what every value became, where that does not hang on other values of a record."""
-    if not scheme or case.show or case.leaders or case.policy.pseudonyms:
+    if not scheme or case.show or case.leaders or case.policy.pseudonyms or case.policy.dates:
         return None
     return ValueMap.of(case.table, case.hierarchies, scheme, made.table.names)
 

@@ -22,7 +22,9 @@ from shoal.policy.policy import Policy
 from shoal.population import Population
 from shoal.qualities.loss import Loss
 from shoal.qualities.quality import QUALITIES
+from shoal.release.pseudonyms import key_from
 from shoal.release.sampling import sampled
+from shoal.release.shifted import shifted
 from shoal.search.goal import Goal
 from shoal.search.space import Space
 from shoal.table.column import SUPPRESSED, as_text
@@ -51,15 +53,15 @@ class Case:
     @classmethod
     def of(cls, data: Any, policy: Policy | str | Path) -> "Case":
         """Read the data the way the policy says, and give the columns their roles."""
-        chosen = Policy.given(policy)
+        chosen = Policy.given(policy).alone()
         table = data if isinstance(data, Table) else read(data, **chosen.data.read.model_dump(exclude_unset=True))
         table = chosen.apply(table)
         _check(table, chosen)
-        _check_naming(table, chosen)
-        _check_stars(table)
+        _check_columns(table, chosen)
         leaders = _leaders(table, chosen)
         register = chosen.people(table, table.records) if chosen.population and chosen.population.file else None
         whole = register.covering(table, table.quasi) if register else table
+        whole = _with_dates(whole, chosen)
         searched, drawn = whole.assign(insensitive=list(leaders)) if leaders else whole, None
         if chosen.search.sample is not None:
             searched, drawn = sampled(searched, chosen.search.sample, chosen.search.seed)
@@ -134,6 +136,21 @@ class Case:
             )
 
 
+def _with_dates(table: Table, policy: Policy) -> Table:
+    """Move the dates that the policy names."""
+    said = policy.dates
+    if said is None:
+        return table
+    for name in said.columns:
+        if table.roles.get(name) is not Role.INSENSITIVE:
+            raise PolicyError(
+                f"The dates of column '{name}' are to be moved, but it is not insensitive.",
+                hint="What others may know is made coarser instead; what must be distributed as it was stays.",
+            )
+    file = None if said.key_file is None else policy.beside(said.key_file)
+    return shifted(table, said.columns, key_from(file, said.key_variable), said.days)
+
+
 def _persons(table: Table) -> int:
     return table.records if table.subject is None else int(np.count_nonzero(table.counts(table.subject)))
 
@@ -166,6 +183,19 @@ def _check(table: Table, policy: Policy) -> None:
             raise PolicyError(
                 f"Column '{name}' is to show one value for a class, but is no quasi-identifier, or follows another."
             )
+
+
+def prepared(table: Table, policy: Policy) -> Table:
+    """Give columns their roles, and move dates; for a table that is released without a search."""
+    held = policy.apply(table)
+    _check_columns(held, policy)
+    return _with_dates(held, policy)
+
+
+def _check_columns(table: Table, policy: Policy) -> None:
+    """Refuse columns that must not go out as they are."""
+    _check_naming(table, policy)
+    _check_stars(table)
 
 
 def _check_naming(table: Table, policy: Policy) -> None:

@@ -44,19 +44,20 @@ def pseudonym(key: bytes, column: str, value: str) -> str:
     return hmac.new(key, f"{column}{_BETWEEN}{value}".encode(), "sha256").hexdigest()[:_DIGITS]
 
 
-def pseudonymous(column: Column, key: bytes, invented: int = 0) -> tuple[Column, Codes]:
+def pseudonymous(column: Column, key: bytes, invented: int = 0, domain: str | None = None) -> tuple[Column, Codes]:
     """Replace the values of a column: return the new one, and what each code becomes.
 
-    After these come ``invented`` codes of pseudonyms that belong to nobody.
+    After these come ``invented`` codes of pseudonyms that belong to nobody. ``domain``: where the values come from;
+    columns of the same domain have the same pseudonyms. If nothing is said, it is the name of the column.
 
     >>> column = Column("id", Kind.TEXT, pa.array(["P1", "P2"]))
     >>> made, codes = pseudonymous(column, b"0123456789abcdef", invented=1)
     >>> len(made.values), sorted(codes.tolist())
     (3, [0, 1, 2])
     """
-    labels = column.labels().to_pylist()
-    fakes = [pseudonym(key, f"{column.name}{_BETWEEN}counterfeit", str(number)) for number in range(invented)]
-    made = [pseudonym(key, column.name, label) for label in labels[: len(column.values)]]
+    labels, where = column.labels().to_pylist(), domain or column.name
+    fakes = [pseudonym(key, f"{where}{_BETWEEN}counterfeit", str(number)) for number in range(invented)]
+    made = [pseudonym(key, where, label) for label in labels[: len(column.values)]]
     texts = sorted({*made, *fakes})
     if len(texts) < len(made) + len(fakes):
         raise ReleaseError(f"Two values of column '{column.name}' have the same pseudonym.", hint="Use another key.")

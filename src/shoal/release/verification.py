@@ -66,7 +66,7 @@ def verify(
 ) -> tuple[Verified, ...]:
     """Read a written release again, see that it is what was promised, and judge it by every requirement."""
     found = _read(source, promised, options or {})
-    _check(found, promised)
+    check_same(found, promised)
     return judged(found, promised, original, requirements)
 
 
@@ -110,7 +110,7 @@ def _read(source: Path | Stored, promised: Table, options: Mapping[str, Any]) ->
     return read(source, text=list(promised.quasi), suppressed=SUPPRESSED, engine=engine, **options)
 
 
-def _check(found: Table, promised: Table) -> None:
+def check_same(found: Table, promised: Table) -> None:
     """Refuse a file that is not what was promised: all rows of what models read must be there, each as often."""
     if found.names != promised.names or found.records != promised.records:
         raise ReleaseError(

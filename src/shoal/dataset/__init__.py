@@ -1,0 +1,1 @@
+"""Datasets: tables that belong together, such as patients, their admissions, and what the laboratory found."""

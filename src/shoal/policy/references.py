@@ -1,0 +1,61 @@
+"""References: which tables name records of which others, and in which order they can be dealt with."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+
+from shoal.errors import did_you_mean, listed
+from shoal.policy.tables import TablePolicy
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """``column`` of a table names records of another, by what that one has in ``key``."""
+
+    table: str
+    column: str
+    other: str
+    key: str
+
+    def __str__(self) -> str:
+        return f"{self.table}.{self.column} → {self.other}.{self.key}"
+
+
+def references(tables: Mapping[str, TablePolicy]) -> tuple[Reference, ...]:
+    """Return all references of some tables.
+
+    >>> [str(one) for one in references({"stays": TablePolicy(refers={"patient": "patients.id"})})]
+    ['stays.patient → patients.id']
+    """
+    found = []
+    for name, said in tables.items():
+        for column, where in said.refers.items():
+            other, _, key = where.partition(".")
+            found.append(Reference(name, column, other, key))
+    return tuple(found)
+
+
+def in_order(tables: Mapping[str, TablePolicy]) -> tuple[str, ...]:
+    """Return the names of tables, those that others refer to first."""
+    sorter: TopologicalSorter[str] = TopologicalSorter({name: [] for name in tables})
+    for one in references(tables):
+        sorter.add(one.table, one.other)
+    return tuple(sorter.static_order())
+
+
+def domain(tables: Mapping[str, TablePolicy], table: str, column: str) -> str:
+    """Return the column where what a column holds comes from: those with the same one have the same pseudonyms."""
+    where = tables[table].refers.get(column)
+    return f"{table}.{column}" if where is None else domain(tables, *where.split(".", maxsplit=1))
+
+
+def check_references(tables: Mapping[str, TablePolicy]) -> None:
+    """Refuse references to what is not there, and tables that refer to each other in a circle."""
+    for one in references(tables):
+        if one.other not in tables:
+            hint = did_you_mean(one.other, tables) or f"Known are {listed(tables)}."
+            raise ValueError(f"table '{one.table}' refers to '{one.other}', which is none of the tables. {hint}")
+    try:
+        in_order(tables)
+    except CycleError:
+        raise ValueError("tables refer to each other in a circle") from None

@@ -1,0 +1,41 @@
+"""What a policy says about tables that belong together."""
+
+from typing import Any, Literal
+
+from pydantic import Field, field_validator
+
+from shoal.policy.columns import ColumnPolicy, role_or_table, short_form
+from shoal.policy.requirements import AnyRequirement
+from shoal.policy.search import Search
+from shoal.table.options import Options
+from shoal.validation import Checked
+
+
+class TablePolicy(Checked):
+    """What is said about one table of several; what is not said here is what the policy says for all."""
+
+    columns: dict[str, ColumnPolicy] = Field(default_factory=dict, json_schema_extra=role_or_table)
+    refers: dict[str, str] = Field(
+        default_factory=dict, description='columns that name records of other tables: patient = "patients.patient"'
+    )
+    orphans: Literal["refuse", "drop"] = Field(
+        default="refuse", description="what to do with records that refer to none of another table"
+    )
+    subject: str | None = Field(default=None, description="the column that says whose row it is, if not as in [data]")
+    require: list[AnyRequirement] | None = Field(default=None, description="what its release must fulfil")
+    search: Search | None = Field(default=None, description="what the search for its release may do")
+    read: Options | None = Field(default=None, description="how it is read, where it cannot be found out")
+
+    @field_validator("columns", mode="before")
+    @classmethod
+    def _short(cls, columns: Any) -> Any:
+        return short_form(columns)
+
+    @field_validator("refers")
+    @classmethod
+    def _named(cls, refers: dict[str, str]) -> dict[str, str]:
+        for where in refers.values():
+            table, dot, column = where.partition(".")
+            if not (table and dot and column):
+                raise ValueError('a column refers to a table and its column: "patients.patient_id"')
+        return refers

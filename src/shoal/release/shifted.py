@@ -1,0 +1,105 @@
+"""Shifted dates: all dates of a person are moved by the same number of days, which hangs on a key."""
+
+import hmac
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.engines.derived import DerivedEngine
+from shoal.engines.memory import MemoryEngine
+from shoal.errors import PolicyError
+from shoal.kernels.translation import Codes, narrowest
+from shoal.table.column import Column
+from shoal.table.kind import Kind
+from shoal.table.table import Table
+
+_CHUNK = 1 << 20
+_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
+
+
+def offset(key: bytes, person: str, days: int) -> int:
+    """Return by how many days the dates of a person are moved: never by none, and at most so many.
+
+    >>> offset(b"0123456789abcdef", "P1", 365) == offset(b"0123456789abcdef", "P1", 365)
+    True
+    >>> {offset(b"0123456789abcdef", f"P{number}", 1) for number in range(20)} == {-1, 1}
+    True
+    """
+    drawn = int.from_bytes(hmac.digest(key, f"\x1fdates\x1f{person}".encode(), "sha256")) % (2 * days)
+    return drawn - days if drawn < days else drawn - days + 1
+
+
+def shifted(table: Table, columns: Sequence[str], key: bytes, days: int) -> Table:
+    """Move the dates of each person.
+
+    >>> import shoal
+    >>> from datetime import date
+    >>> stays = {"id": [1, 1], "came": [date(2024, 1, 31), None], "left": [date(2024, 2, 2), None]}
+    >>> found = shifted(shoal.read(stays).assign(subject="id"), ["came", "left"], b"0123456789abcdef", 365).to_arrow()
+    >>> came, left = found.column("came").to_pylist()[0], found.column("left").to_pylist()[0]
+    >>> came == date(2024, 1, 31), (left - came).days, found.column("came").to_pylist()[1]
+    (False, 2, None)
+    """
+    subject = table.subject
+    if subject is None:
+        raise PolicyError(
+            "Dates are to be moved, but no column says whose they are.", hint="Name it in the policy: [data] subject."
+        )
+    persons = table[subject].labels().to_pylist()
+    offsets = np.array([0 if one is None else offset(key, one, days) for one in persons], np.int64)
+    filled = [name for name in columns if len(table[name].values)]  # where nothing is, nothing moves
+    moves = {name: _Move.of(table, name, subject, offsets) for name in filled}
+    made = tuple(moves[one.name].column if one.name in moves else one for one in table.columns)
+    sizes = {one.name: one.size for one in made}
+    engine = DerivedEngine(table.engine, {name: ((name, subject), move) for name, move in moves.items()}, sizes)
+    held = replace(table, columns=made, engine=engine)
+    return held.held() if isinstance(table.engine, MemoryEngine) else held
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Move:
+    """What the codes of a column and of the subject become together.
+
+    ``numbers``: the dates as they were; ``steps``: how far each person's are moved; ``found``: the dates as they are.
+    """
+
+    column: Column
+    numbers: NDArray[np.int64]
+    steps: NDArray[np.int64]
+    found: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, table: Table, name: str, subject: str, offsets: NDArray[np.int64]) -> "_Move":
+        before = table[name]
+        if before.kind not in {Kind.DATE, Kind.DATETIME} or before.suppressed:
+            raise PolicyError(f"Column '{name}' is to be moved, but it does not hold dates only.")
+        arrow = before.values.type
+        numbers = _numbers(before.values)
+        steps = offsets * (_DAY[arrow.unit] if pa.types.is_timestamp(arrow) else 1)
+        seen = [np.zeros(0, np.int64), *(np.unique(part) for part in _moved(table, name, subject, numbers, steps))]
+        found = np.unique(np.concatenate(seen))
+        values = pa.array(found).cast(pa.int32()).cast(arrow) if arrow == pa.date32() else pa.array(found).cast(arrow)
+        return cls(replace(before, values=values), numbers, steps, found)
+
+    def __call__(self, codes: Codes, persons: Codes) -> Codes:
+        there = codes < len(self.numbers)
+        moved = self.numbers[np.where(there, codes, 0)] + self.steps[persons]
+        places = np.where(there, np.searchsorted(self.found, moved), len(self.found))
+        return places.astype(narrowest(max(self.column.size, 1)))
+
+
+def _numbers(values: pa.Array) -> NDArray[np.int64]:
+    whole = values.cast(pa.int32()).cast(pa.int64()) if values.type == pa.date32() else values.cast(pa.int64())
+    return np.asarray(whole)
+
+
+def _moved(
+    table: Table, name: str, subject: str, numbers: NDArray[np.int64], steps: NDArray[np.int64]
+) -> Iterator[NDArray[np.int64]]:
+    """Yield all dates as they will be."""
+    for codes, persons in table.engine.chunks([name, subject], _CHUNK):
+        there = codes < len(numbers)
+        yield numbers[codes[there]] + steps[persons[there]]

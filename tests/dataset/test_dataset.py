@@ -1,0 +1,376 @@
+"""Tables that belong together: what refers to what still does, nobody is left who was left out, dates move together."""
+
+import hmac
+import json
+import sys
+from collections import Counter, defaultdict
+from datetime import date, timedelta
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import shoal
+from shoal.cli import main
+from shoal.dataset import release as module
+from shoal.errors import PolicyError, ReadError, ReleaseError, WriteError
+from shoal.release.shifted import offset
+
+KEY = "a key of sixteen"
+POLICY = """
+version = 1
+data.subject = "patient"
+pseudonyms.key_variable = "SHOAL_TEST_KEY"
+dates = { key_variable = "SHOAL_TEST_KEY", columns = ["came", "left", "taken"], days = 100 }
+require = [{ model = "k-anonymity", k = 5 }]
+search.suppression = 0.3
+[tables.patients.columns]
+name = "direct"
+sex = "quasi"
+age = { role = "quasi", hierarchy = { kind = "interval", widths = [10, 50] } }
+[tables.stays]
+refers.patient = "patients.patient"
+[tables.stays.columns]
+ward = "quasi"
+came = "insensitive"
+left = "insensitive"
+dx = "sensitive"
+[tables.lab]
+refers.stay = "stays.stay"
+[tables.lab.columns]
+taken = "insensitive"
+sodium = "insensitive"
+"""
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch):
+    monkeypatch.setenv("SHOAL_TEST_KEY", KEY)
+
+
+def hospital(people=400, seed=3):
+    rng = np.random.default_rng(seed)
+    number = rng.integers(0, 4, people)
+    who = np.repeat(np.arange(people), number)
+    start = [date(2024, 1, 1) + timedelta(int(day)) for day in rng.integers(0, 300, len(who))]
+    stays = len(who)
+    of_stay = rng.integers(0, stays, 3 * stays)
+    return {
+        "patients": {
+            "patient": [f"P{one:04}" for one in range(people)],
+            "name": [f"Name {one}" for one in range(people)],
+            "sex": np.array(["f", "m"])[rng.integers(0, 2, people)].tolist(),
+            "age": rng.integers(20, 90, people).tolist(),
+        },
+        "stays": {
+            "stay": list(range(1000, 1000 + stays)),
+            "patient": [f"P{one:04}" for one in who],
+            "ward": np.array(["A", "B", "C"])[rng.integers(0, 3, stays)].tolist(),
+            "came": start,
+            "left": [None if one % 17 == 0 else day + timedelta(one % 9) for one, day in enumerate(start)],
+            "dx": np.array(["flu", "gout"])[rng.integers(0, 2, stays)].tolist(),
+        },
+        "lab": {
+            "stay": [int(1000 + one) for one in of_stay],
+            "taken": [start[one] + timedelta(1) for one in of_stay],
+            "sodium": rng.integers(130, 150, len(of_stay)).tolist(),
+        },
+    }
+
+
+def anonymized(tables=None, text=POLICY):
+    return shoal.anonymize_dataset(tables or hospital(), shoal.Policy.parse(text))
+
+
+def rows(table):
+    return table.to_arrow().to_pylist()
+
+
+def pseudonym(domain, value):
+    return hmac.new(KEY.encode(), f"{domain}\x1f{value}".encode(), "sha256").hexdigest()[:20]
+
+
+def test_every_record_refers_to_one_that_is_there():
+    found = anonymized().tables
+    patients = Counter(row["patient"] for row in rows(found["patients"]))
+    stays = Counter(row["stay"] for row in rows(found["stays"]))
+    assert set(patients.values()) == set(stays.values()) == {1}
+    assert {row["patient"] for row in rows(found["stays"])} <= set(patients)
+    assert {row["stay"] for row in rows(found["lab"])} <= set(stays)
+    assert found["patients"].names == ("patient", "sex", "age")
+    assert found["lab"].names == ("stay", "taken", "sodium")
+
+
+def test_pseudonyms_are_those_of_the_column_that_is_referred_to():
+    given = hospital()
+    found = anonymized(given).tables
+    people = {pseudonym("patients.patient", one) for one in given["patients"]["patient"]}
+    stays = {pseudonym("stays.stay", one) for one in given["stays"]["stay"]}
+    assert {row["patient"] for row in rows(found["stays"])} <= people
+    assert {row["stay"] for row in rows(found["lab"])} <= stays
+
+
+def test_who_knows_a_person_and_one_stay_finds_k_persons():
+    found = anonymized().tables
+    shown = {row["patient"]: (row["sex"], row["age"]) for row in rows(found["patients"])}
+    assert min(Counter(shown.values()).values()) >= 5
+    persons = defaultdict(set)
+    for row in rows(found["stays"]):
+        persons[shown[row["patient"]], row["ward"]].add(row["patient"])
+    assert len(persons) > 2
+    assert min(map(len, persons.values())) >= 5
+
+
+def test_dates_of_a_person_move_together_in_all_tables():
+    given = hospital()
+    found = anonymized(given).tables
+    by_pseudonym = {pseudonym("stays.stay", one): place for place, one in enumerate(given["stays"]["stay"])}
+    moved = defaultdict(set)
+    for row in rows(found["stays"]):
+        place = by_pseudonym[row["stay"]]
+        for name in ("came", "left"):
+            before = given["stays"][name][place]
+            assert (row[name] is None) is (before is None)
+            if before is not None:
+                moved[given["stays"]["patient"][place]].add((row[name] - before).days)
+    taken = defaultdict(Counter)
+    for stay, day in zip(given["lab"]["stay"], given["lab"]["taken"], strict=True):
+        taken[stay][day] += 1
+    for row in rows(found["lab"]):
+        place = by_pseudonym[row["stay"]]
+        (days,) = moved[given["stays"]["patient"][place]]
+        taken[given["stays"]["stay"][place]][row["taken"] - timedelta(days)] -= 1
+    released = {given["stays"]["stay"][by_pseudonym[row["stay"]]] for row in rows(found["stays"])}
+    assert all(not any(taken[stay].values()) for stay in released)
+    assert all(len(days) == 1 for days in moved.values())
+    assert all(0 < abs(next(iter(days))) <= 100 for days in moved.values())
+    assert {person: next(iter(days)) for person, days in moved.items()} == {
+        person: offset(KEY.encode(), person, 100) for person in moved
+    }
+    assert len({next(iter(days)) for days in moved.values()}) > 50
+
+
+def test_who_is_left_out_is_left_out_of_all():
+    given = hospital()
+    given["patients"]["age"][0] = 1000  # nobody is like this one
+    text = (
+        POLICY.replace("widths = [10, 50] }", "widths = [10] }")
+        .replace("search.suppression = 0.3", "search = { suppression = 0.3, levels = { age = [0, 1] } }")
+        .replace("[tables.stays]", "[tables.stays]\nsearch.suppression = 0.9")
+    )
+    found = anonymized(given, text)
+    gone = pseudonym("patients.patient", "P0000")
+    assert gone not in {row["patient"] for row in rows(found.tables["patients"])}
+    assert gone not in {row["patient"] for row in rows(found.tables["stays"])}
+    assert found.parts["stays"].followed > 0
+    assert any("left out with what they refer to" in note for note in found.notes)
+
+
+def test_the_same_bytes_whatever_the_order_of_rows(tmp_path):
+    given = hospital()
+    anonymized(given).save(tmp_path / "a", suffix=".csv")
+    rng = np.random.default_rng(1)
+    for name, table in given.items():
+        order = rng.permutation(len(next(iter(table.values()))))
+        given[name] = {column: [values[one] for one in order] for column, values in table.items()}
+    anonymized(given).save(tmp_path / "b", suffix=".csv")
+    for name in ("patients.csv", "stays.csv", "lab.csv", "dataset.manifest.json"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_manifests_tell_what_holds_and_no_key(tmp_path):
+    found = anonymized().save(tmp_path / "out")
+    assert [path.name for path in found] == [
+        "patients.parquet", "stays.parquet", "lab.parquet", "dataset.manifest.json", "dataset.internal.json"
+    ]  # fmt: skip
+    told = json.loads((tmp_path / "out" / "dataset.manifest.json").read_text())
+    assert told["references"] == ["stays.patient → patients.patient", "lab.stay → stays.stay"]
+    assert told["tables"]["stays"]["pseudonyms"] == ["patient", "stay"]
+    assert told["tables"]["stays"]["moved_dates"] == ["came", "left"]
+    internal = (tmp_path / "out" / "dataset.internal.json").read_text()
+    assert json.loads(internal)["tables"]["patients"]["left_out"] == ["name"]
+    assert KEY not in internal
+    shoal.Policy.model_validate(json.loads(internal)["policy"])
+
+
+def test_what_all_records_of_a_person_tell_is_said():
+    found = anonymized()
+    alone, persons = found.parts["stays"].alone
+    shown = {row["patient"]: (row["sex"], row["age"]) for row in rows(found.tables["patients"])}
+    profiles = defaultdict(Counter)
+    for row in rows(found.tables["stays"]):
+        profiles[row["patient"]][shown[row["patient"]], row["ward"]] += 1
+    counts = Counter(frozenset(profile.items()) for profile in profiles.values())
+    assert (alone, persons) == (sum(count == 1 for count in counts.values()), len(profiles))
+    assert alone > 0
+    assert any("all records of a person" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("orphan", [None, "P9999"])
+def test_orphans_are_refused_or_dropped(orphan):
+    given = hospital()
+    given["stays"]["patient"][5] = orphan
+    stay = given["stays"]["stay"][5]
+    dropped = given["lab"]["stay"].count(stay)
+    with pytest.raises(ReleaseError, match="1 record of the table 'stays' refer"):
+        anonymized(given)
+    text = POLICY.replace("[tables.stays]", '[tables.stays]\norphans = "drop"')
+    found = anonymized(given, text)
+    assert found.parts["stays"].orphans == 1
+    assert found.parts["lab"].followed >= dropped
+    assert "stays: 1 record referred to nothing, and are left out." in found.notes
+
+
+def test_keys_must_be_keys():
+    given = hospital()
+    given["patients"]["patient"][1] = given["patients"]["patient"][0]
+    with pytest.raises(PolicyError, match="several records"):
+        anonymized(given)
+    given = hospital()
+    given["stays"]["stay"][1] = None
+    with pytest.raises(PolicyError, match="empty in some records"):
+        anonymized(given)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ('pseudonyms.key_variable = "SHOAL_TEST_KEY"', "", "pseudonyms"),
+        ('"patients.patient"', '"people.patient"', "none of the tables"),
+        ('"patients.patient"', '"patients"', "a table and its column"),
+        ("[tables.patients.columns]", '[tables.patients]\nrefers.x = "lab.x"\n[tables.patients.columns]', "circle"),
+        ("[tables.patients.columns]", 'columns.x = "quasi"\n[tables.patients.columns]', "under each of them"),
+        ('columns = ["came"', 'columns = ["cmae", "came"', "which no table has"),
+        ('came = "insensitive"', 'came = "quasi"', "not insensitive"),
+        ("search.suppression = 0.3", 'search = { suppression = 0.3, recoding = "mondrian" }', "refers to another"),
+        ("search.suppression = 0.3", 'search = { suppression = 0.3, outliers = "counterfeits" }', "must be left out"),
+        ('sex = "quasi"', 'sexx = "quasi"', "does not fit"),
+    ],
+)
+def test_what_is_wrong_with_a_policy_is_told(old, new, says):
+    with pytest.raises(PolicyError, match=says):
+        anonymized(text=POLICY.replace(old, new))
+
+
+def test_a_policy_of_several_tables_is_not_one_of_a_single_one():
+    policy = shoal.Policy.parse(POLICY)
+    with pytest.raises(PolicyError, match="several tables"):
+        shoal.anonymize(hospital()["patients"], policy)
+    with pytest.raises(PolicyError, match="names no tables"):
+        shoal.anonymize_dataset(hospital(), shoal.Policy.parse("version = 1"))
+    with pytest.raises(PolicyError, match="Did you mean 'patients'"):
+        policy.of("patient")
+    assert shoal.assess(hospital()["patients"], policy.of("patients")) is not None
+
+
+def test_read_from_a_folder(tmp_path):
+    given = hospital()
+    (tmp_path / "in").mkdir()
+    for name, suffix in (("patients", ".csv"), ("stays", ".parquet"), ("lab", ".csv")):
+        shoal.write(shoal.read(given[name]), tmp_path / "in" / f"{name}{suffix}")
+    found = shoal.anonymize_dataset(tmp_path / "in", shoal.Policy.parse(POLICY))
+    assert [path.name for path in found.save(tmp_path / "out")[:3]] == ["patients.csv", "stays.parquet", "lab.csv"]
+    assert rows(found.tables["lab"]) == rows(anonymized(given).tables["lab"])
+    with pytest.raises(WriteError, match="already"):
+        found.save(tmp_path / "out")
+    found.save(tmp_path / "out", force=True)
+    shoal.write(shoal.read(given["lab"]), tmp_path / "in" / "lab.parquet")
+    with pytest.raises(ReadError, match="2 files of the table 'lab'"):
+        shoal.anonymize_dataset(tmp_path / "in", shoal.Policy.parse(POLICY))
+    (tmp_path / "in" / "stays.parquet").unlink()
+    with pytest.raises(ReadError, match="no file of the table 'stays'"):
+        shoal.anonymize_dataset(tmp_path / "in", shoal.Policy.parse(POLICY))
+
+
+def test_nothing_appears_unless_everything_is_as_promised(tmp_path, monkeypatch):
+    found = anonymized()
+    written = module.write
+
+    def tampered(table, path, **options):
+        if path.name.startswith("lab"):
+            column = table["stay"]
+            other = pa.array([*column.values.to_pylist()[:-1], "f" * 21])
+            codes = np.arange(column.size, dtype=np.uint32)
+            table = table.recoded({"stay": (type(column)(column.name, column.kind, other), codes)})
+        return written(table, path, **options)
+
+    monkeypatch.setattr(module, "write", tampered)
+    with pytest.raises(ReleaseError, match="refer to nothing"):
+        found.save(tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.undo()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "lab.parquet").write_text("mine")
+    with pytest.raises(WriteError):
+        found.save(tmp_path / "out")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["lab.parquet"]
+
+
+def test_a_class_that_is_too_small_when_joined_is_found_in_the_files(tmp_path, monkeypatch):
+    number = range(10)
+    patients = {"patient": list(number), "name": ["x"] * 10, "sex": ["f"] * 5 + ["m"] * 5, "age": [30] * 10}
+    stays = {"stay": list(number), "patient": list(number), "ward": ["A"] * 5 + ["B"] * 5, "dx": ["flu"] * 10}
+    days = {name: [date(2024, 1, 1)] * 10 for name in ("came", "left")}
+    lab = {"stay": [1], "taken": [date(2024, 1, 1)], "sodium": [140]}
+    found = anonymized({"patients": patients, "stays": {**stays, **days}, "lab": lab})
+    assert set(found.tables["stays"]["ward"].values.to_pylist()) == {"A", "B"}
+    written = module.write
+
+    def tampered(table, path, **options):
+        if path.name.startswith("patients"):  # persons swap pseudonyms: each table alone is as it was
+            column = table["patient"]
+            codes = np.roll(np.arange(column.size, dtype=np.uint32), 3)
+            table = table.recoded({"patient": (column, codes)})
+        return written(table, path, **options)
+
+    monkeypatch.setattr(module, "write", tampered)
+    with pytest.raises(ReleaseError, match="does not meet"):
+        found.save(tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_command_line(tmp_path, capsys, monkeypatch):
+    (tmp_path / "in").mkdir()
+    for name, table in hospital().items():
+        shoal.write(shoal.read(table), tmp_path / "in" / f"{name}.csv")
+    (tmp_path / "policy.toml").write_text(POLICY)
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["shoal", "anonymize", "in", "-p", "policy.toml", *words])
+        try:
+            main()
+        except SystemExit as ended:
+            return ended.code, "".join(capsys.readouterr())
+        raise AssertionError
+
+    code, told = run("-o", "out")
+    assert code == 0, told
+    assert "released in 3 tables" in told
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "dataset.internal.json", "dataset.manifest.json", "lab.csv", "patients.csv", "stays.csv"
+    ]  # fmt: skip
+    code, told = run("--dry-run", "--json")
+    assert code == 0
+    assert set(json.loads(told)["result"]["tables"]) == {"patients", "stays", "lab"}
+    assert run("--frontier")[0] == 2
+    assert run("-o", "out2", "--separator", ";")[0] == 2
+    assert run("-o", "out")[0] == 2
+
+
+@given(st.integers(1, 40), st.integers(0, 10_000), st.sampled_from([1, 2, 3]))
+def test_whatever_the_data_a_release_holds_together(people, seed, k):
+    tables = hospital(people, seed)
+    text = POLICY.replace("k = 5", f"k = {k}").replace("suppression = 0.3", "suppression = 1.0")
+    try:
+        found = anonymized(tables, text).tables
+    except ReleaseError:
+        return
+    shown = {row["patient"]: (row["sex"], row["age"]) for row in rows(found["patients"])}
+    persons = defaultdict(set)
+    for row in rows(found["stays"]):
+        persons[shown[row["patient"]], row["ward"]].add(row["patient"])
+    assert min([k, *Counter(shown.values()).values(), *map(len, persons.values())]) >= k
+    assert {row["stay"] for row in rows(found["lab"])} <= {row["stay"] for row in rows(found["stays"])}
