@@ -1,5 +1,6 @@
 """The tour: every stage that exists, on the made-up hospital, in plain words."""
 
+from hashlib import sha256
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,6 +12,7 @@ from shoal import charts
 from shoal.anonymization import anonymize
 from shoal.assessment import Assessment, assess
 from shoal.battery import attack
+from shoal.dataset.anonymization import anonymize_dataset
 from shoal.demo import hospital
 from shoal.errors import WriteError
 from shoal.hierarchy.hierarchy import Hierarchy
@@ -58,6 +60,7 @@ def tour(folder: Path, console: "Console", *, patients: int, seed: int, force: b
     _show_release(release, folder, console, force=force)
     _show_attack(release, table, register, console)
     _show_report(release, table, register, folder, console, force=force)
+    _show_together(folder, console, seed=seed, force=force)
     _show_end(folder, console)
 
 
@@ -261,8 +264,27 @@ def _show_report(  # noqa: PLR0913 - what a step of the tour has at hand
     console.print("  [dim]Open them in a browser; they need no network, and print well.[/dim]")
 
 
+def _show_together(folder: Path, console: "Console", *, seed: int, force: bool) -> None:
+    _heading(console, 11, "Patients and admissions go out together, and still belong together")
+    for name, content in (
+        ("together.toml", files("shoal.demo").joinpath("together.toml").read_bytes()),
+        ("demo.key", sha256(f"the demo hospital {seed}".encode()).hexdigest().encode()),
+    ):
+        with replacing(folder / name, force=force) as beside:
+            beside.write_bytes(content)
+    release = anonymize_dataset(folder, folder / "together.toml")
+    for name, part in release.parts.items():
+        found = () if part.release is None else part.release.requirements
+        attained = ", ".join(one.verdict.attained for one in found)
+        console.print(f"  {name:<11} {part.table.records:>6,} records, [bold]{attained}[/bold]")
+    console.print("  Whoever knows a patient and one admission finds eleven patients or more.")
+    console.print("  [dim]Keys are pseudonyms, dates have moved; every admission still has its patient.[/dim]")
+    release.save(folder / "together", force=force)
+    console.print(f"  {folder / 'together'}")
+
+
 def _show_end(folder: Path, console: "Console") -> None:
-    _heading(console, 11, "Your turn")
+    _heading(console, 12, "Your turn")
     console.print(f"  shoal assess {folder / 'patients.csv'} --policy {folder / 'policy.toml'}")
     console.print("  [dim]shows all of this on one screen, for your own files as well[/dim]")
     console.print(f"  shoal peers {folder / 'patients.csv'} --policy {folder / 'policy.toml'} --person 0")
