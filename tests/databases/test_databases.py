@@ -376,7 +376,9 @@ def test_what_a_server_cannot_hold_is_refused_before(server):
 def test_a_sample_tells_how_many_there_are(server):
     shoal.write(shoal.read(patients(5000)), url(server, "patients"))
     table, records = read_sample(url(server, "patients"), most=500)
-    assert (table.records, records) == (500, 5000)
+    assert records == 5000
+    assert 300 < table.records < 700
+    assert read_sample(url(server, "patients"), most=500)[0].to_arrow() == table.to_arrow()
     assert shoal.plan(url(server, "patients"), shoal.Policy.parse(POLICY)).records == 5000
 
 

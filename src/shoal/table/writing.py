@@ -11,8 +11,9 @@ from typing import Any
 from shoal.errors import WriteError, listed
 from shoal.progress import Hook, silent
 from shoal.table.column import SUPPRESSED, Column, as_text
-from shoal.table.databases.database import Address, Database, Stored, database_of, is_address
-from shoal.table.formats.format import Format, format_of
+from shoal.table.databases.database import Address, Stored, database_of, is_address
+from shoal.table.formats.format import format_of
+from shoal.table.holder import Holder
 from shoal.table.options import Written, check_separator
 from shoal.table.table import Table
 
@@ -89,7 +90,7 @@ def _check_separator(separator: str | None) -> None:
     raise WriteError(f"The file cannot be written: {message}.")
 
 
-def check(table: Table, chosen: Format | Database) -> None:
+def check(table: Table, chosen: Holder) -> None:
     """Refuse a table that the format or database cannot hold, naming the column and the reason."""
     if not table.columns:
         raise WriteError("A table without columns cannot be written.")

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from shoal.errors import ReadError, did_you_mean, listed
 from shoal.progress import Hook
 from shoal.registry import Registry
-from shoal.table.column import Column
+from shoal.table.holder import Holder
 from shoal.table.options import Options
 from shoal.table.table import Table
 
@@ -129,10 +129,9 @@ class Stored(ABC):
         """Read at most about so many of its records, from all over it; and tell how many it has."""
 
 
-class Database(ABC):
+class Database(Holder, ABC):
     """A kind of database: how tables are read and written, and what they cannot hold."""
 
-    name: ClassVar[str]
     schemes: ClassVar[tuple[str, ...]]
 
     @abstractmethod
@@ -147,16 +146,6 @@ class Database(ABC):
 
         Whoever looks at the name sees the old table or the whole new one. If anything fails, nothing is left.
         """
-
-    def refusal(self, column: Column) -> str | None:
-        """Say why a column cannot be held so that equal values come back, or None if it can."""
-        del column
-        return None
-
-    def table_refusal(self, table: Table) -> str | None:
-        """Say why a table of this shape cannot be held, or None if it can."""
-        del table
-        return None
 
 
 def is_address(source: object) -> TypeGuard[str | Address]:

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from shoal.progress import Hook, Progress
 from shoal.table.column import Column
 from shoal.table.databases.database import DATABASES
-from shoal.table.databases.server import ROWS, Server, plain_cells
+from shoal.table.databases.server import ROWS, Server, beside, plain_cells
 from shoal.table.table import Table
 
 if TYPE_CHECKING:
@@ -35,19 +35,14 @@ class Mariadb(Server):
         "mysql_charset": "utf8mb4",
         "mysql_collate": "utf8mb4_bin",
     }
-    random = "rand()"
+    random = "rand(0)"
     longest_name = 64
     longest = 64  # a row has room for 65,535 bytes of such texts
 
     def rename(self, connection: "sa.Connection", hidden: "sa.Table", name: str, *, there: bool) -> None:
         """Rename the old and the new table in one step."""
-        of = connection.dialect.identifier_preparer
-        schema = f"{of.quote_schema(hidden.schema)}." if hidden.schema else ""
-        new, target, old = (
-            of.format_table(hidden),
-            f"{schema}{of.quote(name)}",
-            f"{schema}{of.quote(f'{hidden.name}_old')}",
-        )
+        new = connection.dialect.identifier_preparer.format_table(hidden)
+        target, old = (beside(connection, hidden, one) for one in (name, f"{hidden.name}_old"))
         if there:
             connection.exec_driver_sql(f"RENAME TABLE {target} TO {old}, {new} TO {target}")
             connection.exec_driver_sql(f"DROP TABLE {old}")

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.table.databases.database import DATABASES, Address
-from shoal.table.databases.server import Server
+from shoal.table.databases.server import Server, beside
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
@@ -36,12 +36,12 @@ class Oracle(Server):
     def rename(self, connection: "sa.Connection", hidden: "sa.Table", name: str, *, there: bool) -> None:
         """Put the old table aside, give the new one its name, and drop the old one."""
         of = connection.dialect.identifier_preparer
-        schema, old = f"{of.quote_schema(hidden.schema)}." if hidden.schema else "", of.quote(f"{hidden.name}_old")
+        old = f"{hidden.name}_old"
         if there:
-            connection.exec_driver_sql(f"ALTER TABLE {schema}{of.quote(name)} RENAME TO {old}")
+            connection.exec_driver_sql(f"ALTER TABLE {beside(connection, hidden, name)} RENAME TO {of.quote(old)}")
         connection.exec_driver_sql(f"ALTER TABLE {of.format_table(hidden)} RENAME TO {of.quote(name)}")
         if there:
-            connection.exec_driver_sql(f"DROP TABLE {schema}{old}")
+            connection.exec_driver_sql(f"DROP TABLE {beside(connection, hidden, old)}")
 
     def plain(self, arrow: pa.DataType) -> "TypeEngine[Any]":
         """Return the type of numbers or times."""

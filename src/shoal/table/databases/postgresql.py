@@ -12,7 +12,7 @@ from pyarrow import csv
 
 from shoal.progress import Hook
 from shoal.table.databases.database import DATABASES
-from shoal.table.databases.server import Server, plain_batches, unreadable
+from shoal.table.databases.server import Server, beside, plain_batches, unreadable
 from shoal.table.table import Table
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class Postgresql(Server):
     name = "postgresql"
     schemes = ("postgresql", "postgres")
     driver, package = "postgresql+psycopg", "psycopg"
-    session = ("SET TIME ZONE 'UTC'", "SET client_encoding TO 'UTF8'", "SET DateStyle TO ISO")
+    session = ("SET TIME ZONE 'UTC'", "SET client_encoding TO 'UTF8'", "SET DateStyle TO ISO", "SELECT setseed(0)")
     snapshot = "REPEATABLE READ"
     longest_name = 63
 
@@ -34,8 +34,7 @@ class Postgresql(Server):
         """Rename within the transaction."""
         of = connection.dialect.identifier_preparer
         if there:
-            old = f"{of.quote_schema(hidden.schema)}." if hidden.schema else ""
-            connection.exec_driver_sql(f"DROP TABLE {old}{of.quote(name)}")
+            connection.exec_driver_sql(f"DROP TABLE {beside(connection, hidden, name)}")
         connection.exec_driver_sql(f"ALTER TABLE {of.format_table(hidden)} RENAME TO {of.quote(name)}")
 
     def text(self, longest: int) -> "TypeEngine[Any]":

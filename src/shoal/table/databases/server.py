@@ -32,7 +32,7 @@ class Server(Database):
 
     ``transactional``: whether making a table belongs to a transaction, and can be undone. ``session``: what every
     connection is told first. ``snapshot``: how reading twice gives the same. ``made``: how tables are made. ``random``:
-    what makes a random number for each row.
+    what makes a random number from 0 to 1 for each row.
     """
 
     driver: ClassVar[str]
@@ -226,6 +226,12 @@ def _readable(cells: pa.Array | None, name: str) -> pa.Array:
     if cells is None:
         raise unreadable(name)
     return cells
+
+
+def beside(connection: "sa.Connection", table: "sa.Table", name: str) -> str:
+    """Return the name of another table in the same schema, as SQL wants it."""
+    of = connection.dialect.identifier_preparer
+    return f"{of.quote_schema(table.schema)}.{of.quote(name)}" if table.schema else of.quote(name)
 
 
 def _names(connection: "sa.Connection") -> list[str]:

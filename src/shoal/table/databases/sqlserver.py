@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.table.databases.database import DATABASES
-from shoal.table.databases.server import Server
+from shoal.table.databases.server import Server, beside
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
@@ -23,7 +23,7 @@ class SqlServer(Server):
     schemes = ("mssql", "sqlserver")
     driver, package = "mssql+pymssql", "pymssql"
     parameters: ClassVar[Mapping[str, Any]] = {"login_timeout": 10}
-    random = "newid()"
+    random = "abs(checksum(newid())) / 2147483648.0"
     longest = 4000
 
     def rename(self, connection: "sa.Connection", hidden: "sa.Table", name: str, *, there: bool) -> None:
@@ -32,8 +32,7 @@ class SqlServer(Server):
 
         of = connection.dialect.identifier_preparer
         if there:
-            schema = f"{of.quote_schema(hidden.schema)}." if hidden.schema else ""
-            connection.exec_driver_sql(f"DROP TABLE {schema}{of.quote(name)}")
+            connection.exec_driver_sql(f"DROP TABLE {beside(connection, hidden, name)}")
         rename = sa.text("EXEC sp_rename :old, :new, 'OBJECT'")
         connection.execute(rename, {"old": of.format_table(hidden), "new": name})
 

@@ -11,7 +11,7 @@ from shoal.engines.disk import Spool
 from shoal.errors import ReadError, ShoalError, did_you_mean, listed
 from shoal.progress import Hook, silent
 from shoal.registry import Registry
-from shoal.table.column import Column
+from shoal.table.holder import Holder
 from shoal.table.options import Options, Written
 from shoal.table.part import Part
 from shoal.table.raw import Encoded
@@ -22,10 +22,9 @@ _FOR_ALL = ("format", "suppressed", "text", "markers", "columns", "engine")  # o
 FORMATS: Registry["Format"] = Registry("file format", "shoal.table.formats")
 
 
-class Format(ABC):
+class Format(Holder, ABC):
     """A file format: how to read it, how to write it, and what it cannot hold."""
 
-    name: ClassVar[str]
     suffixes: ClassVar[tuple[str, ...]]
     writes: ClassVar[tuple[str, ...]]  # the suffixes that can be written, too
 
@@ -55,16 +54,6 @@ class Format(ABC):
     def write(self, table: Table, path: Path, how: Written, progress: Hook) -> None:
         """Write a table to a file that is not there yet. Everything has been checked."""
         raise NotImplementedError  # of a format that can only be read
-
-    def refusal(self, column: Column) -> str | None:
-        """Say why the format cannot hold a column so that equal values come back, or None if it can."""
-        del column
-        return None
-
-    def table_refusal(self, table: Table) -> str | None:
-        """Say why the format cannot hold a table of this shape, or None if it can."""
-        del table
-        return None
 
 
 def format_of(path: Path, name: str | None = None) -> Format:

@@ -32,7 +32,7 @@ class Speaks(Protocol):
 
     @property
     def random(self) -> str:
-        """What makes a random number for each row."""
+        """What makes a random number from 0 to 1 for each row."""
         ...
 
     def fetch(self, connection: sa.Connection, query: sa.Select[Any], schema: pa.Schema) -> Generator[pa.RecordBatch]:
@@ -71,7 +71,7 @@ class SqlTable(Stored):
             total = self.records()
         query = sa.select(self.table)
         if total > most:
-            query = query.order_by(sa.text(self.server.random)).limit(most)
+            query = query.where(sa.text(f"{self.server.random} < {most / total}"))
         return self._read(query, options, silent), total
 
     def records(self) -> int:
