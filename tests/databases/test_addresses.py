@@ -36,12 +36,21 @@ def test_an_address_that_is_wrong_is_not_quoted(secret):
             assert quote(secret, safe="") not in str(error)
 
 
+@pytest.mark.parametrize("text", ["postgresql:/ann:secret@h/x", "mysql:ann:secret@h/x", "mysql://ann:se/cret@h/x"])
+def test_an_address_with_a_slip_is_not_taken_for_a_path(text):
+    with pytest.raises(ReadError, match="cannot be understood") as caught:
+        shoal.read(text)
+    assert "secret" not in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("text", "yes"),
     [
         ("postgresql://localhost/x", True),
         ("spark:hospital.patients", True),
         ("nowhere://x", True),
+        (" postgresql://ann:secret@localhost/x", True),
+        ("postgresql:/ann:secret@localhost/x", True),
         ("C:\\patients.csv", False),
         ("C:/patients.csv", False),
         ("patients:2024.csv", False),

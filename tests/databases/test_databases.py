@@ -22,8 +22,8 @@ from shoal.errors import ColumnError, ReadError, ReleaseError, ShoalError, Write
 from shoal.table.databases.server import Server
 from shoal.table.reading import read_sample
 
-TEXTS = ["", " ", "a,b", 'say "no"', "O'Neil", "back\\slash", "two\nlines", "\r\n", "NULL", "NaN", "\\N", "\\.", "ä€😀",
-         "%s", ":x", "{x}", "tab\there", "f", "true", "-1", "x" * 300, None]  # fmt: skip
+TEXTS = ["y" * 70_000, "", " ", "a,b", 'say "no"', "O'Neil", "back\\slash", "two\nlines", "\r\n", "NULL", "NaN", "\\N",
+         "\\.", "ä€😀", "%s", ":x", "{x}", "tab\there", "f", "true", "-1", "x" * 300, None]  # fmt: skip
 POLICY = """
 version = 1
 data.subject = "id"
@@ -188,10 +188,46 @@ def test_a_table_that_is_there_is_replaced_only_if_told_to(server):
     shoal.write(first, url(server, "t"))
     with pytest.raises(WriteError, match="already"):
         shoal.write(second, url(server, "t"))
+    for other in (url(server, "t"), url(server, "t").replace("127.0.0.1", "localhost")):
+        with pytest.raises(WriteError, match="read from"):
+            shoal.write(shoal.read(url(server, "t")), other, force=True)
     assert in_order(shoal.read(url(server, "t"))) == first.to_arrow()
     shoal.write(second, url(server, "t"), force=True)
     assert shoal.read(url(server, "t")).to_arrow() == second.to_arrow()
     assert server.tables() == ["t"]
+
+
+def test_a_table_that_others_hang_on_stays(server):
+    shoal.write(shoal.read({"x": [1]}), url(server, "t"))
+    if server.admin.dialect.name == "mysql":
+        server.run("ALTER TABLE t ADD PRIMARY KEY (x)", "CREATE TABLE u (y bigint, FOREIGN KEY (y) REFERENCES t (x))")
+    else:
+        server.run("CREATE VIEW u AS SELECT x FROM t")
+    before = server.tables()
+    with pytest.raises(WriteError):
+        shoal.write(shoal.read({"x": [2]}), url(server, "t"), force=True)
+    assert (server.rows("SELECT x FROM t"), server.tables()) == ([(1,)], before)
+    server.run("DROP TABLE u" if server.admin.dialect.name == "mysql" else "DROP VIEW u")
+
+
+def test_numbers_and_times_are_not_rounded(server):
+    floats, times = [1000001, 1000002, 16777215, 0.12345679], ["23:59:59.999999", "00:00:00"]
+    single = "float" if server.admin.dialect.name == "mysql" else "real"
+    server.run(f"CREATE TABLE n (x {single})", *(f"INSERT INTO n VALUES ({one})" for one in floats))
+    found = shoal.read(url(server, "n")).to_arrow().column("x").to_pylist()
+    assert np.float32(found).tolist() == np.float32(floats).tolist()
+    given = shoal.read(pa.table({"x": pa.array([0.1, 1e-30], pa.float32())}))
+    shoal.write(given, url(server, "single"))
+    assert sorted(shoal.read(url(server, "single"))["x"].values.to_pylist()) == sorted(given["x"].values.to_pylist())
+    server.run("CREATE TABLE c (x time(6))", *(f"INSERT INTO c VALUES ('{one}')" for one in times))
+    assert {str(one) for one in shoal.read(url(server, "c"))["x"].values.to_pylist()} == {*times}
+    if server.admin.dialect.name == "mysql":
+        server.run("INSERT INTO c VALUES ('25:00:00')")
+        with pytest.raises(ColumnError, match="'x'"):
+            shoal.read(url(server, "c"))
+    else:
+        server.run("CREATE TABLE bits (a bit(3), b bit varying(3))", "INSERT INTO bits VALUES (B'001', B'01')")
+        assert shoal.read(url(server, "bits")).to_arrow().to_pydict() == {"a": ["001"], "b": ["01"]}
 
 
 class Cut:
@@ -364,6 +400,7 @@ def test_options_that_mean_nothing_are_refused(server):
 def test_what_a_server_cannot_hold_is_refused_before(server):
     refused = [shoal.read({"x" * 100: [1]}), shoal.read(pa.table({"x": pa.array([1], pa.timestamp("ns"))}))]
     if server.admin.dialect.name == "mysql":
+        refused += [shoal.read({"Age": [1], "age": [2]}), shoal.read({f"c{one}": ["x"] for one in range(300)})]
         refused += [shoal.read({"x": [float("inf")]}), shoal.read({"x": [datetime(2024, 1, 1, tzinfo=UTC)]})]
     else:
         refused += [shoal.read({"x": ["a\0b"]})]

@@ -65,6 +65,6 @@ def _result(table: "Table", policy: Any, output: Path) -> dict[str, Any]:
         "records": table.records,
         "subject": policy.data.subject,
         "columns": columns,
-        "read": dict(table.source.details),
+        "read": {name: said for name, said in table.source.details.items() if name != "stored"},
         "notes": list(table.source.notes),
     }

@@ -66,7 +66,7 @@ def read_sample(source: Any, *, most: int = SAMPLE, progress: Hook | None = None
     chosen = validated(Options, options, where="The reading options", error=ReadError)
     if is_address(source):
         address = Address.parse(source).of(chosen.table)
-        with database_of(address).opened(address) as stored:
+        with database_of(address).opened(address, [address.table]) as (stored,):
             return stored.sample(chosen, most)
     if not isinstance(source, str | Path):
         table = read(source, progress=progress, **options)
@@ -81,7 +81,7 @@ def _read_stored(source: Any, options: Options, progress: Hook) -> Table:
     if options.format is not None:
         raise ReadError("A table of a database has no file format.", hint="Leave format out.")
     address = Address.parse(source).of(options.table)
-    with database_of(address).opened(address) as stored:
+    with database_of(address).opened(address, [address.table]) as (stored,):
         return stored.read(options, progress)
 
 

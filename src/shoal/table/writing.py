@@ -66,12 +66,31 @@ def _write_stored(
     force: bool,
 ) -> str:
     """Write a table to a database."""
-    database = database_of(address)
-    check(table, database)
-    with database.replacing(address, table, progress, force=force) as stored:
+    name = address.table or ""  # the address alone may be a name
+
+    def look(stored: Mapping[str, Stored]) -> None:
         if check_written is not None:
-            check_written(stored, {})
-    return f"{address}, table {address.name}" if address.table else str(address)
+            check_written(stored[name], {})
+
+    return write_stored({name: table}, address, force=force, progress=progress, check_written=look)[0]
+
+
+def write_stored(
+    tables: Mapping[str, Table],
+    address: Address,
+    *,
+    force: bool = False,
+    progress: Hook | None = None,
+    check_written: Callable[[Mapping[str, Stored]], None] | None = None,
+) -> list[str]:
+    """Write tables to a database: all or none; ``check_written`` looks at them before they appear."""
+    database = database_of(address)
+    for table in tables.values():
+        check(table, database)
+    with database.replacing(address, tables, progress or silent, force=force) as stored:
+        if check_written is not None:
+            check_written(stored)
+    return [f"{address}, table {name}" if name else str(address) for name in tables]
 
 
 def _check_options(**given: object) -> None:

@@ -3,7 +3,7 @@
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,7 +18,7 @@ from shoal.table.options import Options
 from shoal.table.table import Table
 
 PASSWORD = "SHOAL_PASSWORD"  # noqa: S105 - the name of a variable
-_ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(?://|[A-Za-z_])")  # a single letter is a drive of Windows
+_ADDRESS = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.-]+):(?://|/|[A-Za-z_])")  # a single letter is a drive of Windows
 _OURS = ("table", "password_file", "password_variable")
 
 DATABASES: Registry["Database"] = Registry("database", "shoal.table.databases")
@@ -52,7 +52,7 @@ class Address:
         if isinstance(text, Address):
             return text
         try:
-            parts = urlsplit(text)
+            parts = urlsplit(text.strip())
             port, asked = parts.port, parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
         except ValueError:
             asked = None
@@ -135,16 +135,16 @@ class Database(Holder, ABC):
     schemes: ClassVar[tuple[str, ...]]
 
     @abstractmethod
-    def opened(self, address: Address) -> AbstractContextManager[Stored]:
-        """Open a table for reading."""
+    def opened(self, address: Address, names: Sequence[str | None]) -> AbstractContextManager[tuple[Stored, ...]]:
+        """Open tables for reading, as they are at one moment; one without a name is the only one that there is."""
 
     @abstractmethod
     def replacing(
-        self, address: Address, table: Table, progress: Hook, *, force: bool
-    ) -> AbstractContextManager[Stored]:
-        """Write a table under another name, hand it out to be looked at, and give it its name once all is well.
+        self, address: Address, tables: Mapping[str, Table], progress: Hook, *, force: bool
+    ) -> AbstractContextManager[dict[str, Stored]]:
+        """Write tables under other names, hand them out to be looked at, and give them their names once all is well.
 
-        Whoever looks at the name sees the old table or the whole new one. If anything fails, nothing is left.
+        Whoever looks at a name sees the old table or the whole new one. If anything fails, nothing is left.
         """
 
 

@@ -1,6 +1,6 @@
 """MariaDB and MySQL."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
@@ -9,13 +9,14 @@ import pyarrow.compute as pc
 from shoal.progress import Hook, Progress
 from shoal.table.column import Column
 from shoal.table.databases.database import DATABASES
-from shoal.table.databases.server import ROWS, Server, beside, plain_cells
+from shoal.table.databases.server import ROWS, Draft, Server, beside, plain_cells
 from shoal.table.table import Table
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
     from sqlalchemy.types import TypeEngine
 
+_TEXTS = 190  # columns, so that a row has room for the texts that have a length
 _PACKET = 1 << 18  # letters, of at most four bytes each
 _DIGITS, _DECIMALS = 65, 38  # that a number may have
 
@@ -36,18 +37,36 @@ class Mariadb(Server):
         "mysql_collate": "utf8mb4_bin",
     }
     random = "rand(0)"
-    longest_name = 64
-    longest = 64  # a row has room for 65,535 bytes of such texts
+    port, longest_name = 3306, 64
+    longest = 64  # letters; a row has room for 65,535 bytes of such texts
 
-    def rename(self, connection: "sa.Connection", hidden: "sa.Table", name: str, *, there: bool) -> None:
-        """Rename the old and the new table in one step."""
-        new = connection.dialect.identifier_preparer.format_table(hidden)
-        target, old = (beside(connection, hidden, one) for one in (name, f"{hidden.name}_old"))
-        if there:
-            connection.exec_driver_sql(f"RENAME TABLE {target} TO {old}, {new} TO {target}")
-            connection.exec_driver_sql(f"DROP TABLE {old}")
-        else:
-            connection.exec_driver_sql(f"RENAME TABLE {new} TO {target}")
+    def rename(self, connection: "sa.Connection", drafts: Sequence[Draft]) -> None:
+        """Rename all old and new tables in one step, and drop the old ones; if they cannot go, all is put back."""
+        of = connection.dialect.identifier_preparer.format_table
+        moves = []  # from, to
+        for one in drafts:
+            name, aside = (beside(connection, one.hidden, to) for to in (one.name, f"{one.hidden.name}_old"))
+            moves += [(name, aside), (of(one.hidden), name)] if one.there else [(of(one.hidden), name)]
+        connection.exec_driver_sql("RENAME TABLE " + ", ".join(f"{old} TO {new}" for old, new in moves))
+        asides = [beside(connection, one.hidden, f"{one.hidden.name}_old") for one in drafts if one.there]
+        try:
+            if asides:
+                connection.exec_driver_sql(f"DROP TABLE {', '.join(asides)}")
+        except Exception:
+            back = ", ".join(f"{new} TO {old}" for old, new in reversed(moves))
+            connection.exec_driver_sql(f"RENAME TABLE {back}")
+            raise
+
+    def selected(self, column: "sa.ColumnElement[Any]") -> "sa.ColumnElement[Any]":
+        """Ask for numbers of single precision with all their digits, and for times as they are written."""
+        import sqlalchemy as sa
+        from sqlalchemy.dialects import mysql
+
+        if isinstance(column.type, mysql.FLOAT):
+            return sa.type_coerce(column.op("+")(sa.literal_column("0e0")), sa.Double()).label(column.name)
+        if isinstance(column.type, mysql.TIME):
+            return sa.func.time_format(column, "%H:%i:%s.%f", type_=sa.String()).label(column.name)
+        return column
 
     def fill(self, connection: "sa.Connection", made: "sa.Table", table: Table, progress: Hook) -> None:
         """Send rows as statements that are put together from pieces: every value is made SQL once."""
@@ -76,8 +95,19 @@ class Mariadb(Server):
 
     def table_refusal(self, table: Table) -> str | None:
         """Say why a table cannot be held."""
-        odd = any("`" in name for name in table.names)
-        return "names of columns may not have the character `" if odd else super().table_refusal(table)
+        if any("`" in name for name in table.names):
+            return "names of columns may not have the character `"
+        if len({name.lower() for name in table.names}) < len(table.names):
+            return "two names of columns differ in nothing but capital letters"
+        if sum(column.is_text or column.suppressed for column in table.columns) > _TEXTS:
+            return f"it has more than {_TEXTS} columns of text"
+        return super().table_refusal(table)
+
+    def text(self, longest: int) -> "TypeEngine[Any]":
+        """Return the type of text: with a length, or one that has room for all."""
+        from sqlalchemy.dialects import mysql
+
+        return super().text(longest) if longest <= self.longest else mysql.LONGTEXT()
 
     def unfit(self, values: pa.Array) -> str | None:
         """Say why values cannot be held."""

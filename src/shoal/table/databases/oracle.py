@@ -1,13 +1,13 @@
 """Oracle."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.table.databases.database import DATABASES, Address
-from shoal.table.databases.server import Server, beside
+from shoal.table.databases.server import Draft, Server, beside
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
@@ -26,6 +26,7 @@ class Oracle(Server):
     parameters: ClassVar[Mapping[str, Any]] = {"tcp_connect_timeout": 10}
     snapshot = "SERIALIZABLE"
     random = "dbms_random.value"
+    port = 1521
     longest = 1000  # letters, which may have four bytes each
 
     def url(self, address: Address) -> "sa.URL":
@@ -33,15 +34,18 @@ class Oracle(Server):
         url = super().url(address)
         return url if url.database is None else url.set(database="").update_query_dict({"service_name": url.database})
 
-    def rename(self, connection: "sa.Connection", hidden: "sa.Table", name: str, *, there: bool) -> None:
-        """Put the old table aside, give the new one its name, and drop the old one."""
+    def rename(self, connection: "sa.Connection", drafts: Sequence[Draft]) -> None:
+        """Put old tables aside, give the new ones their names, and drop the old ones."""
         of = connection.dialect.identifier_preparer
-        old = f"{hidden.name}_old"
-        if there:
-            connection.exec_driver_sql(f"ALTER TABLE {beside(connection, hidden, name)} RENAME TO {of.quote(old)}")
-        connection.exec_driver_sql(f"ALTER TABLE {of.format_table(hidden)} RENAME TO {of.quote(name)}")
-        if there:
-            connection.exec_driver_sql(f"DROP TABLE {beside(connection, hidden, old)}")
+        old = {one.name: f"{one.hidden.name}_old" for one in drafts if one.there}
+        for name, aside in old.items():
+            hidden = next(one.hidden for one in drafts if one.name == name)
+            connection.exec_driver_sql(f"ALTER TABLE {beside(connection, hidden, name)} RENAME TO {of.quote(aside)}")
+        for one in drafts:
+            connection.exec_driver_sql(f"ALTER TABLE {of.format_table(one.hidden)} RENAME TO {of.quote(one.name)}")
+        for one in drafts:
+            if one.there:
+                connection.exec_driver_sql(f"DROP TABLE {beside(connection, one.hidden, old[one.name])}")
 
     def plain(self, arrow: pa.DataType) -> "TypeEngine[Any]":
         """Return the type of numbers or times."""

@@ -1,7 +1,7 @@
 """PostgreSQL."""
 
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from io import BufferedReader, BytesIO, RawIOBase
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ from pyarrow import csv
 
 from shoal.progress import Hook
 from shoal.table.databases.database import DATABASES
-from shoal.table.databases.server import Server, beside, plain_batches, unreadable
+from shoal.table.databases.server import Draft, Server, beside, plain_batches, unreadable
 from shoal.table.table import Table
 
 if TYPE_CHECKING:
@@ -28,14 +28,15 @@ class Postgresql(Server):
     driver, package = "postgresql+psycopg", "psycopg"
     session = ("SET TIME ZONE 'UTC'", "SET client_encoding TO 'UTF8'", "SET DateStyle TO ISO", "SELECT setseed(0)")
     snapshot = "REPEATABLE READ"
-    longest_name = 63
+    port, longest_name = 5432, 63
 
-    def rename(self, connection: "sa.Connection", hidden: "sa.Table", name: str, *, there: bool) -> None:
+    def rename(self, connection: "sa.Connection", drafts: Sequence[Draft]) -> None:
         """Rename within the transaction."""
         of = connection.dialect.identifier_preparer
-        if there:
-            connection.exec_driver_sql(f"DROP TABLE {beside(connection, hidden, name)}")
-        connection.exec_driver_sql(f"ALTER TABLE {of.format_table(hidden)} RENAME TO {of.quote(name)}")
+        for one in drafts:
+            if one.there:
+                connection.exec_driver_sql(f"DROP TABLE {beside(connection, one.hidden, one.name)}")
+            connection.exec_driver_sql(f"ALTER TABLE {of.format_table(one.hidden)} RENAME TO {of.quote(one.name)}")
 
     def text(self, longest: int) -> "TypeEngine[Any]":
         """Return the type of text, which needs no length here."""

@@ -2,8 +2,9 @@
 
 import secrets
 from abc import abstractmethod
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -25,6 +26,17 @@ if TYPE_CHECKING:
     from shoal.table.sql.stored import SqlTable
 
 ROWS = 1 << 15  # that are sent or fetched at a time
+_PARTIAL = "shoal_partial_"
+_HERE = (None, "127.0.0.1", "::1", "localhost")
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A table under a name of nobody's, the name that it is to get, and whether a table has that already."""
+
+    hidden: "sa.Table"
+    name: str
+    there: bool
 
 
 class Server(Database):
@@ -43,47 +55,48 @@ class Server(Database):
     made: ClassVar[Mapping[str, Any]] = {}
     parameters: ClassVar[Mapping[str, Any]] = {"connect_timeout": 10}
     random: ClassVar[str] = "random()"
+    port: ClassVar[int]
     longest_name: ClassVar[int] = 128  # bytes
     longest: ClassVar[int] = 255  # letters of a text that has a length
 
     @contextmanager
-    def opened(self, address: Address) -> Iterator[Stored]:
-        """Open a table for reading: nothing can be changed, and what others change meanwhile is not seen."""
+    def opened(self, address: Address, names: Sequence[str | None]) -> Iterator[tuple[Stored, ...]]:
+        """Open tables for reading; what others change meanwhile is not seen."""
         with self._connected(address, ReadError, self.snapshot) as (connection, failing):
             with failing.reading():
-                table = self._reflected(connection, address)
-            yield self._stored(connection, table, failing)
+                tables = [self._reflected(connection, address, name) for name in names]
+            yield tuple(
+                self._stored(connection, table, failing, self._place(connection, address, table.schema, table.name))
+                for table in tables
+            )
 
     @contextmanager
-    def replacing(self, address: Address, table: Table, progress: Hook, *, force: bool) -> Iterator[Stored]:
-        """Write a table under a name of nobody's, and rename it at last."""
-        if address.table is None:
-            raise WriteError("No table is named to write to.", hint="Name it in the address: …?table=release")
+    def replacing(
+        self, address: Address, tables: Mapping[str, Table], progress: Hook, *, force: bool
+    ) -> Iterator[dict[str, Stored]]:
+        """Write tables under names of nobody's, and rename them at last."""
         with self._connected(address, WriteError) as (connection, failing):
-            schema, name, there = _target(connection, address.table)
-            if there and not force:
-                raise WriteError(
-                    f"There is a table '{address.table}' already.",
-                    hint="Give another name, or say force=True (--force).",
-                )
-            hidden = self._hidden(table, schema)
+            with failing.writing():
+                drafts = {name: self._draft(connection, address, name, table) for name, table in tables.items()}
+            _check_free(drafts, force=force)
             try:
                 with failing.writing():
-                    hidden.create(connection)
-                    self.fill(connection, hidden, table, progress)
+                    for name, draft in drafts.items():
+                        draft.hidden.create(connection)
+                        self.fill(connection, draft.hidden, tables[name], progress)
                     if not self.transactional:
                         connection.commit()
-                yield self._stored(connection, hidden, failing)
+                yield {name: self._stored(connection, draft.hidden, failing) for name, draft in drafts.items()}
                 with failing.writing():
-                    self.rename(connection, hidden, name, there=there)
+                    self.rename(connection, list(drafts.values()))
                     connection.commit()
             except BaseException:
-                self._undo(connection, hidden, address)
+                self._undo(connection, [draft.hidden for draft in drafts.values()], address)
                 raise
 
     @abstractmethod
-    def rename(self, connection: "sa.Connection", hidden: "sa.Table", name: str, *, there: bool) -> None:
-        """Give a table its name; where there is one of that name, it goes."""
+    def rename(self, connection: "sa.Connection", drafts: "Sequence[Draft]") -> None:
+        """Give tables their names; where there is one of that name, it goes."""
 
     def url(self, address: Address) -> "sa.URL":
         """Return an address as SQLAlchemy wants it."""
@@ -110,11 +123,16 @@ class Server(Database):
         """Yield the rows of a query."""
         from shoal.table.sql.types import cells
 
+        query = query.with_only_columns(*map(self.selected, query.selected_columns))
         streaming = connection.execution_options(stream_results=True, max_row_buffer=ROWS)
         for rows in streaming.execute(query).partitions(ROWS):
             columns = zip(schema, zip(*rows, strict=True), strict=True)
             arrays = [_readable(cells(values, field.type), field.name) for field, values in columns]
             yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    def selected(self, column: "sa.ColumnElement[Any]") -> "sa.ColumnElement[Any]":
+        """Return how a column is asked for, so that its values come as they are."""
+        return column
 
     def fill(self, connection: "sa.Connection", made: "sa.Table", table: Table, progress: Hook) -> None:
         """Write all records into a table that was made for them."""
@@ -162,33 +180,51 @@ class Server(Database):
             with suppress(Exception):  # one that is lost cannot be closed
                 connection.close()
 
-    def _stored(self, connection: "sa.Connection", table: "sa.Table", failing: "Failing") -> "SqlTable":
+    def _stored(
+        self, connection: "sa.Connection", table: "sa.Table", failing: "Failing", place: str = ""
+    ) -> "SqlTable":
         from shoal.table.sql.stored import SqlTable
 
-        return SqlTable(connection, table, self, failing)
+        return SqlTable(connection, table, self, failing, place)
 
-    def _reflected(self, connection: "sa.Connection", address: Address) -> "sa.Table":
+    def _place(self, connection: "sa.Connection", address: Address, schema: str | None, name: str) -> str:
+        """Return what tells two tables apart, whoever opens them."""
+        host = "localhost" if address.host in _HERE else address.host
+        where = f"{self.name}://{host}:{address.port or self.port}/{address.path}"
+        return f"{where}/{schema or connection.dialect.default_schema_name}.{name}"
+
+    def _draft(self, connection: "sa.Connection", address: Address, name: str, table: Table) -> "Draft":
+        if not name:
+            raise WriteError("No table is named to write to.", hint="Name it in the address: …?table=release")
+        schema, short, there = _target(connection, name)
+        if table.source.details.get("stored") == self._place(connection, address, schema, short):
+            raise WriteError(
+                f"The table '{name}' is the one that this was read from.", hint="Write to another name, or elsewhere."
+            )
+        return Draft(self._hidden(table, schema), short, there=there)
+
+    def _reflected(self, connection: "sa.Connection", address: Address, name: str | None) -> "sa.Table":
         """Find the table that is meant."""
         from shoal.table.sql.stored import reflected
 
         names = _names(connection)
-        if address.table is None and len(names) == 1:
+        if name is None and len(names) == 1:
             return reflected(connection, names[0], None)
-        if address.table is None:
+        if name is None:
             what = "has several tables" if names else "has no tables that this user may see"
             hint = f"Say which: table='…' (--table), or in the address: ?table=…. There are {listed(names)}."
             raise ReadError(f"'{address}' {what}.", hint=hint if names else None)
-        schema, name, there = _target(connection, address.table)
+        schema, short, there = _target(connection, name)
         if not there:
-            raise ReadError(f"'{address}' has no table '{address.table}'.", hint=did_you_mean(address.table, names))
-        return reflected(connection, name, schema)
+            raise ReadError(f"'{address}' has no table '{name}'.", hint=did_you_mean(name, names))
+        return reflected(connection, short, schema)
 
     def _hidden(self, table: Table, schema: str | None) -> "sa.Table":
         """Return a table of a name that nobody has."""
         import sqlalchemy as sa
 
         columns = [sa.Column(column.name, self._type(column)) for column in table.columns]
-        name = f"shoal_partial_{secrets.token_hex(6)}"
+        name = f"{_PARTIAL}{secrets.token_hex(6)}"
         return sa.Table(name, sa.MetaData(), *columns, schema=schema, **self.made)
 
     def _type(self, column: Column) -> "TypeEngine[Any]":
@@ -197,19 +233,20 @@ class Server(Database):
             return self.plain(arrow)
         return self.text(pc.max(pc.utf8_length(as_text(column.values))).as_py() or 1)
 
-    def _undo(self, connection: "sa.Connection", hidden: "sa.Table", address: Address) -> None:
+    def _undo(self, connection: "sa.Connection", hidden: "Sequence[sa.Table]", address: Address) -> None:
         """Leave nothing behind, also if the connection is lost."""
         with suppress(Exception):
             connection.rollback()
         if self.transactional:
             return  # the server forgets what was not committed
         with suppress(Exception), self._connected(address, WriteError) as (other, _):
-            hidden.drop(other, checkfirst=True)
+            for table in hidden:
+                table.drop(other, checkfirst=True)
             other.commit()
             return
         raise WriteError(
-            f"Writing to '{address}' failed, and so did tidying up: there may be a table '{hidden.name}'.",
-            hint="Drop it when the server is there again; it is no release.",
+            f"Writing to '{address}' failed, and so did tidying up: there may be tables that begin with {_PARTIAL}.",
+            hint="Drop them when the server is there again; they are no release.",
         ) from None
 
 
@@ -226,6 +263,12 @@ def _readable(cells: pa.Array | None, name: str) -> pa.Array:
     if cells is None:
         raise unreadable(name)
     return cells
+
+
+def _check_free(drafts: Mapping[str, Draft], *, force: bool) -> None:
+    there = next((name for name, draft in drafts.items() if draft.there), None)
+    if there is not None and not force:
+        raise WriteError(f"There is a table '{there}' already.", hint="Give another name, or say force=True (--force).")
 
 
 def beside(connection: "sa.Connection", table: "sa.Table", name: str) -> str:
@@ -269,6 +312,8 @@ def plain_cells(cells: pa.Array) -> pa.Array:
         return cells.dictionary_decode()
     if pa.types.is_timestamp(cells.type):
         return cells.cast(pa.timestamp("us", cells.type.tz))
+    if pa.types.is_floating(cells.type):
+        return cells.cast(pa.float64())
     return cells.cast(pa.time64("us")) if pa.types.is_time(cells.type) else cells
 
 

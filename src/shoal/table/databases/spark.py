@@ -1,9 +1,10 @@
 """Tables of Spark, by name: ``spark:hospital.patients``, or ``spark://host:7077/hospital.patients`` on a cluster."""
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -55,28 +56,34 @@ class Spark(Database):
     schemes = ("spark",)
 
     @contextmanager
-    def opened(self, address: Address) -> Iterator[Stored]:
-        """Open a table by its name."""
-        _, name = _started(address)
-        yield _table(name, str(address))
+    def opened(self, address: Address, names: Sequence[str | None]) -> Iterator[tuple[Stored, ...]]:
+        """Open tables by their names."""
+        _started(address)
+        yield tuple(_table(_name(address, name), str(address)) for name in names)
 
     @contextmanager
-    def replacing(self, address: Address, table: Table, progress: Hook, *, force: bool) -> Iterator[Stored]:
-        """Let Spark write a table under a name of nobody's, and rename it at last."""
-        spark, name = _started(address)
-        there = bool(spark.catalog.tableExists(name))
+    def replacing(
+        self, address: Address, tables: Mapping[str, Table], progress: Hook, *, force: bool
+    ) -> Iterator[dict[str, Stored]]:
+        """Let Spark write tables under names of nobody's, and rename them at last."""
+        spark = _started(address)
+        names = {name: _name(address, name) for name in tables}
+        there = {name for name, full in names.items() if spark.catalog.tableExists(full)}
         if there and not force:
             raise WriteError(
-                f"There is a table '{name}' already.", hint="Give another name, or say force=True (--force)."
+                f"There is a table '{min(there)}' already.", hint="Give another name, or say force=True (--force)."
             )
-        hidden = ".".join([*name.split(".")[:-1], f"shoal_partial_{secrets.token_hex(6)}"])
+        hidden = {name: _hidden(full) for name, full in names.items()}
         try:
-            _tried(name, lambda: _fill(spark, hidden, table, progress))
-            yield _table(hidden, str(address))
-            _tried(name, lambda: _rename(spark, hidden, name, there=there))
+            for name, table in tables.items():
+                _tried(name, partial(_fill, spark, hidden[name], table, progress))
+            yield {name: _table(draft, str(address)) for name, draft in hidden.items()}
+            for name, full in names.items():
+                _tried(name, partial(_rename, spark, hidden[name], full, there=name in there))
         finally:
-            with suppress(Exception):  # it is gone if all went well
-                spark.sql(f"DROP TABLE IF EXISTS {_quoted(hidden)} PURGE")
+            with suppress(Exception):  # they are gone if all went well
+                for draft in hidden.values():
+                    spark.sql(f"DROP TABLE IF EXISTS {_quoted(draft)} PURGE")
 
     def refusal(self, column: Column) -> str | None:
         """Say why Spark cannot hold a column."""
@@ -95,14 +102,23 @@ class Spark(Database):
 DATABASES.register("spark")(Spark())
 
 
-def _started(address: Address) -> tuple[Any, str]:
-    """Return the session, and the name of the table."""
+def _started(address: Address) -> Any:
+    """Return the session."""
     check_spark()
     cluster = None if address.host is None else f"spark://{address.host}:{address.port or 7077}"
-    name = address.path or address.table
+    return session(cluster)
+
+
+def _name(address: Address, table: str | None) -> str:
+    """Return the name of a table: what stands in the address, or a table of the database that it names."""
+    name = ".".join(part for part in (address.path, table) if part)
     if not name:
         raise ReadError("No table of Spark is named.", hint="An address looks like spark:hospital.patients")
-    return session(cluster), name
+    return name
+
+
+def _hidden(name: str) -> str:
+    return ".".join([*name.split(".")[:-1], f"shoal_partial_{secrets.token_hex(6)}"])
 
 
 def _table(name: str, said: str) -> SparkTable:
@@ -154,11 +170,16 @@ def _unused(table: Table) -> str:
 
 
 def _rename(spark: Any, hidden: str, name: str, *, there: bool) -> None:
-    """Give a table its name; the old one is put aside before, and dropped after."""
+    """Give a table its name; the old one is put aside before, and dropped after, or put back."""
     aside = f"{hidden}_old"
     if there:
         spark.sql(f"ALTER TABLE {_quoted(name)} RENAME TO {_quoted(aside)}")
-    spark.sql(f"ALTER TABLE {_quoted(hidden)} RENAME TO {_quoted(name)}")
+    try:
+        spark.sql(f"ALTER TABLE {_quoted(hidden)} RENAME TO {_quoted(name)}")
+    except Exception:
+        if there:
+            spark.sql(f"ALTER TABLE {_quoted(aside)} RENAME TO {_quoted(name)}")
+        raise
     if there:
         spark.sql(f"DROP TABLE {_quoted(aside)} PURGE")
 

@@ -1,13 +1,13 @@
 """Microsoft SQL Server."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.table.databases.database import DATABASES
-from shoal.table.databases.server import Server, beside
+from shoal.table.databases.server import Draft, Server, beside
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
@@ -24,17 +24,18 @@ class SqlServer(Server):
     driver, package = "mssql+pymssql", "pymssql"
     parameters: ClassVar[Mapping[str, Any]] = {"login_timeout": 10}
     random = "abs(checksum(newid())) / 2147483648.0"
-    longest = 4000
+    port, longest = 1433, 4000
 
-    def rename(self, connection: "sa.Connection", hidden: "sa.Table", name: str, *, there: bool) -> None:
+    def rename(self, connection: "sa.Connection", drafts: Sequence[Draft]) -> None:
         """Rename within the transaction."""
         import sqlalchemy as sa
 
         of = connection.dialect.identifier_preparer
-        if there:
-            connection.exec_driver_sql(f"DROP TABLE {beside(connection, hidden, name)}")
         rename = sa.text("EXEC sp_rename :old, :new, 'OBJECT'")
-        connection.execute(rename, {"old": of.format_table(hidden), "new": name})
+        for one in drafts:
+            if one.there:
+                connection.exec_driver_sql(f"DROP TABLE {beside(connection, one.hidden, one.name)}")
+            connection.execute(rename, {"old": of.format_table(one.hidden), "new": one.name})
 
     def text(self, longest: int) -> "TypeEngine[Any]":
         """Return the type of text, with a length where that is allowed."""

@@ -1,5 +1,6 @@
 """What is said when a database fails: never its own words, which quote values, nor the password."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,8 +15,9 @@ _REASONS = (
     ("no password supplied", "a password is needed"),
     ("login failed", "the password is wrong, or there is no such user"),
     ("invalid username/password", "the password is wrong, or there is no such user"),
-    ("database", "there is no such database"),
     ("permission denied", "this user may not do that"),
+    ("unknown database", "there is no such database"),
+    ("cannot open database", "there is no such database"),
     ("command denied", "this user may not do that"),
     ("connection refused", "no server answers there"),
     ("can't connect", "no server answers there"),
@@ -87,6 +89,8 @@ def _reason(error: Exception) -> str:
     """Return what is known about an error: a reason, or the number that the server gives it."""
     origin = getattr(error, "orig", None) or error
     said = str(origin).lower()
+    if re.search(r"database .* does not exist", said):
+        return ": there is no such database"
     for words, reason in _REASONS:
         if words in said:
             return f": {reason}"

@@ -42,12 +42,13 @@ class Speaks(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SqlTable(Stored):
-    """``server``: what it is of. ``failing``: says what goes wrong."""
+    """``server``: what it is of. ``failing``: says what goes wrong. ``place``: what tells it from all others."""
 
     connection: sa.Connection
     table: sa.Table
     server: Speaks
     failing: Failing
+    place: str
 
     def read(self, options: Options, progress: Hook) -> Table:
         """Read all rows, in the order of the primary key, if there is one."""
@@ -91,9 +92,10 @@ class SqlTable(Stored):
         schema = pa.schema([whole.field(name) for name in names])
         chosen = [self.table.columns[name] for name in names]
         as_numbers(chosen)
+        source = Source(self.server.name, details={"stored": self.place})
         fetched = self.server.fetch(self.connection, query.with_only_columns(*chosen), schema)
         with self.failing.reading(), closing(fetched) as batches:
-            table = read_batches(schema, map(_Trimmed(chosen), batches), options, Source(self.server.name), progress)
+            table = read_batches(schema, map(_Trimmed(chosen), batches), options, source, progress)
         columns = [replace(one, values=as_stored(one.values, schema.field(one.name).type)) for one in table.columns]
         return replace(table, columns=tuple(columns), source=replace(table.source, notes=notes))
 

@@ -2,17 +2,19 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from datetime import time
 from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
 import sqlalchemy as sa
+from sqlalchemy.dialects import mysql
 from sqlalchemy.types import TypeEngine
 
 _ANY_SCALE = pa.decimal128(38, 18)  # numbers of which it is not said how many decimals they have
 _MOST_DIGITS, _WIDE_DIGITS = 38, 76  # that Arrow holds in 128 and 256 bits
 _AS_INTEGER = 18  # digits that surely fit into 64 bits
-_WRITTEN = frozenset({"CIDR", "INET", "MACADDR", "MACADDR8", "MONEY", "ROWID", "UROWID", "XML"})  # taken as text
+_WRITTEN = frozenset({"BIT", "CIDR", "INET", "MACADDR", "MACADDR8", "MONEY", "ROWID", "UROWID", "XML"})  # taken as text
 
 
 def arrow_type(kind: TypeEngine[Any]) -> pa.DataType:
@@ -25,9 +27,9 @@ def arrow_type(kind: TypeEngine[Any]) -> pa.DataType:
     name = type(kind).__name__
     if isinstance(kind, sa.JSON | sa.ARRAY | sa.Interval) or name in {"SET", "INTERVAL"}:
         return pa.list_(pa.string())
-    if isinstance(kind, sa.Boolean) or (name == "BIT" and getattr(kind, "length", None) == 1):
+    if isinstance(kind, sa.Boolean) or (isinstance(kind, mysql.BIT) and kind.length in {None, 1}):
         return pa.bool_()
-    if isinstance(kind, sa.Integer) or name in {"YEAR", "BIT"}:
+    if isinstance(kind, sa.Integer | mysql.BIT | mysql.YEAR):
         return pa.uint64() if getattr(kind, "unsigned", False) else pa.int64()
     if isinstance(kind, sa.Float):
         return pa.float64()
@@ -84,13 +86,10 @@ def _plain(value: Any, arrow: pa.DataType) -> Any:
         return None
     if pa.types.is_string(arrow):
         return str(value) if not isinstance(value, bytes) else value.decode()
-    if pa.types.is_boolean(arrow):
-        return bool(_whole(value))
-    if pa.types.is_floating(arrow):
-        return float(value)
-    if pa.types.is_integer(arrow):
-        return _whole(value)
-    return value
+    if pa.types.is_time(arrow) and isinstance(value, str):
+        return time.fromisoformat(value)
+    read = next((read for test, read in _READ if test(arrow)), None)
+    return value if read is None else read(value)
 
 
 def _whole(value: Any) -> int:
@@ -99,6 +98,13 @@ def _whole(value: Any) -> int:
     if value != int(value):
         raise ValueError
     return int(value)
+
+
+_READ: tuple[tuple[Callable[[pa.DataType], bool], Callable[[Any], Any]], ...] = (
+    (pa.types.is_boolean, lambda value: bool(_whole(value))),
+    (pa.types.is_floating, float),
+    (pa.types.is_integer, _whole),
+)
 
 
 def as_stored(values: pa.Array, arrow: pa.DataType) -> pa.Array:
