@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal.cli import main
 from shoal.dataset import release as module
+from shoal.dataset import verification
 from shoal.errors import PolicyError, ReadError, ReleaseError, WriteError
 from shoal.release.shifted import offset
 
@@ -142,8 +143,8 @@ def test_dates_of_a_person_move_together_in_all_tables():
         place = by_pseudonym[row["stay"]]
         (days,) = moved[given["stays"]["patient"][place]]
         taken[given["stays"]["stay"][place]][row["taken"] - timedelta(days)] -= 1
-    released = {given["stays"]["stay"][by_pseudonym[row["stay"]]] for row in rows(found["stays"])}
-    assert all(not any(taken[stay].values()) for stay in released)
+    assert all(min(days.values()) >= 0 for days in taken.values())  # nothing that was not there
+    assert sum(sum(days.values()) for days in taken.values()) == len(given["lab"]["stay"]) - found["lab"].records
     assert all(len(days) == 1 for days in moved.values())
     assert all(0 < abs(next(iter(days))) <= 100 for days in moved.values())
     assert {person: next(iter(days)) for person, days in moved.items()} == {
@@ -197,15 +198,22 @@ def test_manifests_tell_what_holds_and_no_key(tmp_path):
 
 def test_what_all_records_of_a_person_tell_is_said():
     found = anonymized()
-    alone, persons = found.parts["stays"].alone
+    alone, persons = found.alone
     shown = {row["patient"]: (row["sex"], row["age"]) for row in rows(found.tables["patients"])}
     profiles = defaultdict(Counter)
+    for person, facts in shown.items():
+        profiles[person][facts] += 1
+    stays = {}
     for row in rows(found.tables["stays"]):
-        profiles[row["patient"]][shown[row["patient"]], row["ward"]] += 1
+        stays[row["stay"]] = row["patient"], (shown[row["patient"]], row["ward"])
+        profiles[row["patient"]][stays[row["stay"]][1]] += 1
+    for row in rows(found.tables["lab"]):
+        person, facts = stays[row["stay"]]
+        profiles[person]["lab", facts] += 1
     counts = Counter(frozenset(profile.items()) for profile in profiles.values())
     assert (alone, persons) == (sum(count == 1 for count in counts.values()), len(profiles))
     assert alone > 0
-    assert any("all records of a person" in note for note in found.notes)
+    assert any(f"can tell {alone:,} of {persons:,} persons apart" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("orphan", [None, "P9999"])
@@ -297,6 +305,10 @@ def test_nothing_appears_unless_everything_is_as_promised(tmp_path, monkeypatch)
         return written(table, path, **options)
 
     monkeypatch.setattr(module, "write", tampered)
+    with pytest.raises(ReleaseError, match="does not have the values in column 'stay'"):
+        found.save(tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.setattr(verification, "check_same", lambda *_: None)
     with pytest.raises(ReleaseError, match="refer to nothing"):
         found.save(tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
@@ -313,7 +325,7 @@ def test_a_class_that_is_too_small_when_joined_is_found_in_the_files(tmp_path, m
     patients = {"patient": list(number), "name": ["x"] * 10, "sex": ["f"] * 5 + ["m"] * 5, "age": [30] * 10}
     stays = {"stay": list(number), "patient": list(number), "ward": ["A"] * 5 + ["B"] * 5, "dx": ["flu"] * 10}
     days = {name: [date(2024, 1, 1)] * 10 for name in ("came", "left")}
-    lab = {"stay": [1], "taken": [date(2024, 1, 1)], "sodium": [140]}
+    lab = {"stay": list(number), "taken": [date(2024, 1, 1)] * 10, "sodium": [140] * 10}
     found = anonymized({"patients": patients, "stays": {**stays, **days}, "lab": lab})
     assert set(found.tables["stays"]["ward"].values.to_pylist()) == {"A", "B"}
     written = module.write
@@ -329,6 +341,161 @@ def test_a_class_that_is_too_small_when_joined_is_found_in_the_files(tmp_path, m
     with pytest.raises(ReleaseError, match="does not meet"):
         found.save(tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
+
+
+def of(text, **tables):
+    head = 'version = 1\ndata.subject = "patient"\npseudonyms.key_variable = "SHOAL_TEST_KEY"\n'
+    return shoal.anonymize_dataset(tables, shoal.Policy.parse(head + text))
+
+
+def people(number, **columns):
+    return {"patient": list(range(number)), **columns}
+
+
+def test_what_is_required_holds_of_tables_without_quasi_identifiers():
+    patients = people(10, sex=["f"] * 5 + ["m"] * 5)
+    lab = {"patient": [0, 5, 6, 7, 8, 9], "hiv": ["pos"] * 6}
+    text = """
+    require = [{ model = "k-anonymity", k = 5 }, { model = "l-diversity", l = 2, column = "hiv" }]
+    tables.patients.columns.sex = "quasi"
+    tables.lab.columns.hiv = "sensitive"
+    tables.lab.refers.patient = "patients.patient"
+    search.suppression = 1.0
+    """
+    with pytest.raises(ReleaseError, match="Table 'lab'"):
+        of(text, patients=patients, lab=lab)
+    lab["hiv"] = ["pos", "pos", "neg", "pos", "neg", "pos"]
+    found = of(text, patients=patients, lab=lab)
+    assert found.tables["lab"].records == 5  # the only woman has gone
+    free = text.replace("[{ model", "[{ model", 1) + "tables.lab.require = []\n"
+    assert of(free, patients=patients, lab=lab).tables["lab"].records == 6
+    assert "lab: nothing is required of it." in of(free, patients=patients, lab=lab).notes
+
+
+def test_what_nobody_should_learn_of_a_person_nobody_learns_from_other_tables():
+    patients = people(20, sex=["f"] * 20, hiv=["pos"] * 10 + ["neg"] * 10)
+    stays = {"patient": list(range(20)), "ward": ["A"] * 10 + ["B"] * 10}
+    text = """
+    tables.patients.require = [{ model = "l-diversity", l = 2, column = "hiv" }]
+    require = [{ model = "k-anonymity", k = 5 }]
+    tables.patients.columns = { sex = "quasi", hiv = "sensitive" }
+    tables.stays.columns.ward = "quasi"
+    tables.stays.refers.patient = "patients.patient"
+    search.suppression = 0
+    """
+    found = of(text, patients=patients, stays=stays)
+    assert {row["ward"] for row in rows(found.tables["stays"])} == {"*"}
+
+
+def test_who_is_counted():
+    doctors, patients = {"id": [1, 2, 3, 4, 5]}, {"patient": [7], "sex": ["f"]}
+    visits = {"doctor": [1, 2, 3, 4, 5], "who": [7] * 5, "ward": ["A"] * 5}
+    text = """
+    require = [{ model = "k-anonymity", k = 5 }]
+    tables.doctors = { subject = "id", columns = {} }
+    tables.patients.columns.sex = "insensitive"
+    tables.visits.columns.ward = "quasi"
+    tables.visits.refers = { doctor = "doctors.id", who = "patients.patient" }
+    """
+    with pytest.raises(PolicyError, match="refers to several that say whose"):
+        of(text, doctors=doctors, patients=patients, visits=visits)
+    with pytest.raises(ReleaseError, match="needs 5 persons, and the table has 1"):
+        of(text + 'tables.visits.subject = "who"', doctors=doctors, patients=patients, visits=visits)
+    with pytest.raises(PolicyError, match="no column 'whom'"):
+        of(text + 'tables.visits.subject = "whom"', doctors=doctors, patients=patients, visits=visits)
+
+
+def test_a_record_is_that_of_one_person():
+    patients = people(4, sex=["f"] * 4)
+    stays = {"stay": [1, 2], "patient": [0, 1]}
+    lab = {"stay": [1, 2], "patient": [0, 0], "x": [1, 2]}
+    text = """
+    require = [{ model = "k-anonymity", k = 1 }]
+    tables.patients.columns.sex = "quasi"
+    tables.stays.refers.patient = "patients.patient"
+    tables.lab.columns.x = "insensitive"
+    tables.lab.refers.stay = "stays.stay"
+    """
+    with pytest.raises(PolicyError, match="In 1 record of the table 'lab'"):
+        of(text, patients=patients, stays=stays, lab=lab)
+    births = {"patient": [0, 1], "child": [2, 3]}
+    twice = text + "tables.births.refers = { patient = 'patients.patient', child = 'patients.patient' }\n"
+    with pytest.raises(PolicyError, match="In 2 records of the table 'births'"):
+        of(twice, patients=patients, stays=stays, lab={**lab, "patient": [0, 1]}, births=births)
+
+
+def test_nothing_says_whose_records_they_are():
+    text = """
+    require = [{ model = "k-anonymity", k = 2 }]
+    tables.visits.columns.ward = "quasi"
+    """
+    with pytest.raises(PolicyError, match="Nothing says whose the records of the table 'visits' are"):
+        of(text, visits={"ward": ["A", "A"]})
+
+
+def test_classes_do_not_run_into_each_other():
+    patients = people(4, a=["x\x1fy", "x\x1fy", "x", "x"], b=["z", "z", "y\x1fz", "y\x1fz"])
+    stays = {"patient": [0, 2], "ward": ["A", "A"]}
+    text = """
+    require = [{ model = "k-anonymity", k = 2 }]
+    tables.patients.columns = { a = "quasi", b = "quasi" }
+    tables.patients.search = { levels = { a = [0, 0], b = [0, 0] } }
+    tables.stays.columns.ward = "quasi"
+    tables.stays.refers.patient = "patients.patient"
+    search.suppression = 1.0
+    """
+    with pytest.raises(ReleaseError):
+        of(text, patients=patients, stays=stays)
+
+
+def test_keys_of_another_kind_are_told():
+    text = """
+    require = [{ model = "k-anonymity", k = 1 }]
+    tables.patients.columns.sex = "quasi"
+    tables.stays.refers.patient = "patients.patient"
+    """
+    for other in ([0.0, 1.0], ["0", "1"]):
+        with pytest.raises(PolicyError, match="holds"):
+            of(text, patients=people(2, sex=["f", "f"]), stays={"patient": other})
+
+
+def test_households_samples_and_empty_tables():
+    patients = people(40, sex=["f", "m"] * 20, home=[one // 2 for one in range(40)])
+    stays = {"patient": [one // 2 for one in range(80)], "ward": ["A"] * 80}
+    text = """
+    data.household = "home"
+    require = [{ model = "k-anonymity", k = 2 }]
+    tables.patients.columns.sex = "quasi"
+    tables.patients.search.sample = 0.5
+    tables.stays.columns.ward = "quasi"
+    tables.stays.refers.patient = "patients.patient"
+    tables.stays.orphans = "drop"
+    search.sample = 0.5
+    """
+    found = of(text, patients=patients, stays=stays)
+    assert (found.tables["patients"].records, found.tables["stays"].records) == (20, 40)
+    none = shoal.read(pa.table({"patient": pa.array([], pa.int64()), "sex": pa.array([], pa.string())}))
+    empty = (
+        text.replace("tables.patients.search.sample = 0.5", "")
+        .replace("search.sample = 0.5", "")
+        .replace('data.household = "home"', "")
+    )
+    assert of(empty, patients=none, stays=stays).tables["stays"].records == 0
+
+
+def test_columns_named_for_pseudonyms_have_the_same_in_all_tables():
+    patients = people(2, sex=["f", "f"], nhs=["N1", "N2"])
+    stays = {"patient": [0, 1], "nhs": ["N1", "N2"]}
+    text = """
+    pseudonyms.columns = ["nhs"]
+    require = [{ model = "k-anonymity", k = 2 }]
+    tables.patients.columns.sex = "quasi"
+    tables.stays.refers.patient = "patients.patient"
+    """
+    found = of(text, patients=patients, stays=stays).tables
+    assert {row["nhs"] for row in rows(found["patients"])} == {row["nhs"] for row in rows(found["stays"])}
+    with pytest.raises(PolicyError, match="Did you mean 'nhs'"):
+        of(text.replace('["nhs"]', '["nsh"]'), patients=patients, stays=stays)
 
 
 def test_command_line(tmp_path, capsys, monkeypatch):

@@ -24,11 +24,11 @@ search.suppression = 0
 STAYS = {
     "id": [1, 1, 2, 2, 3, 4],
     "sex": ["f", "f", "f", "f", "m", "m"],
-    "came": [date(2024, 2, 28), date(2023, 12, 31), date(2024, 1, 1), None, date(2024, 1, 1), date(1970, 1, 1)],
+    "came": [date(2024, 2, 28), date(2023, 12, 31), date(2024, 1, 1), None, date(2024, 1, 1), date(2010, 1, 1)],
     "left": [
         datetime(2024, 3, 1, 7, 30),
         None,
-        datetime(1969, 12, 31, 23, 59, 59, 5),
+        datetime(2009, 12, 31, 23, 59, 59, 5),
         None,
         None,
         datetime(2024, 1, 1),
@@ -59,6 +59,20 @@ def test_in_a_release(engine):
     assert release.public["moved_dates"] == ["came", "left"]
     assert release.mapping is None
     assert release.given.to_arrow().column("came").to_pylist() == STAYS["came"]
+
+
+@pytest.mark.parametrize("day", [date(9999, 12, 31), date(2099, 12, 31), date(1900, 1, 1)])
+def test_dates_that_stand_for_none_are_refused(day):
+    given = {**STAYS, "came": [*STAYS["came"][:-1], day]}
+    with pytest.raises(PolicyError, match="stand for none"):
+        shoal.anonymize(given, shoal.Policy.parse(POLICY))
+    table = shoal.read(given, markers=[day.isoformat()])
+    assert shoal.anonymize(table, shoal.Policy.parse(POLICY)).verified
+
+
+def test_what_is_not_moved_beside_what_is_is_told():
+    text = POLICY.replace('columns = ["came", "left"]', 'columns = ["came"]')
+    assert any("'left' are not moved" in note for note in shoal.anonymize(STAYS, shoal.Policy.parse(text)).notes)
 
 
 def test_never_by_nothing_and_never_too_far():

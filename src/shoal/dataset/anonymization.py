@@ -4,7 +4,8 @@ Who is left out of a table is left out of all that refer to it. What a record sh
 refer to it. Keys get pseudonyms, the same in all tables; dates of a person are moved alike in all.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,19 +14,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymization import anonymize
-from shoal.dataset.dataset import Dataset, check_key, named_records
-from shoal.dataset.inheritance import handed_down, shown_classes
-from shoal.dataset.release import DatasetRelease, Part, checked
-from shoal.errors import PolicyError, ReleaseError, counted
+from shoal.dataset.dataset import Dataset
+from shoal.dataset.dressing import check_pseudonyms, dressed, keys
+from shoal.dataset.inheritance import Heritage, Secret, Shows, inherited
+from shoal.dataset.links import Records, check_persons, check_reference, named_records, whose
+from shoal.dataset.part import Part
+from shoal.dataset.release import DatasetRelease, checked
+from shoal.dataset.requirements import about, check_named, fitting
+from shoal.errors import Cancelled, PolicyError, ReleaseError, ShoalError, counted
 from shoal.hierarchy.suppression import Suppression
-from shoal.kernels.grouping import group_rows
 from shoal.policy.columns import ColumnPolicy
 from shoal.policy.policy import Policy
-from shoal.policy.references import Reference, domain
+from shoal.policy.references import Reference
 from shoal.progress import Hook, Progress, silent
 from shoal.release.case import prepared
 from shoal.release.columns import compacted
-from shoal.release.pseudonyms import key_from, pseudonymous
+from shoal.release.release import Release
 from shoal.release.transformed import transformed
 from shoal.table.names import unused
 from shoal.table.raw import Encoded
@@ -58,22 +62,32 @@ def anonymize_dataset(
     {'patients': 4, 'stays': 5}
     """
     dataset, hook = Dataset.of(source, policy, progress), progress or silent
-    _check(dataset.policy)
+    _check(dataset)
     parts: dict[str, Part] = {}
     for done, name in enumerate(dataset.tables):
         hook(Progress(f"anonymizing {name}", done, len(dataset.tables)))
-        parts[name] = _Making(dataset, name, parts).part(hook, threads)
+        with _of_table(name):
+            parts[name] = _Making(dataset, name, parts).part(hook, threads)
     return checked(DatasetRelease(parts, dataset.references, dataset.policy))
 
 
-def _taken(table: Table, policy: Policy, records: NDArray[np.intp]) -> Encoded | None:
-    """Return whose some records are."""
-    subject = policy.data.subject
-    return None if subject is None else Encoded(table[subject], table.codes(subject)[records])
+@contextmanager
+def _of_table(name: str) -> Iterator[None]:
+    """Say which table it is that something is wrong with."""
+    try:
+        yield
+    except Cancelled:
+        raise
+    except ShoalError as error:
+        told = error
+    else:
+        return
+    raise type(told)(f"Table '{name}': {told.message}", hint=told.hint) from None
 
 
-def _check(policy: Policy) -> None:
+def _check(dataset: Dataset) -> None:
     """Refuse what cannot be had for several tables."""
+    policy = dataset.policy
     refers = [name for name, said in policy.tables.items() if said.refers]
     if refers and policy.pseudonyms is None:
         raise PolicyError(
@@ -96,6 +110,12 @@ def _check(policy: Policy) -> None:
     for column in [] if policy.dates is None else policy.dates.columns:
         if column not in named:
             raise PolicyError(f"Dates of a column '{column}' are to be moved, which no table has.")
+    check_named(policy)
+    check_pseudonyms(dataset)
+    for one in dataset.references:
+        check_reference(one, dataset.tables[one.table], dataset.tables[one.other])
+    for name in dataset.tables:
+        check_persons(policy, dataset.tables, name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,142 +130,134 @@ class _Making:
     def given(self) -> Table:
         return self.dataset.tables[self.name]
 
-    @property
-    def refers(self) -> tuple[Reference, ...]:
-        return tuple(one for one in self.dataset.references if one.table == self.name)
-
     def part(self, progress: Hook, threads: int | None) -> Part:
         """Make what goes out of this table."""
-        for one in self.dataset.references:
-            if one.other == self.name:
-                check_key(self.given, self.name, one.key)
-        links = {one: self._named(one) for one in self.refers}
-        lost = np.any([link < 0 for link in links.values()], axis=0) if links else np.zeros(self.given.records, bool)
-        self._check_orphans(lost)
-        here = ~lost
-        for one, link in links.items():
-            here &= self.parts[one.other].became[np.where(link < 0, 0, link)] >= 0
+        links = {one: self._link(one) for one in self.dataset.refers(self.name)}
+        orphans = self._orphans(links)
+        released = {one: np.append(self.parts[one.other].became, -1)[link] for one, link in links.items()}
+        here = np.all([~orphans, *(link >= 0 for link in released.values())], axis=0)
         records = np.flatnonzero(here)
-        inherited = self._inherited(links, records)
-        table, policy = self._joined(links, records, inherited)
-        asked = policy.quasi_columns(table) if len(records) else ()
-        if set(asked) - {one.column.name for one in inherited}:
-            release = anonymize(table, policy, progress=progress, threads=threads)
-            base, back = release.table, release.records
-        else:
-            release = None
-            ready = prepared(table, policy)
-            rows = ready.distinct([])
-            made = transformed(ready, rows, {}, np.zeros(len(rows), bool))
-            base, back = made.table, made.origins()
-        names = [one.column.name for one in inherited]
-        kept = [name for name in base.names if name not in names]
-        out, order = self._dressed(base.only(kept), records[back])
+        shows = {name: part.shows for name, part in self.parts.items()}
+        heritage = inherited({one: link[records] for one, link in released.items()}, shows, self.given.names)
+        table, policy = self._joined(records, heritage)
+        release, base, back = self._searched(table, policy, heritage, progress, threads)
+        kept = [name for name in base.names if name not in heritage.names and name in self.given]
+        out, order = dressed(self.dataset, self.name, base.only(kept), records[back])
         back = back[order]
-        own = [Encoded(one.column, one.codes[back]) for one in inherited]
-        shown = shown_classes(out, out.quasi, own)
         became = np.full(self.given.records, -1, np.intp)
         became[records[back]] = np.arange(out.records)
+        subject = policy.data.subject
         return Part(
             table=out,
             release=release,
             became=became,
-            shown=shown,
-            whose=_taken(table, policy, back),
-            inherits=tuple(names),
-            pseudonyms=tuple(name for name in self.keys() if name in out),
+            shows=Shows.of(out, self._secrets(out, policy), heritage.of(back)),
+            whose=None if subject is None else Encoded(table[subject], table.codes(subject)[back]),
+            inherits=tuple(sorted(heritage.names)),
+            pseudonyms=tuple(name for name in keys(self.dataset, self.name) if name in out),
             left_out=tuple(name for name in self.given.names if name not in out),
-            orphans=int(lost.sum()),
-            followed=int(np.count_nonzero(~here & ~lost)),
+            orphans=int(orphans.sum()),
+            followed=int(np.count_nonzero(~here & ~orphans)),
         )
 
-    def _named(self, one: Reference) -> NDArray[np.intp]:
-        return named_records(self.given, one.column, self.dataset.tables[one.other], one.key)
+    def _link(self, one: Reference) -> Records:
+        return named_records(self.dataset.tables[one.table], one.column, self.dataset.tables[one.other], one.key)
 
-    def _check_orphans(self, lost: NDArray[np.bool_]) -> None:
+    def _orphans(self, links: Mapping[Reference, Records]) -> NDArray[np.bool_]:
+        """Return which records refer to nothing; refuse them, unless they may be dropped."""
+        lost = np.any([np.zeros(self.given.records, bool), *(link < 0 for link in links.values())], axis=0)
         number = int(lost.sum())
         if number and self.dataset.policy.tables[self.name].orphans == "refuse":
             raise ReleaseError(
                 f"{counted(number, 'record')} of the table '{self.name}' refer to no record of another table.",
                 hint=f'Mend them, or leave them out: [tables.{self.name}] orphans = "drop".',
             )
+        return np.asarray(lost)
 
-    def _inherited(self, links: Mapping[Reference, NDArray[np.intp]], records: NDArray[np.intp]) -> list[Encoded]:
-        """Return what records show that these refer to."""
-        found = []
-        for one, link in links.items():
-            other = self.parts[one.other]
-            if other.shown is not None:
-                name = unused(f"{one.other} ({one.column})", self.given.names)
-                found.append(handed_down(other.shown, other.became[link[records]], name))
-        return found
+    def _searched(
+        self, table: Table, policy: Policy, heritage: Heritage, progress: Hook, threads: int | None
+    ) -> tuple[Release | None, Table, Records]:
+        """Find out what goes out of some records: the release, if one was searched for, and which records it shows."""
+        quasi = policy.quasi_columns(table)
+        if table.records and quasi and policy.require:
+            if policy.data.subject is None and self.dataset.policy.data.subject is not None:
+                raise PolicyError(
+                    f"Nothing says whose the records of the table '{self.name}' are.",
+                    hint=f"Name the column that does, [tables.{self.name}] subject = …, or let it refer to a table.",
+                )
+            release = anonymize(table, policy, progress=progress, threads=threads)
+            return release, release.table, release.records
+        own = [name for name in quasi if name not in heritage.names]
+        if own and table.records:
+            raise PolicyError(
+                f"The table '{self.name}' has quasi-identifiers, but nothing is required of it.",
+                hint='Give a requirement: [[require]] model = "k-anonymity", k = 11.',
+            )
+        ready = prepared(table, policy)
+        rows = ready.distinct([])
+        made = transformed(ready, rows, {}, np.zeros(len(rows), bool))
+        return None, made.table, made.origins()
 
-    def _joined(
-        self, links: Mapping[Reference, NDArray[np.intp]], records: NDArray[np.intp], inherited: list[Encoded]
-    ) -> tuple[Table, Policy]:
+    def _joined(self, records: Records, heritage: Heritage) -> tuple[Table, Policy]:
         """Return some records with what they inherit, and the policy for that."""
         policy = self.dataset.policy.of(self.name)
-        subject = policy.data.subject
-        held = [self._own(name, records, person=name in {subject, policy.data.household}) for name in self.given.names]
-        if subject is not None and subject not in self.given:
-            whose = self._whose(subject, links, records)
-            subject = None if whose is None else whose.column.name
-            held += [] if whose is None else [whose]
-        table = Table.of([*held, *inherited], len(records), self.given.source)
-        keys = {*self.keys(), *([] if policy.data.subject is None else [policy.data.subject])} - {subject}
+        held, subject = self._with_subject(records)
+        table = Table.of([*held, *heritage.columns], len(records), self.given.source)
+        household, weight = (one if one in table else None for one in (policy.data.household, policy.data.weight))
+        data = policy.data.model_copy(update={"subject": subject, "household": household, "weight": weight})
         columns = dict(policy.columns)
-        columns.update({name: ColumnPolicy(role=Role.DIRECT) for name in keys if name not in columns and name in table})
-        columns.update({one.column.name: ColumnPolicy(role=Role.QUASI, hierarchy=Suppression()) for one in inherited})
-        levels = {**policy.search.levels, **{one.column.name: (0, 0) for one in inherited}}
-        search = policy.search.model_copy(update={"levels": levels})
-        data = policy.data.model_copy(update={"subject": subject})
-        return table, policy.model_copy(update={"columns": columns, "search": search, "data": data})
+        unsaid = [name for name in keys(self.dataset, self.name) if name not in columns and name != subject]
+        columns.update(dict.fromkeys(unsaid, ColumnPolicy(role=Role.DIRECT)))
+        fixed = [one.column.name for one in heritage.classes]
+        columns.update(dict.fromkeys(fixed, ColumnPolicy(role=Role.QUASI, hierarchy=Suppression())))
+        columns.update({one.name: _released(one.said) for one in heritage.secrets})
+        quasi = {name for name, said in columns.items() if said.role is Role.QUASI}
+        levels = {name: held for name, held in policy.search.levels.items() if name in quasi}
+        levels.update(dict.fromkeys(fixed, (0, 0)))
+        weights = {name: held for name, held in policy.search.weights.items() if name in quasi}
+        search = policy.search.model_copy(update={"levels": levels, "weights": weights})
+        if self.dataset.refers(self.name):  # those who were drawn have been drawn
+            search = search.model_copy(update={"sample": None})
+        sensitive = {name for name, said in columns.items() if said.role is Role.SENSITIVE}
+        require = fitting(policy.require, sensitive)
+        if require:  # who requires nothing of a table does not require it of what it inherits
+            require += [model for one in heritage.secrets for model in one.models]
+        changed = {
+            "columns": columns,
+            "data": data,
+            "require": require,
+            "search": search,
+            "population": None if heritage.columns else policy.population,
+        }
+        return table, policy.model_copy(update=changed)
 
-    def _own(self, name: str, records: NDArray[np.intp], *, person: bool) -> Encoded:
-        """Take records of a column; it keeps its values, of which hierarchies are made, unless it names persons."""
-        column, codes = self.given[name], self.given.codes(name)[records]
-        return Encoded(*compacted(column, codes)) if person else Encoded(column, codes)
+    def _with_subject(self, records: Records) -> tuple[list[Encoded], str | None]:
+        """Return the columns of some records, and the one that says whose they are, which may come from elsewhere.
 
-    def _whose(
-        self, subject: str, links: Mapping[Reference, NDArray[np.intp]], records: NDArray[np.intp]
-    ) -> Encoded | None:
-        """Return whose records these are, if the records say so that they refer to."""
-        for one, link in links.items():
-            other = self.dataset.tables[one.other]
-            if subject in other:
-                column, codes = compacted(other[subject], other.codes(subject)[link[records]])
-                return Encoded(replace(column, name=unused(subject, self.given.names)), codes)
-            further = _Making(self.dataset, one.other, self.parts)
-            beyond = {far: further._named(far) for far in further.refers}
-            found = further._whose(subject, beyond, link[records])
-            if found is not None:
-                return found
-        return None
+        They keep all their values, of which hierarchies are made, unless they name persons.
+        """
+        names = {name: table.names for name, table in self.dataset.tables.items()}
+        found = whose(self.dataset.policy, names, self.name)
+        persons = {self.dataset.policy.data.household, None if found is None else found.column}
+        held = [Encoded(column, self.given.codes(column.name)[records]) for column in self.given.columns]
+        held = [Encoded(*compacted(one.column, one.codes)) if one.column.name in persons else one for one in held]
+        if found is None or not found.steps:
+            return held, None if found is None else found.column
+        last = self.dataset.tables[found.table]
+        codes = last.codes(found.column)[found.records(records, self._link)]
+        column, codes = compacted(last[found.column], codes)
+        name = unused(found.column, self.given.names)
+        return [*held, Encoded(replace(column, name=name), codes)], name
 
-    def keys(self) -> list[str]:
-        """Return the columns that get pseudonyms: what refers, what is referred to, and what the policy names."""
-        said = self.dataset.policy.pseudonyms
-        refer = [one.column for one in self.refers]
-        referred = [one.key for one in self.dataset.references if one.other == self.name]
-        named = [] if said is None else [name for name in said.columns if name in self.given]
-        return list(dict.fromkeys([*refer, *referred, *named]))
+    def _secrets(self, out: Table, policy: Policy) -> list[Secret]:
+        """Return the sensitive columns of what goes out, with what is required of them."""
+        models = [model for _, _, model in policy.requirements()]
+        return [
+            Secret(Encoded(out[name], out.codes(name)), policy.columns[name], about(models, name))
+            for name in out.sensitive
+        ]
 
-    def _dressed(self, base: Table, origins: NDArray[np.intp]) -> tuple[Table, NDArray[np.intp]]:
-        """Add pseudonyms, and put the rows in an order that tells nothing; return also that order."""
-        policy = self.dataset.policy
-        held = {name: Encoded(base[name], base.codes(name)) for name in base.names}
-        if policy.pseudonyms is not None:
-            said = policy.pseudonyms
-            file = None if said.key_file is None else policy.beside(said.key_file)
-            key = key_from(file, said.key_variable)
-            for name in self.keys():
-                place = domain(policy.tables, self.name, name)
-                column, codes = pseudonymous(self.given[name], key, domain=place)
-                held[name] = Encoded(*compacted(column, codes[self.given.codes(name)[origins]]))
-        ordered = {name: held[name] for name in self.given.names if name in held}
-        sizes = [max(one.column.size, 1) for one in ordered.values()]
-        rows = group_rows([one.codes for one in ordered.values()], sizes, base.records)
-        order = np.argsort(rows.ids, kind="stable")
-        sorted_ = [Encoded(one.column, one.codes[order]) for one in ordered.values()]
-        roles = {**base.roles, **dict.fromkeys(held.keys() - set(base.names), Role.INSENSITIVE)}
-        return replace(Table.of(sorted_, base.records, base.source), roles=roles), order
+
+def _released(said: ColumnPolicy) -> ColumnPolicy:
+    """Return what is said about a column that was looked at where it comes from."""
+    return said.model_copy(update={"names_nobody": True})

@@ -30,7 +30,7 @@ def references(tables: Mapping[str, TablePolicy]) -> tuple[Reference, ...]:
     found = []
     for name, said in tables.items():
         for column, where in said.refers.items():
-            other, _, key = where.partition(".")
+            other, _, key = where.rpartition(".")
             found.append(Reference(name, column, other, key))
     return tuple(found)
 
@@ -46,7 +46,7 @@ def in_order(tables: Mapping[str, TablePolicy]) -> tuple[str, ...]:
 def domain(tables: Mapping[str, TablePolicy], table: str, column: str) -> str:
     """Return the column where what a column holds comes from: those with the same one have the same pseudonyms."""
     where = tables[table].refers.get(column)
-    return f"{table}.{column}" if where is None else domain(tables, *where.split(".", maxsplit=1))
+    return f"{table}.{column}" if where is None else domain(tables, *where.rsplit(".", maxsplit=1))
 
 
 def check_references(tables: Mapping[str, TablePolicy]) -> None:

@@ -35,7 +35,7 @@ class TablePolicy(Checked):
     @classmethod
     def _named(cls, refers: dict[str, str]) -> dict[str, str]:
         for where in refers.values():
-            table, dot, column = where.partition(".")
+            table, dot, column = where.rpartition(".")
             if not (table and dot and column):
                 raise ValueError('a column refers to a table and its column: "patients.patient_id"')
         return refers

@@ -14,6 +14,7 @@ from shoal.release.manifest import fingerprint
 from shoal.release.sampling import effect
 from shoal.release.transformed import Transformed
 from shoal.release.verification import Original, Verified
+from shoal.table.kind import Kind
 from shoal.table.table import Table
 from shoal.treatments.treatment import Treatment
 
@@ -133,6 +134,13 @@ def notes(case: Case, made: Transformed) -> tuple[str, ...]:
     if runs:
         told = "holds text that a spreadsheet would run as a formula: open the release as text, not by a double click"
         found.append(f"Column '{runs[0]}' {told}.")
+    if case.policy.dates is not None:
+        dates = [column.name for column in made.table.columns if column.kind in {Kind.DATE, Kind.DATETIME}]
+        still = [name for name in dates if name not in case.policy.dates.columns]
+        if still:
+            found.append(
+                f"Dates of column '{still[0]}' are not moved: beside others of a person, they may tell how far."
+            )
     if case.table.subject is None:
         found.append("No column says whose row it is: every record is taken for a person.")
     return tuple(found)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
@@ -27,10 +28,13 @@ from shoal.release.sampling import sampled
 from shoal.release.shifted import shifted
 from shoal.search.goal import Goal
 from shoal.search.space import Space
-from shoal.table.column import SUPPRESSED, as_text
+from shoal.table.column import SUPPRESSED, Column, as_text
+from shoal.table.kind import Kind
 from shoal.table.reading import read
 from shoal.table.role import Role
 from shoal.table.table import Table
+
+_FAR = 20 * 366  # days
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +146,7 @@ def _with_dates(table: Table, policy: Policy) -> Table:
     if said is None:
         return table
     for name in said.columns:
+        _check_placeholders(table[name])
         if table.roles.get(name) is not Role.INSENSITIVE:
             raise PolicyError(
                 f"The dates of column '{name}' are to be moved, but it is not insensitive.",
@@ -149,6 +154,19 @@ def _with_dates(table: Table, policy: Policy) -> Table:
             )
     file = None if said.key_file is None else policy.beside(said.key_file)
     return shifted(table, said.columns, key_from(file, said.key_variable), said.days)
+
+
+def _check_placeholders(column: Column) -> None:
+    """Refuse dates that stand for none: wherever one comes out, everybody sees how far it was moved."""
+    if column.kind not in {Kind.DATE, Kind.DATETIME} or not len(column.values):
+        return
+    days = np.asarray(column.values.cast(pa.timestamp("s"), safe=False).cast(pa.int64())) // 86_400
+    if np.diff(days).max(initial=0) > _FAR:
+        raise PolicyError(
+            f"Column '{column.name}' is to be moved, but holds dates that lie more than twenty years from all others, "
+            "as those do that stand for none.",
+            hint='Moved, they would tell by how many days. Read them as missing: markers = ["9999-12-31"] under read.',
+        )
 
 
 def _persons(table: Table) -> int:

@@ -81,6 +81,8 @@ class _Move:
         steps = offsets * (_DAY[arrow.unit] if pa.types.is_timestamp(arrow) else 1)
         seen = [np.zeros(0, np.int64), *(np.unique(part) for part in _moved(table, name, subject, numbers, steps))]
         found = np.unique(np.concatenate(seen))
+        if _is_beyond(numbers, steps):
+            raise PolicyError(f"Column '{name}' is to be moved, but holds dates at the end of the calendar.")
         values = pa.array(found).cast(pa.int32()).cast(arrow) if arrow == pa.date32() else pa.array(found).cast(arrow)
         return cls(replace(before, values=values), numbers, steps, found)
 
@@ -89,6 +91,13 @@ class _Move:
         moved = self.numbers[np.where(there, codes, 0)] + self.steps[persons]
         places = np.where(there, np.searchsorted(self.found, moved), len(self.found))
         return places.astype(narrowest(max(self.column.size, 1)))
+
+
+def _is_beyond(numbers: NDArray[np.int64], steps: NDArray[np.int64]) -> bool:
+    """Tell whether a number would not fit when it is moved."""
+    most = int(np.abs(steps).max(initial=0))
+    limits = np.iinfo(np.int64)
+    return int(numbers[0]) - most < limits.min or int(numbers[-1]) + most > limits.max
 
 
 def _numbers(values: pa.Array) -> NDArray[np.int64]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
@@ -123,6 +124,35 @@ def check_same(found: Table, promised: Table) -> None:
     same = all(np.array_equal(one, other) for one, other in zip(here.codes, there.codes, strict=True))
     if not same or not np.array_equal(here.counts, there.counts):
         raise ReleaseError("The written release does not have the records that it should have. It was not handed out.")
+    for name in promised.names:
+        if name not in names and not _same_values(found, promised, name):
+            raise ReleaseError(
+                f"The written release does not have the values in column '{name}' that it should have. It was not "
+                "handed out."
+            )
+
+
+def _same_values(found: Table, promised: Table, name: str) -> bool:
+    """Tell whether a column holds the same values, each as often; one that is of another kind now is not looked at."""
+    here, there = found[name], promised[name]
+    if here.kind is not there.kind and not (here.kind.numeric and there.kind.numeric):
+        return True
+    texts = [_written(one, numeric=here.kind.numeric) for one in (here, there)]
+    places = pc.index_in(*texts).fill_null(-1).to_numpy(zero_copy_only=False)
+    counts, expected = found.counts(name), promised.counts(name)
+    if ((places < 0) & (counts > 0)).any():
+        return False
+    seen = np.zeros(len(expected), np.int64)
+    np.add.at(seen, places[places >= 0], counts[places >= 0])
+    return bool(np.array_equal(seen, expected))
+
+
+def _written(column: Column, *, numeric: bool) -> pa.Array:
+    """Return the values of a column, and its gaps; numbers as such, however they are written."""
+    if not numeric or column.suppressed:
+        return column.labels()
+    values = column.values.cast(pa.float64(), safe=False)
+    return pa.concat_arrays([values, pa.nulls(int(column.missing), pa.float64())])
 
 
 def _recoded(found: Table, original: Original) -> Table:

@@ -1,0 +1,49 @@
+"""Histories: what all records of a person tell together, in all tables."""
+
+from collections.abc import Iterable
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.dataset.part import Part
+from shoal.kernels.translation import narrowest
+from shoal.release.columns import compacted
+from shoal.table.column import Column
+from shoal.table.kind import Kind
+from shoal.table.raw import Encoded
+from shoal.table.table import Source, Table
+
+
+def alone(parts: Iterable[Part]) -> tuple[int, int]:
+    """Return how many persons are the only ones with all that their records show together, and how many there are."""
+    held = [(part.whose, part.shows.classes) for part in parts]
+    pairs = [(person, shown) for person, shown in held if person is not None and shown is not None and len(shown.codes)]
+    if not pairs:
+        return 0, 0
+    people: dict[str | None, int] = {}
+    persons, classes, first = [], [], 0
+    for person, shown in pairs:
+        numbers = [people.setdefault(label, len(people)) for label in person.column.labels().to_pylist()]
+        persons.append(np.array(numbers)[person.codes])
+        classes.append(shown.codes.astype(np.int64) + first)  # a class of another table is another one
+        first += shown.column.size
+    who, what = np.concatenate(persons), np.concatenate(classes)
+    columns = {"person": who, "class": what, "times": _times(who, what)}
+    encoded = [_numbers(name, values) for name, values in columns.items()]
+    found = Table.of(encoded, len(who), Source()).assign(subject="person").profiles(["class", "times"])
+    return int(found.counts[found.counts == 1].sum()), int(found.counts.sum())
+
+
+def _times(persons: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Return for each record how many others before it are of the same person and class."""
+    order = np.lexsort((classes, persons))
+    new = np.r_[True, (np.diff(persons[order]) != 0) | (np.diff(classes[order]) != 0)]
+    begins = np.flatnonzero(new)
+    found = np.empty(len(order), np.int64)
+    found[order] = np.arange(len(order)) - np.repeat(begins, np.diff(np.r_[begins, len(order)]))
+    return found
+
+
+def _numbers(name: str, values: np.ndarray) -> Encoded:
+    size = int(values.max()) + 1
+    return Encoded(*compacted(Column(name, Kind.INTEGER, pa.array(np.arange(size))), values.astype(narrowest(size))))

@@ -1,0 +1,132 @@
+"""Links: which record of another table a record names, and whose records they are in the end."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from shoal.errors import PolicyError, counted
+from shoal.policy.policy import Policy
+from shoal.policy.references import Reference, domain, references
+from shoal.table.column import Column
+from shoal.table.table import Table
+
+Records = NDArray[np.intp]
+
+
+def named_records(table: Table, column: str, other: Table, key: str) -> Records:
+    """Return the record of another table that each record names by what that has in its key; −1: it names none.
+
+    >>> import shoal
+    >>> stays, patients = shoal.read({"patient": [7, 9, 7, None]}), shoal.read({"id": [5, 7]})
+    >>> named_records(stays, "patient", patients, "id").tolist()
+    [1, -1, 1, -1]
+    """
+    where = np.full(other[key].size + 1, -1, np.intp)
+    where[other.codes(key)] = np.arange(other.records)
+    return np.asarray(where[_places(table[column], other[key])[table.codes(column)]])
+
+
+def _places(column: Column, key: Column) -> Records:
+    """Return the code of a key that each code of a column stands for; the one after its last stands for none."""
+    texts = column.labels()[: len(column.values)]
+    found = pc.index_in(texts, key.labels()[: len(key.values)]).fill_null(key.size)
+    tail = np.full(column.size - len(column.values), key.size, np.intp)
+    return np.concatenate([found.to_numpy(zero_copy_only=False).astype(np.intp), tail])
+
+
+def check_reference(one: Reference, table: Table, other: Table) -> None:
+    """Refuse a key that is missing in records or the same in several, and one of another kind than what names it."""
+    column, key = table[one.column], other[one.key]
+    if key.missing or key.suppressed:
+        raise PolicyError(f"Others refer to '{one.other}' by its column '{one.key}', which is empty in some records.")
+    twice = int(np.count_nonzero(other.counts(one.key) > 1))
+    if twice:
+        raise PolicyError(
+            f"Others refer to '{one.other}' by its column '{one.key}', but {counted(twice, 'value')} in it "
+            "are those of several records.",
+            hint="Records that are referred to must have keys of their own.",
+        )
+    if column.kind is not key.kind and len(column.values) and len(key.values):
+        raise PolicyError(
+            f"'{one.table}.{one.column}' holds {column.kind}, but '{one.other}.{one.key}' holds {key.kind}.",
+            hint="Both must be written alike: 7 is not 7.0, nor 007. Text is read by [tables.NAME.read] text = […].",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Whose:
+    """Whose a record is: the references to follow, and the column of the last table that says it."""
+
+    steps: tuple[Reference, ...]
+    table: str
+    column: str
+
+    def records(self, records: Records, link: Callable[[Reference], Records]) -> Records:
+        """Return the records of the last table that some records lead to."""
+        for one in self.steps:
+            records = link(one)[records]
+        return records
+
+
+def whose(policy: Policy, columns: Mapping[str, Collection[str]], name: str) -> Whose | None:
+    """Find out how a table says whose its records are: by a column of its own, or by what it refers to.
+
+    >>> tables = {"people": {}, "stays": {"refers": {"who": "people.id"}}}
+    >>> policy = Policy(version=1, data={"subject": "id"}, tables=tables)
+    >>> whose(policy, {"people": ["id"], "stays": ["who"]}, "stays").steps
+    (Reference(table='stays', column='who', other='people', key='id'),)
+    """
+    own, said = policy.tables[name].subject, policy.of(name).data.subject
+    if said is not None and said in columns[name]:
+        return Whose((), name, said)
+    if own is not None:
+        raise PolicyError(f"The table '{name}' has no column '{own}', which is to say whose records they are.")
+    found = by_reference(policy, columns, name)
+    if len(found) > 1:
+        raise PolicyError(
+            f"The table '{name}' refers to several that say whose records they are.",
+            hint=f"Name the column of its own that does: [tables.{name}] subject = …",
+        )
+    return next(iter(found), None)
+
+
+def by_reference(policy: Policy, columns: Mapping[str, Collection[str]], name: str) -> list[Whose]:
+    """Return all ways in which what a table refers to says whose its records are."""
+    own = [one for one in references(policy.tables) if one.table == name]
+    return [
+        Whose((one, *far.steps), far.table, far.column)
+        for one in own
+        if (far := whose(policy, columns, one.other)) is not None
+    ]
+
+
+def check_persons(policy: Policy, tables: Mapping[str, Table], name: str) -> None:
+    """Refuse records that are those of one person by a column of their own, and of another by what they refer to."""
+    columns = {other: table.names for other, table in tables.items()}
+    own = whose(policy, columns, name)
+    if own is None or own.steps:
+        return
+    where, table = domain(policy.tables, name, own.column), tables[name]
+    mine = np.array(table[own.column].labels().to_pylist(), object)[table.codes(own.column)]
+    for way in by_reference(policy, columns, name):
+        alike = own.column == way.column == policy.data.subject  # the same in all tables
+        if not alike and domain(policy.tables, way.table, way.column) != where:
+            continue
+        records = way.records(np.arange(table.records), lambda one: _linked(one, tables))
+        labels = np.array([*tables[way.table][way.column].labels().to_pylist(), None], object)
+        codes = np.append(tables[way.table].codes(way.column).astype(np.intp), len(labels) - 1)
+        differ = int(np.count_nonzero((labels[codes[records]] != mine) & (records >= 0)))
+        if differ:
+            raise PolicyError(
+                f"In {counted(differ, 'record')} of the table '{name}', '{own.column}' says another person than what "
+                f"'{way.steps[0].column}' refers to.",
+                hint="A record is that of one person: mend it, or leave the other reference out.",
+            )
+
+
+def _linked(one: Reference, tables: Mapping[str, Table]) -> Records:
+    link = named_records(tables[one.table], one.column, tables[one.other], one.key)
+    return np.append(link, -1)  # who refers to nothing leads nowhere

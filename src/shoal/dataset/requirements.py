@@ -1,0 +1,60 @@
+"""Requirements of a table of several: what is required of all holds for each, as far as it is about its columns."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from shoal.errors import PolicyError
+from shoal.models.model import Model, Need
+from shoal.policy.policy import Policy
+from shoal.policy.requirements import PresetRequirement
+from shoal.presets.preset import PRESETS
+from shoal.table.role import Role
+
+
+def fitting(require: list[Any], sensitive: Collection[str]) -> list[Any]:
+    """Return the requirements that a table with these sensitive columns can be held to."""
+    found: list[Any] = []
+    for asked in require:
+        models = [one.requirement() for one in PRESETS[asked.preset].criteria] if _is_preset(asked) else [asked]
+        kept = [model for model in models if _fits(model, sensitive)]
+        found += [asked] if len(kept) == len(models) else kept
+    return found
+
+
+def about(models: Collection[Model], column: str) -> tuple[Model, ...]:
+    """Return what is required of a sensitive column."""
+    return tuple(
+        model for model in models if Need.SENSITIVE in model.needs and getattr(model, "column", None) in {None, column}
+    )
+
+
+def check_named(policy: Policy) -> None:
+    """Refuse a requirement about a column that is sensitive in no table."""
+    sensitive = {
+        name
+        for said in policy.tables.values()
+        for name, column in said.columns.items()
+        if column.role is Role.SENSITIVE
+    }
+    for _, _, model in _all(policy):
+        named = getattr(model, "column", None)
+        if named is not None and named not in sensitive:
+            raise PolicyError(f"A requirement names column '{named}', which is sensitive in no table.")
+        if Need.SENSITIVE in model.needs and not sensitive:
+            raise PolicyError(f"The requirement {model.name} is about sensitive values, and no column is sensitive.")
+
+
+def _all(policy: Policy) -> list[tuple[str, str, Model]]:
+    parts: Mapping[str, Policy] = {name: policy.of(name) for name in policy.tables}
+    return [asked for part in parts.values() for asked in part.requirements()]
+
+
+def _is_preset(asked: Any) -> bool:
+    return isinstance(asked, PresetRequirement)
+
+
+def _fits(model: Model, sensitive: Collection[str]) -> bool:
+    if Need.SENSITIVE not in model.needs:
+        return True
+    named = getattr(model, "column", None)
+    return bool(sensitive) if named is None else named in sensitive

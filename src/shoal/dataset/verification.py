@@ -1,0 +1,84 @@
+"""Verification of tables that belong together: all are read again from where they were written, and held together."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shoal.dataset.inheritance import Heritage, Secret, Shows, inherited
+from shoal.dataset.links import Records, named_records, whose
+from shoal.dataset.part import Part
+from shoal.errors import ReleaseError, counted
+from shoal.policy.policy import Policy
+from shoal.policy.references import Reference, references
+from shoal.release.release import check
+from shoal.release.verification import Verified, check_same, judged
+from shoal.table.column import SUPPRESSED
+from shoal.table.databases.database import Stored
+from shoal.table.raw import Encoded
+from shoal.table.reading import read
+from shoal.table.table import Table
+
+Made = Mapping[str, tuple[Path | Stored, Mapping[str, Any]]]
+
+
+def verify_all(parts: Mapping[str, Part], policy: Policy, made: Made) -> dict[str, tuple[Verified, ...]]:
+    """See that written tables are what was promised and belong together, and judge them by every requirement."""
+    found: dict[str, Table] = {}
+    shows: dict[str, Shows] = {}
+    judgements = {}
+    for name, part in parts.items():
+        source, options = made[name]
+        texts = [*part.table.quasi, *part.pseudonyms]
+        held = read(source, text=texts, suppressed=SUPPRESSED, **options)
+        check_same(held, part.table)
+        found[name] = held.assign(quasi=list(part.table.quasi), sensitive=list(part.table.sensitive))
+        links = {one: _link(one, found) for one in references(policy.tables) if one.table == name}
+        heritage = inherited(links, shows, {*part.table.names, *part.left_out})
+        own = [replace(one, held=_again(one, found[name])) for one in part.shows.secrets if one.name in part.table]
+        shows[name] = Shows.of(found[name], own, heritage)
+        judgements[name] = _judged(name, part, policy, found, heritage)
+    return judgements
+
+
+def _again(secret: Secret, table: Table) -> Encoded:
+    return Encoded(table[secret.name], table.codes(secret.name))
+
+
+def _link(one: Reference, found: Mapping[str, Table]) -> Records:
+    """Return which record of another table each record refers to, as they were written."""
+    link = named_records(found[one.table], one.column, found[one.other], one.key)
+    lost = int(np.count_nonzero(link < 0))
+    twice = int(np.count_nonzero(found[one.other].counts(one.key) > 1))
+    if lost or twice:
+        raise ReleaseError(
+            f"In the written release {counted(lost, 'record')} refer to nothing, and {counted(twice, 'key')} name "
+            f"several records ({one}). It was not handed out."
+        )
+    return link
+
+
+def _judged(
+    name: str, part: Part, policy: Policy, found: Mapping[str, Table], heritage: Heritage
+) -> tuple[Verified, ...]:
+    """Judge a table with what its records inherit, and with whose they are, as far as the files say that."""
+    release, table = part.release, found[name]
+    if release is None:
+        return ()
+    own = [Encoded(column, table.codes(column.name)) for column in table.columns]
+    joined = Table.of([*own, *heritage.columns], table.records, table.source)
+    persons = _persons(name, policy, found)
+    original = release.original if persons is None else replace(release.original, subject=persons)
+    return check(judged(joined, release.table, original, release.asked))
+
+
+def _persons(name: str, policy: Policy, found: Mapping[str, Table]) -> tuple[Any, Any] | None:
+    """Return whose records these are, by the pseudonyms of this table or of those that it refers to."""
+    ways = whose(policy, {other: table.names for other, table in found.items()}, name)
+    if ways is None:
+        return None
+    last = found[ways.table]
+    records = ways.records(np.arange(found[name].records), lambda one: _link(one, found))
+    return last[ways.column], last.codes(ways.column)[records]
