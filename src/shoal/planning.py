@@ -99,7 +99,7 @@ def plan(
     >>> found.records, found.combinations, found.engine
     (4, 3, 'memory')
     """
-    chosen = None if policy is None else Policy.given(policy)
+    chosen = None if policy is None else Policy.given(policy).alone()
     said = {} if chosen is None else chosen.data.read.model_dump(exclude_unset=True)
     sample, records = read_sample(source, progress=progress, **{**said, **options})
     table = sample if chosen is None else chosen.apply(sample)

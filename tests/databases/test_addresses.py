@@ -36,6 +36,22 @@ def test_an_address_that_is_wrong_is_not_quoted(secret):
             assert quote(secret, safe="") not in str(error)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "postgresql//ann:secret@h/x",
+        "ann:secret@h/x",
+        "jdbc:postgresql://ann:secret@h/x",
+        "*ann:secret@h/x",
+        "/a:secret@x",
+    ],
+)
+def test_what_may_be_an_address_is_not_shown(text):
+    with pytest.raises(ReadError) as caught:
+        shoal.read(text)
+    assert "secret" not in str(caught.value)
+
+
 @pytest.mark.parametrize("text", ["postgresql:/ann:secret@h/x", "mysql:ann:secret@h/x", "mysql://ann:se/cret@h/x"])
 def test_an_address_with_a_slip_is_not_taken_for_a_path(text):
     with pytest.raises(ReadError, match="cannot be understood") as caught:

@@ -37,6 +37,9 @@ def anonymize(  # noqa: PLR0913, PLR0917 - options of a command
 ) -> None:
     """Find the best release that meets a policy, verify it, and write it with its manifests.
 
+    OUT is a file, or a table of a database: postgresql://user@host/research?table=release; the password is taken from
+    the variable SHOAL_PASSWORD. If the policy is about several tables, DATA and OUT are folders or databases.
+
     Exit code 0: done, and every requirement holds in the written file. 2: it could not be done; nothing was written.
     """
     import shoal

@@ -57,7 +57,7 @@ _READING: dict[str, Any] = {
 _LISTS = ("markers", "text", "columns")
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace files, or tables of a database, that are there.")]
 
 
 def same(one: "Path | Address", other: "Path | Address") -> bool:
@@ -106,6 +106,7 @@ def load(path: "Path | Address", options: dict[str, Any], policy: "Policy | None
     from shoal.table.reading import read
 
     if policy is not None:
+        policy.alone()
         options = {**policy.data.read.model_dump(exclude_unset=True), **options}
     with progress_bar() as hook:
         table = read(path, progress=hook, **options)

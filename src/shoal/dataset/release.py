@@ -103,6 +103,7 @@ class DatasetRelease(Shown):
     def _save_stored(
         self, address: Address, beside: Path, *, force: bool, progress: Hook | None
     ) -> tuple[Path | str, ...]:
+        beside.mkdir(parents=True, exist_ok=True)
         with self._manifests(beside, force=force) as (names, finish):
 
             def look(stored: Mapping[str, Stored]) -> None:

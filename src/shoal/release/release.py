@@ -153,7 +153,9 @@ class Release(Shown):
 def _place(path: str | Path | Address, beside: str | Path | None) -> Path:
     """Return the path after which what is written beside a table is named."""
     if is_address(path):
-        return Path(beside or ".") / Address.parse(path).name
+        folder = Path(beside or ".")
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder / Address.parse(path).name
     if beside is not None:
         raise WriteError("What is written with a file is written beside it.", hint="Leave out beside.")
     target = Path(str(path))

@@ -17,11 +17,17 @@ def files_of(source: str | Path) -> tuple[Path, ...]:
     if not path.exists() and _PATTERN & set(str(path)):
         found = tuple(Path(name) for name in sorted(glob.glob(str(path), recursive=True)))  # noqa: PTH207 - any root
         if not found:
-            raise ReadError(f"No file fits the pattern '{path}'.")
+            raise ReadError(f"No file fits the pattern {_shown(path)}.")
         return _checked(file for file in found if not file.is_dir())
     if not path.exists():
-        raise ReadError(f"There is no file '{path}'.", hint=_similar(path))
+        raise ReadError(f"There is no file {_shown(path)}.", hint=_similar(path))
     return _checked([path])
+
+
+def _shown(path: Path) -> str:
+    """Return how a path is shown: not at all, if it may be an address with a password."""
+    text = str(path)
+    return f"'{text}'" if "@" not in text else "of that name; an address looks like postgresql://user@host/database"
 
 
 def _in_folder(folder: Path) -> tuple[Path, ...]:
@@ -47,6 +53,8 @@ def _checked(files: Iterable[Path]) -> tuple[Path, ...]:
 
 
 def _similar(path: Path) -> str | None:
+    if "@" in str(path):
+        return None
     if not path.parent.is_dir():
         return f"There is no folder '{path.parent}' either."
     return did_you_mean(path.name, (file.name for file in path.parent.iterdir()))

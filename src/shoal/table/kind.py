@@ -45,7 +45,8 @@ def kind_of(arrow: pa.DataType, name: str) -> Kind:
         return Kind.CATEGORY if arrow.ordered else held
     raise ColumnError(
         f"Column '{name}' holds {arrow}, which cannot be encoded.",
-        hint="Give each record one plain value per column: text, a number, a date or true/false (intervals as text).",
+        hint="Give each record one plain value per column: text, a number, a date or true/false (intervals as text); "
+        "or leave the column out: columns=[…] (--columns).",
     )
 
 

@@ -1,11 +1,13 @@
 """MariaDB and MySQL."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.errors import WriteError
 from shoal.progress import Hook, Progress
 from shoal.table.column import Column
 from shoal.table.databases.database import DATABASES
@@ -41,7 +43,10 @@ class Mariadb(Server):
     longest = 64  # letters; a row has room for 65,535 bytes of such texts
 
     def rename(self, connection: "sa.Connection", drafts: Sequence[Draft]) -> None:
-        """Rename all old and new tables in one step, and drop the old ones; if they cannot go, all is put back."""
+        """Rename all old and new tables in one step, and drop the old ones; if that cannot be, all is put back."""
+        for one in drafts:
+            if one.there and _is_referred_to(connection, one):
+                raise WriteError(f"The table '{one.name}' cannot be replaced: others have foreign keys that name it.")
         of = connection.dialect.identifier_preparer.format_table
         moves = []  # from, to
         for one in drafts:
@@ -49,12 +54,32 @@ class Mariadb(Server):
             moves += [(name, aside), (of(one.hidden), name)] if one.there else [(of(one.hidden), name)]
         connection.exec_driver_sql("RENAME TABLE " + ", ".join(f"{old} TO {new}" for old, new in moves))
         asides = [beside(connection, one.hidden, f"{one.hidden.name}_old") for one in drafts if one.there]
+        for place, aside in enumerate(asides):
+            try:
+                connection.exec_driver_sql(f"DROP TABLE {aside}")
+            except Exception:
+                if place == 0:  # all old tables are there still
+                    back = ", ".join(f"{new} TO {old}" for old, new in reversed(moves))
+                    connection.exec_driver_sql(f"RENAME TABLE {back}")
+                raise
+
+    def make(self, connection: "sa.Connection", hidden: "sa.Table") -> None:
+        """Make a table, and see whether it can be renamed, before there is anything in it."""
+        super().make(connection, hidden)
+        new, aside = (beside(connection, hidden, name) for name in (hidden.name, f"{hidden.name}_old"))
+        connection.exec_driver_sql(f"RENAME TABLE {new} TO {aside}")
+        connection.exec_driver_sql(f"RENAME TABLE {aside} TO {new}")
+
+    def fetch(
+        self, connection: "sa.Connection", query: "sa.Select[Any]", schema: pa.Schema
+    ) -> Generator[pa.RecordBatch]:
+        """Yield the rows of a query; of one that ends early, the driver must not go on to read."""
         try:
-            if asides:
-                connection.exec_driver_sql(f"DROP TABLE {', '.join(asides)}")
-        except Exception:
-            back = ", ".join(f"{new} TO {old}" for old, new in reversed(moves))
-            connection.exec_driver_sql(f"RENAME TABLE {back}")
+            yield from super().fetch(connection, query, schema)
+        except BaseException:
+            with suppress(Exception):
+                driver: Any = connection.connection.driver_connection
+                driver._result.unbuffered_active = False  # noqa: SLF001 - it would try when it is tidied away
             raise
 
     def selected(self, column: "sa.ColumnElement[Any]") -> "sa.ColumnElement[Any]":
@@ -119,6 +144,15 @@ class Mariadb(Server):
         if pa.types.is_decimal(arrow) and (arrow.precision > _DIGITS or arrow.scale > _DECIMALS):
             return f"its numbers may have more than {_DIGITS} digits"
         return None
+
+
+def _is_referred_to(connection: "sa.Connection", draft: Draft) -> bool:
+    """Tell whether foreign keys of other tables name a table."""
+    import sqlalchemy as sa
+
+    asked = "SELECT count(*) FROM information_schema.referential_constraints WHERE referenced_table_name = :name "
+    asked += "AND unique_constraint_schema = coalesce(:schema, database()) AND table_name <> :name"
+    return bool(connection.scalar(sa.text(asked), {"name": draft.name, "schema": draft.hidden.schema}))
 
 
 def _literals(column: Column, literal: Callable[[Any], str]) -> pa.Array:

@@ -59,7 +59,13 @@ class Postgresql(Server):
         how = f"FORMAT csv, FORCE_QUOTE ({texts})" if texts else "FORMAT csv"
         cursor: Any = connection.connection.cursor()
         with cursor, cursor.copy(f"COPY ({sql}) TO STDOUT ({how})") as copy:
-            yield from _parsed(BufferedReader(_Lines(iter(copy))), schema)
+            lines = _Lines(iter(copy))
+            try:
+                yield from _parsed(BufferedReader(lines), schema)
+            except Exception:
+                if lines.failed is not None:
+                    raise lines.failed from None
+                raise
 
     def fill(self, connection: "sa.Connection", made: "sa.Table", table: Table, progress: Hook) -> None:
         """Send rows as CSV: what is quoted is text, and what is not there is missing."""
@@ -84,13 +90,18 @@ class _Lines(RawIOBase):
     def __init__(self, parts: Iterator[memoryview]) -> None:
         self._parts = parts
         self._rest = memoryview(b"")
+        self.failed: BaseException | None = None
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, room: Any) -> int:
         if not self._rest:
-            self._rest = memoryview(b"".join(islice(self._parts, 1 << 12)))  # each is a row
+            try:
+                self._rest = memoryview(b"".join(islice(self._parts, 1 << 12)))  # each is a row
+            except BaseException as error:
+                self.failed = error  # Arrow would say something else
+                raise
         size = min(len(room), len(self._rest))
         room[:size] = self._rest[:size]
         self._rest = self._rest[size:]

@@ -82,7 +82,7 @@ class Server(Database):
             try:
                 with failing.writing():
                     for name, draft in drafts.items():
-                        draft.hidden.create(connection)
+                        self.make(connection, draft.hidden)
                         self.fill(connection, draft.hidden, tables[name], progress)
                     if not self.transactional:
                         connection.commit()
@@ -93,6 +93,10 @@ class Server(Database):
             except BaseException:
                 self._undo(connection, [draft.hidden for draft in drafts.values()], address)
                 raise
+
+    def make(self, connection: "sa.Connection", hidden: "sa.Table") -> None:
+        """Make a table."""
+        hidden.create(connection)
 
     @abstractmethod
     def rename(self, connection: "sa.Connection", drafts: "Sequence[Draft]") -> None:
@@ -197,6 +201,8 @@ class Server(Database):
         if not name:
             raise WriteError("No table is named to write to.", hint="Name it in the address: …?table=release")
         schema, short, there = _target(connection, name)
+        if len(short.encode()) > self.longest_name:
+            raise WriteError(f"Names of tables may have at most {self.longest_name} bytes.")
         if table.source.details.get("stored") == self._place(connection, address, schema, short):
             raise WriteError(
                 f"The table '{name}' is the one that this was read from.", hint="Write to another name, or elsewhere."
@@ -246,7 +252,7 @@ class Server(Database):
             return
         raise WriteError(
             f"Writing to '{address}' failed, and so did tidying up: there may be tables that begin with {_PARTIAL}.",
-            hint="Drop them when the server is there again; they are no release.",
+            hint="They are no release: drop them when the server is there again, or let somebody do so who may.",
         ) from None
 
 

@@ -16,6 +16,13 @@ _REASONS = (
     ("login failed", "the password is wrong, or there is no such user"),
     ("invalid username/password", "the password is wrong, or there is no such user"),
     ("permission denied", "this user may not do that"),
+    ("must be owner", "this user may not do that"),
+    ("is not a table", "there is something of that name which is no table"),
+    ("is not base table", "there is something of that name which is no table"),
+    ("invalid sslmode", "the way of encryption that it names is not known"),
+    ("does not support ssl", "the server does not encrypt"),
+    ("invalid connection option", "it names an option that is not known"),
+    ("unexpected keyword", "it names an option that is not known"),
     ("unknown database", "there is no such database"),
     ("cannot open database", "there is no such database"),
     ("command denied", "this user may not do that"),
@@ -48,7 +55,8 @@ class Failing:
     @contextmanager
     def connecting(self, error: type[ShoalError]) -> Iterator[None]:
         """Tell why there is no connection."""
-        with self._telling(error, "cannot be reached", f"The password is taken from the variable {PASSWORD}."):
+        unsaid = self.address.password() is None
+        with self._telling(error, "cannot be reached", f"A password may be given by {PASSWORD}." if unsaid else None):
             yield
 
     @contextmanager
@@ -89,8 +97,8 @@ def _reason(error: Exception) -> str:
     """Return what is known about an error: a reason, or the number that the server gives it."""
     origin = getattr(error, "orig", None) or error
     said = str(origin).lower()
-    if re.search(r"database .* does not exist", said):
-        return ": there is no such database"
+    if missing := re.search(r"(database|schema) .* does not exist", said):
+        return f": there is no such {missing[1]}"
     for words, reason in _REASONS:
         if words in said:
             return f": {reason}"
