@@ -3,6 +3,7 @@
 import pyarrow as pa
 import pytest
 from tests.databases.test_databases import POLICY, in_order, patients
+from tests.dataset import test_dataset as dataset
 
 import shoal
 from shoal.engines.spark import session
@@ -77,6 +78,45 @@ def test_what_is_not_what_was_promised_does_not_appear(monkeypatch, tmp_path):
     assert "wrong" not in names()
     assert not [name for name in names() if "partial" in name]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_tables_that_belong_together(tmp_path, monkeypatch):
+    monkeypatch.setenv("SHOAL_TEST_KEY", dataset.KEY)
+    given, policy = dataset.hospital(), shoal.Policy.parse(dataset.POLICY)
+    session().sql("CREATE DATABASE IF NOT EXISTS town")
+    for name, table in given.items():
+        shoal.write(shoal.read(table), f"spark:town.{name}", force=True)
+    found = shoal.anonymize_dataset("spark:town", policy)
+    with pytest.raises(WriteError, match="read from"):
+        found.save("spark:town", beside=tmp_path, force=True)
+    session().sql("CREATE DATABASE IF NOT EXISTS science")
+    found.save("spark:science", beside=tmp_path, force=True)
+    expected = shoal.anonymize_dataset(given, policy)
+    for name in given:
+        back = in_order(shoal.read(f"spark:science.{name}"))
+        assert back.to_pylist() == in_order(expected.tables[name]).to_pylist()
+    session().sql("DROP DATABASE town CASCADE")
+    session().sql("DROP DATABASE science CASCADE")
+
+
+def test_the_old_table_is_put_back_if_the_new_one_cannot_have_its_name(monkeypatch):
+    shoal.write(shoal.read({"old": [1]}), "spark:hospital.kept", force=True)
+    rename = module._rename
+
+    def failing(spark, hidden, name, *, there):
+        class Refusing:
+            def sql(self, text):
+                if "RENAME TO `hospital`.`kept`" in text and "_old" not in text:
+                    raise RuntimeError
+                return spark.sql(text)
+
+        rename(Refusing(), hidden, name, there=there)
+
+    monkeypatch.setattr(module, "_rename", failing)
+    with pytest.raises(WriteError):
+        shoal.write(shoal.read({"new": [1]}), "spark:hospital.kept", force=True)
+    assert shoal.read("spark:hospital.kept").names == ("old",)
+    assert not [name for name in names() if "partial" in name]
 
 
 def test_what_is_wrong_is_told():

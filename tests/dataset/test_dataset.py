@@ -385,6 +385,14 @@ def test_what_nobody_should_learn_of_a_person_nobody_learns_from_other_tables():
     """
     found = of(text, patients=patients, stays=stays)
     assert {row["ward"] for row in rows(found.tables["stays"])} == {"*"}
+    only = text.replace('require = [{ model = "k-anonymity", k = 5 }]', "").replace(
+        "tables.patients.require", "require"
+    )
+    found = of(only, patients=patients, stays=stays)
+    assert {row["ward"] for row in rows(found.tables["stays"])} == {"*"}
+    some = {"patient": list(range(10)), "ward": ["A"] * 10}  # to be there tells the illness
+    with pytest.raises(ReleaseError, match="Table 'stays'"):
+        of(only.replace('tables.stays.columns.ward = "quasi"', ""), patients=patients, stays=some)
 
 
 def test_who_is_counted():

@@ -220,7 +220,7 @@ class _Making:
             search = search.model_copy(update={"sample": None})
         sensitive = {name for name, said in columns.items() if said.role is Role.SENSITIVE}
         require = fitting(policy.require, sensitive)
-        if require:  # who requires nothing of a table does not require it of what it inherits
+        if self.dataset.policy.tables[self.name].require != []:  # of which nothing is required on purpose
             require += [model for one in heritage.secrets for model in one.models]
         changed = {
             "columns": columns,

@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -33,11 +33,13 @@ class SparkTable(Stored):
     """A table that Spark knows by name."""
 
     frame: SparkFrame
+    name: str
 
     def read(self, options: Options, progress: Hook) -> Table:
         """Read the different values of each column; the rows stay with Spark, which counts them."""
         check_options(options, "spark", ("table",))
-        return read_by_spark(self.frame, options, progress, "spark")
+        table = read_by_spark(self.frame, options, progress, "spark")
+        return replace(table, source=replace(table.source, details={"stored": f"spark:{self.name}"}))
 
     def sample(self, options: Options, most: int) -> tuple[Table, int]:
         """Draw some rows."""
@@ -68,6 +70,9 @@ class Spark(Database):
         """Let Spark write tables under names of nobody's, and rename them at last."""
         spark = _started(address)
         names = {name: _name(address, name) for name in tables}
+        for name, table in tables.items():
+            if table.source.details.get("stored") == f"spark:{names[name]}":
+                raise WriteError("The table is the one that this was read from.", hint="Write to another name.")
         there = {name for name, full in names.items() if spark.catalog.tableExists(full)}
         if there and not force:
             raise WriteError(
@@ -124,7 +129,7 @@ def _hidden(name: str) -> str:
 def _table(name: str, said: str) -> SparkTable:
     made = SparkFrame(None, said)
     made.frame = made.tried(lambda: session().table(_quoted(name)))
-    return SparkTable(made)
+    return SparkTable(made, name)
 
 
 def _fill(spark: Any, name: str, table: Table, progress: Hook) -> None:
