@@ -36,8 +36,12 @@ def test_the_demo_runs_through(demo):
     assert (done.returncode, done.stderr) == (0, "")
     assert "who can be found?" in done.stdout
     assert sorted(file.name for file in (folder / "here").iterdir()) == [
-        *("admissions.csv", "patients.csv", "people.svg", "policy.toml", "register.csv", "release.csv"),
+        *("admissions.csv", "demo.key", "patients.csv", "people.svg", "policy.toml", "register.csv", "release.csv"),
         *("release.csv.internal.json", "release.csv.manifest.json", "report-external.html", "report.html"),
+        *("together", "together.toml"),
+    ]
+    assert sorted(file.name for file in (folder / "here" / "together").iterdir()) == [
+        *("admissions.csv", "dataset.internal.json", "dataset.manifest.json", "patients.csv"),
     ]
     pages = [(folder / "here" / name).read_text(encoding="utf-8") for name in ("report.html", "report-external.html")]
     names = set(shoal.read(folder / "here/patients.csv").to_frame("pyarrow").column("last_name").to_pylist())

@@ -237,7 +237,7 @@ def _texts(one: "Remark") -> str:
 def _names(paths: list[Path]) -> dict[Path, str]:
     """Return a short name for each release: its file's, unless two have the same."""
     stems = [path.stem for path in paths]
-    return {path: path.stem if stems.count(path.stem) == 1 else str(path) for path in paths}
+    return {path: path.stem if stems.count(path.stem) == 1 else given.long_name(path) for path in paths}
 
 
 def _charts(found: "dict[Path, Comparison]") -> "dict[str, Chart]":

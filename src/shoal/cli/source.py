@@ -67,6 +67,11 @@ def same(one: "Path | Address", other: "Path | Address") -> bool:
     )
 
 
+def long_name(one: "Path | Address") -> str:
+    """Return a name that no other source has."""
+    return str(one.with_suffix("")) if isinstance(one, Path) else f"{one} {one.name}"
+
+
 def names(given: str | None) -> list[str] | None:
     """Split a comma-separated option."""
     return None if given is None else [name.strip() for name in given.split(",") if name.strip()]
