@@ -259,10 +259,17 @@ def test_a_lost_connection_leaves_no_partial_table(server, force):
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of pymysql, when it is tidied away
 def test_a_connection_lost_while_reading_is_told(server):
-    shoal.write(shoal.read({"x": [f"{number:0400}" for number in range(100_000)]}), url(server, "patients"))
+    last = 100_000
+    shoal.write(shoal.read({"x": [f"{number:0400}" for number in range(last + 1)]}), url(server, "patients"))
+    wait = (
+        "IF({}, SLEEP(60), 0)" if server.admin.dialect.name == "mysql" else "CASE WHEN {} THEN pg_sleep(60)::text END"
+    )
+    waits = wait.format(f"x = '{last:0400}'")
+    server.run(f"CREATE VIEW slow AS SELECT x, {waits} AS y FROM patients")
     hook = Cut(server, "reading", after=1)
     with pytest.raises(ReadError) as caught:
-        shoal.read(url(server, "patients"), progress=hook)
+        shoal.read(url(server, "slow"), progress=hook)
+    server.run("DROP VIEW slow")
     assert hook.cut >= 1
     assert_silent(caught)
     del caught
