@@ -153,7 +153,6 @@ class _Making:
             became=became,
             shows=Shows.of(out, self._secrets(out, policy), heritage.of(back)),
             whose=None if subject is None else Encoded(table[subject], table.codes(subject)[back]),
-            inherits=tuple(sorted(heritage.names)),
             pseudonyms=tuple(name for name in keys(self.dataset, self.name) if name in out),
             left_out=tuple(name for name in self.given.names if name not in out),
             orphans=int(orphans.sum()),

@@ -15,9 +15,8 @@ class Part:
 
     ``release``: how it was found, with what it inherits; None if nothing was searched for. ``became``: which released
     record each of the given ones is, −1 if it is left out. ``shows``: what it hands down; ``whose``: the person of each
-    released record. ``inherits``: the columns of ``release`` that are not its own. ``pseudonyms``: columns that show
-    these; ``left_out``: columns that do not go out. ``orphans``: records that refer to nothing; ``followed``: records
-    left out because what they refer to is.
+    released record. ``pseudonyms``: columns that show these; ``left_out``: columns that do not go out. ``orphans``:
+    records that refer to nothing; ``followed``: records left out because what they refer to is.
     """
 
     table: Table
@@ -25,7 +24,6 @@ class Part:
     became: Records
     shows: Shows
     whose: Encoded | None
-    inherits: tuple[str, ...]
     pseudonyms: tuple[str, ...]
     left_out: tuple[str, ...]
     orphans: int
