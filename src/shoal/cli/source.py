@@ -62,9 +62,9 @@ Force = Annotated[bool, typer.Option("--force", help="Replace files, or tables o
 
 def same(one: "Path | Address", other: "Path | Address") -> bool:
     """Tell whether two sources are the same."""
-    return (
-        one == other if not isinstance(one, Path) or not isinstance(other, Path) else one.resolve() == other.resolve()
-    )
+    if isinstance(one, Path) and isinstance(other, Path):
+        return one.exists() and other.exists() and one.samefile(other)
+    return one == other
 
 
 def long_name(one: "Path | Address") -> str:

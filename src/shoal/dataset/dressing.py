@@ -11,7 +11,7 @@ from shoal.errors import PolicyError, did_you_mean
 from shoal.kernels.grouping import group_rows
 from shoal.policy.references import domain
 from shoal.release.columns import compacted
-from shoal.release.pseudonyms import key_from, pseudonymous
+from shoal.release.pseudonyms import key_of, pseudonymous
 from shoal.table.raw import Encoded
 from shoal.table.role import Role
 from shoal.table.table import Table
@@ -58,8 +58,7 @@ def _pseudonyms(dataset: Dataset, name: str, origins: Records) -> Mapping[str, E
     said, given = dataset.policy.pseudonyms, dataset.tables[name]
     if said is None:
         return {}
-    file = None if said.key_file is None else dataset.policy.beside(said.key_file)
-    key = key_from(file, said.key_variable)
+    key = key_of(dataset.policy, said)
     found = {}
     for column in keys(dataset, name):
         made, codes = pseudonymous(given[column], key, domain=_domain(dataset, name, column))

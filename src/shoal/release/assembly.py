@@ -13,7 +13,7 @@ from shoal.recoding.recoding import Recoding
 from shoal.release.case import Case
 from shoal.release.linked import followed
 from shoal.release.mapping import ValueMap
-from shoal.release.pseudonyms import key_from
+from shoal.release.pseudonyms import key_of
 from shoal.release.register import released_register
 from shoal.release.transformed import Counterfeits, Transformed, shown_by, transformed
 from shoal.release.verification import Original
@@ -48,8 +48,7 @@ def _keys(case: Case) -> dict[str, bytes]:
         raise PolicyError(f"Column '{wrong[0]}' is to get pseudonyms, but it is neither direct nor the subject.")
     for name in said.columns:
         _check_links(case, name)
-    file = None if said.key_file is None else case.policy.beside(said.key_file)
-    return dict.fromkeys(said.columns, key_from(file, said.key_variable))
+    return dict.fromkeys(said.columns, key_of(case.policy, said))
 
 
 def _check_links(case: Case, name: str) -> None:

@@ -23,7 +23,7 @@ from shoal.policy.policy import Policy
 from shoal.population import Population
 from shoal.qualities.loss import Loss
 from shoal.qualities.quality import QUALITIES
-from shoal.release.pseudonyms import key_from
+from shoal.release.pseudonyms import key_of
 from shoal.release.sampling import sampled
 from shoal.release.shifted import shifted
 from shoal.search.goal import Goal
@@ -152,8 +152,7 @@ def _with_dates(table: Table, policy: Policy) -> Table:
                 f"The dates of column '{name}' are to be moved, but it is not insensitive.",
                 hint="What others may know is made coarser instead; what must be distributed as it was stays.",
             )
-    file = None if said.key_file is None else policy.beside(said.key_file)
-    return shifted(table, said.columns, key_from(file, said.key_variable), said.days)
+    return shifted(table, said.columns, key_of(policy, said), said.days)
 
 
 def _check_placeholders(column: Column) -> None:

@@ -3,13 +3,14 @@
 import hmac
 import os
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
 from shoal.errors import PolicyError, ReleaseError
 from shoal.kernels.translation import Codes, narrowest
+from shoal.policy.policy import Policy
+from shoal.policy.pseudonyms import Keyed
 from shoal.table.column import Column
 from shoal.table.kind import Kind
 
@@ -18,8 +19,9 @@ _DIGITS = 20  # hexadecimal: 80 bits
 _BETWEEN = "\x1f"
 
 
-def key_from(file: Path | None, variable: str | None) -> bytes:
-    """Read the key from a file, or from a variable of the environment; it must have at least 16 bytes."""
+def key_of(policy: Policy, said: Keyed) -> bytes:
+    """Read a key from where the policy says: a file, or a variable; it must have at least 16 bytes."""
+    file, variable = None if said.key_file is None else policy.beside(said.key_file), said.key_variable
     try:
         key = file.read_bytes().strip() if file is not None else os.environ[str(variable)].encode()
     except (OSError, KeyError):
