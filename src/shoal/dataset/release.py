@@ -19,7 +19,8 @@ from shoal.errors import WriteError, counted
 from shoal.policy.policy import Policy
 from shoal.policy.references import Reference
 from shoal.progress import Hook
-from shoal.release.manifest import fingerprint, plain, told, written
+from shoal.release.fingerprint import fingerprint
+from shoal.release.manifest import plain, told, written
 from shoal.sheet import Sheet, Shown
 from shoal.table.databases.database import Address, Stored, is_address
 from shoal.table.formats.format import FORMATS

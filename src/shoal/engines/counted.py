@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.engines.outside import OutsideEngine, merged
-from shoal.engines.protocol import DistinctRows, Engine
+from shoal.engines.protocol import DistinctRows, Engine, Tallied
 from shoal.kernels.translation import Codes
 
 
@@ -27,6 +27,10 @@ class CountedEngine(OutsideEngine):
             ends = np.minimum(self._ends[first : last + 1], end)
             times = np.diff(ends, prepend=start)
             yield tuple(np.repeat(codes[first : last + 1], times) for codes in held)
+
+    def tallied(self, columns: Sequence[str], size: int) -> Tallied:
+        """Yield the codes of some columns, and how often they come."""
+        return self._held.tallied(columns, size)
 
     def translated(self, tables: Mapping[str, Codes], sizes: Mapping[str, int]) -> Engine:
         """Return the same records with other codes in some columns."""

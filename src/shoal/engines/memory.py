@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.engines.profiles import profiles_of
-from shoal.engines.protocol import DistinctRows, Profiles, Rewriting, Rewritten
+from shoal.engines.protocol import DistinctRows, Profiles, Rewriting, Rewritten, Tallied, each_once
 from shoal.kernels.grouping import group_rows
 from shoal.kernels.translation import Codes
 
@@ -33,6 +33,10 @@ class MemoryEngine:
         """Yield the codes of some columns, so many records at a time, in input order."""
         for start in range(0, self._rows, size):
             yield tuple(self._codes[name][start : start + size] for name in columns)
+
+    def tallied(self, columns: Sequence[str], size: int) -> Tallied:
+        """Yield the codes of some columns, and how often they come: each once, as they are."""
+        return each_once(self.chunks(columns, size))
 
     def distinct(self, columns: Sequence[str]) -> DistinctRows:
         """Return the different rows under these columns."""

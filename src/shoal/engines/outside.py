@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.engines.capacity import Watch
 from shoal.engines.profiles import profiles_of
-from shoal.engines.protocol import DistinctRows, Engine, Profiles, Rewriting, Rewritten
+from shoal.engines.protocol import DistinctRows, Engine, Profiles, Rewriting, Rewritten, Tallied, each_once
 from shoal.kernels.grouping import group_rows
 from shoal.kernels.tallying import RowPlaces, RowTally
 from shoal.kernels.threads import ahead
@@ -36,6 +36,10 @@ class OutsideEngine(ABC):
     def chunks(self, columns: Sequence[str], size: int) -> Iterator[tuple[Codes, ...]]:
         """Yield the codes of some columns, at most so many records at a time, in input order."""
 
+    def tallied(self, columns: Sequence[str], size: int) -> Tallied:
+        """Yield the codes of some columns in any order, and how often they come."""
+        return each_once(self.chunks(columns, size))
+
     def distinct(self, columns: Sequence[str]) -> DistinctRows:
         """Return the different rows under these columns."""
         return self.distinct_below(tuple(columns), 0)
@@ -48,11 +52,15 @@ class OutsideEngine(ABC):
         if latest is not None and latest.columns == columns:
             return latest
         if latest is not None and {*columns} <= {*latest.columns}:  # they are counted already, with others
-            codes = [latest.codes[latest.columns.index(name)] for name in columns]
-            return merged(columns, codes, latest.counts, self.sizes(columns))
+            return self.narrowed(latest, columns)
         latest = self._latest = None  # their place is needed
         self._latest = self._counted(columns, most)
         return self._latest
+
+    def narrowed(self, rows: DistinctRows, columns: tuple[str, ...]) -> DistinctRows:
+        """Return the different rows under some of the columns of others."""
+        codes = [rows.codes[rows.columns.index(name)] for name in columns]
+        return merged(columns, codes, rows.counts, self.sizes(columns))
 
     def _counted(self, columns: tuple[str, ...], most: int = 0) -> DistinctRows:
         """Count rows as they come by; give up when there are more than so many, or than fit into memory."""

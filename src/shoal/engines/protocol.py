@@ -4,7 +4,7 @@ Everything else in shoal works on these small tables, so a billion rows on a clu
 meet here.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.kernels.translation import Codes, narrowest
+
+Tallied = Iterator[tuple[tuple[Codes, ...], NDArray[np.int64]]]  # codes in pieces, and how often each row comes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,6 +31,12 @@ class DistinctRows:
 
     def __len__(self) -> int:
         return len(self.counts)
+
+    def tallied(self, columns: Sequence[str], size: int) -> Tallied:
+        """Yield the codes of some columns, so many at a time, and how often they come."""
+        held = [self.codes[self.columns.index(name)] for name in columns]
+        for start in range(0, len(self), size):
+            yield tuple(codes[start : start + size] for codes in held), self.counts[start : start + size]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,6 +126,10 @@ class Engine(Protocol):
         """Yield the codes of some columns, so many records at a time, in input order."""
         ...
 
+    def tallied(self, columns: Sequence[str], size: int) -> Tallied:
+        """Yield the codes of some columns in any order, and how often they come: what is alike need come only once."""
+        ...
+
     def distinct(self, columns: Sequence[str]) -> DistinctRows:
         """Return the different rows under these columns; with no column there is one row that all share."""
         ...
@@ -141,3 +153,8 @@ class Engine(Protocol):
     def rewritten(self, how: Rewriting) -> Rewritten:
         """Return what the records become, in an order that tells nothing."""
         ...
+
+
+def each_once(chunks: Iterable[tuple[Codes, ...]]) -> Tallied:
+    """Say of records that come as they are that each comes once."""
+    return ((chunk, np.ones(len(chunk[0]), np.int64)) for chunk in chunks if chunk)

@@ -8,15 +8,20 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from shoal.engines.capacity import most_rows, too_many
 from shoal.engines.dictionary import Dictionary
 from shoal.engines.disk import Spool
 from shoal.engines.outside import OutsideEngine, merged
-from shoal.engines.protocol import DistinctRows
+from shoal.engines.protocol import DistinctRows, Tallied
 from shoal.errors import ReadError
 from shoal.kernels.translation import Codes
+
+_FIRST = 1 << 17  # records that tell whether records repeat
+_REPEATED = 0.75  # the share of different ones among them, up to which they do
+_MOST_CELLS = 1 << 26  # of all different records that are held
 
 # What a session gets that is started here. A driver of 1 GB, which is Spark's default, does not survive the answer to
 # a question about millions of combinations; nor does its limit for the size of answers.
@@ -90,10 +95,26 @@ class SparkFrame:
         drawn = self.frame if share >= 1 else self.frame.sample(share, seed=0)
         return self.tried(drawn.toArrow)
 
-    def counted(self, columns: Sequence[str]) -> pa.Table:
-        """Return the different rows under some columns, and how often each comes, as the last column."""
+    def counted(self, columns: Sequence[str], most: int | None = None) -> pa.Table:
+        """Return the different rows under some columns, and how often each comes, as the last column.
+
+        ``most``: of more rows, only so many come.
+        """
         chosen = self._chosen(columns)
-        return self.tried(lambda: chosen.groupBy(*chosen.columns).count().toArrow())
+        found = chosen.groupBy(*chosen.columns).count()
+        return self.tried((found if most is None else found.limit(most)).toArrow)
+
+    def repeated(self, columns: Sequence[str]) -> pa.Table | None:
+        """Return the same, if records repeat, which the first ones tell, and few are different."""
+        if not columns or self._different_of_first(columns) > _REPEATED * _FIRST:
+            return None
+        most = _MOST_CELLS // len(columns)
+        found = self.counted(columns, most + 1)
+        return found if len(found) <= most else None
+
+    def _different_of_first(self, columns: Sequence[str]) -> int:
+        """Return how many of the first records are different."""
+        return int(self.tried(self._chosen(columns).limit(_FIRST).distinct().count))
 
     def estimated(self, columns: Sequence[str]) -> int:
         """Return about how many different rows there are."""
@@ -122,12 +143,16 @@ class SparkFrame:
 
 
 class SparkEngine(OutsideEngine):
-    """Rows that Spark reads and counts."""
+    """Rows that Spark reads and counts; ``repeated``: all different records, with how often each comes, if known."""
 
-    def __init__(self, frame: SparkFrame, dictionaries: Mapping[str, Dictionary], rows: int) -> None:
+    def __init__(
+        self, frame: SparkFrame, dictionaries: Mapping[str, Dictionary], repeated: pa.Table | None = None
+    ) -> None:
+        rows = frame.rows() if repeated is None else pc.sum(repeated.column(-1)).as_py() or 0
         super().__init__({name: held.size for name, held in dictionaries.items()}, rows)
         self._frame = frame
         self._dictionaries = dict(dictionaries)
+        self._all = None if repeated is None else self._encoded(repeated, tuple(dictionaries))
 
     def chunks(self, columns: Sequence[str], size: int) -> Iterator[tuple[Codes, ...]]:
         """Yield the codes of some columns, at most so many records at a time."""
@@ -136,13 +161,25 @@ class SparkEngine(OutsideEngine):
                 self._dictionaries[name].encoded(cells) for name, cells in zip(columns, batch.columns, strict=True)
             )
 
+    def tallied(self, columns: Sequence[str], size: int) -> Tallied:
+        """Yield the codes of some columns in any order, and how often they come."""
+        return super().tallied(columns, size) if self._all is None else self._all.tallied(columns, size)
+
     def _counted(self, columns: tuple[str, ...], most: int = 0) -> DistinctRows:
-        """Let Spark count."""
+        """Let Spark count, unless all is counted already."""
         most = most or most_rows(len(columns))
+        if self._all is not None:
+            found = self.narrowed(self._all, columns)
+            if len(found) > most:
+                raise too_many(1.0, len(found), len(found), most)
+            return found
         expected = self._frame.estimated(columns) if self.rows > most else 0
         if expected > 1.1 * most:
             raise too_many(1.0, expected, expected, most)
-        found = self._frame.counted(columns)
+        return self._encoded(self._frame.counted(columns), columns)
+
+    def _encoded(self, found: pa.Table, columns: tuple[str, ...]) -> DistinctRows:
+        """Encode rows that were counted by Spark."""
         codes = [self._dictionaries[name].encoded(found.column(at).combine_chunks()) for at, name in enumerate(columns)]
         counts = found.column(len(columns)).to_numpy().astype(np.int64)
         return merged(columns, codes, counts, self.sizes(columns))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from shoal.kernels import library
 from shoal.kernels.interning import intern_keys
-from shoal.kernels.packing import KEY_SPACE, pack
+from shoal.kernels.packing import KEY_SPACE, fitting, pack
 from shoal.kernels.translation import Codes, translate
 
 # Up to this many possible keys (or twice as many as there are rows) a table addressed by the key beats hashing.
@@ -67,23 +67,14 @@ def group_rows(columns: Sequence[Codes], sizes: Sequence[int], rows: int) -> Gro
     columns, sizes = list(columns), [max(size, 1) for size in sizes]
     if not columns:
         columns, sizes = [np.zeros(rows, np.uint8)], [1]
-    done, space = _fitting(sizes, 0, 1)
+    done, space = fitting(sizes, 0)
     groups = group(pack(columns[:done], sizes[:done]), space)
     while done < len(columns) and len(groups) < rows:  # where all rows differ already, no column changes that
-        end, space = _fitting(sizes, done, max(len(groups), 1))
+        end, space = fitting(sizes, done, max(len(groups), 1))
         start = groups.ids.astype(np.uint64)
         groups = group(pack(columns[done:end], sizes[done:end], start), space)
         done = end
     return groups
-
-
-def _fitting(sizes: Sequence[int], begin: int, space: int) -> tuple[int, int]:
-    """Return how far the columns from ``begin`` fit into one key, and how many keys there can be."""
-    end = begin
-    while end < len(sizes) and space * sizes[end] <= KEY_SPACE:
-        space *= sizes[end]
-        end += 1
-    return end, space
 
 
 def _is_direct(space: int, rows: int) -> bool:

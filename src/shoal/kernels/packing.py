@@ -16,6 +16,31 @@ from shoal.kernels.translation import Codes, checked
 KEY_SPACE = 1 << 64
 
 
+def fitting(sizes: Sequence[int], begin: int, space: int = 1) -> tuple[int, int]:
+    """Return how far the columns from ``begin`` fit into one key, and how many keys there can be.
+
+    ``space``: how many there are before the first of them.
+
+    >>> fitting([1 << 40, 1 << 24, 2], 0) == (2, 1 << 64)
+    True
+    """
+    end = begin
+    while end < len(sizes) and space * sizes[end] <= KEY_SPACE:
+        space *= sizes[end]
+        end += 1
+    return end, space
+
+
+def packed(columns: Sequence[Codes], sizes: Sequence[int]) -> list[NDArray[np.uint64]]:
+    """Return as few keys as all columns fit into."""
+    found, done = [], 0
+    while done < len(columns):
+        end, _ = fitting(sizes, done)
+        found.append(pack(columns[done:end], sizes[done:end]))
+        done = end
+    return found
+
+
 def pack(columns: Sequence[Codes], sizes: Sequence[int], start: NDArray[np.uint64] | None = None) -> NDArray[np.uint64]:
     """Return the key of each row; ``start`` holds the keys of columns that were packed before.
 

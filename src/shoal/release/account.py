@@ -10,7 +10,7 @@ from shoal.classes.shown import showing
 from shoal.qualities.quality import Measured
 from shoal.recoding.recoding import Recoding
 from shoal.release.case import Case
-from shoal.release.manifest import fingerprint
+from shoal.release.fingerprint import fingerprint
 from shoal.release.sampling import effect
 from shoal.release.transformed import Transformed
 from shoal.release.verification import Original, Verified

@@ -1,6 +1,5 @@
 """Two manifests: one that stays with the owner and lets the release be made again, one that may go out with it."""
 
-import hashlib
 import json
 from collections.abc import Mapping
 from fractions import Fraction
@@ -9,28 +8,6 @@ from typing import Any
 import numpy as np
 
 from shoal.disclosure import coarse, hidden, hides
-from shoal.kernels.translation import narrowest
-from shoal.table.table import Table
-
-
-def fingerprint(table: Table) -> str:
-    """Return a hash of what a table holds: names, values and every record, in its order.
-
-    >>> import shoal
-    >>> fingerprint(shoal.read({"x": [1, 2]})) == fingerprint(shoal.read({"x": [2, 1]}))
-    False
-    """
-    cells = [hashlib.sha256() for _ in table.columns]
-    widths = [f"<u{narrowest(max(column.size, 1)).itemsize}" for column in table.columns]
-    for chunk in table.engine.chunks(table.names, 1 << 20):  # once through the table, however many columns
-        for codes, digest, width in zip(chunk, cells, widths, strict=True):
-            digest.update(codes.astype(width).tobytes())
-    found = hashlib.sha256()
-    for column, digest in zip(table.columns, cells, strict=True):
-        head = {"name": column.name, "kind": str(column.kind), "values": column.labels().to_pylist()}
-        found.update(json.dumps(head, ensure_ascii=False, sort_keys=True).encode())
-        found.update(digest.digest())
-    return found.hexdigest()
 
 
 def plain(value: Any) -> Any:

@@ -18,7 +18,8 @@ from shoal.models.model import Model
 from shoal.policy.policy import Policy
 from shoal.progress import Hook
 from shoal.qualities.quality import Measured
-from shoal.release.manifest import fingerprint, told, written
+from shoal.release.fingerprint import fingerprint
+from shoal.release.manifest import told, written
 from shoal.release.mapping import ValueMap
 from shoal.release.verification import Original, Verified, as_written, judged, verify
 from shoal.sheet import Sheet, Shown

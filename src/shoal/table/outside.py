@@ -30,9 +30,22 @@ def read_by_duckdb(database: Database, options: Options, progress: Hook, origin:
 
 
 def read_by_spark(frame: SparkFrame, options: Options, progress: Hook, origin: str) -> Table:
-    """Read the columns of what Spark holds, value by value; its rows are counted where they are."""
-    columns, dictionaries, notes = read_dictionaries(frame.schema(), frame.values, options, progress)
-    engine = SparkEngine(frame, dictionaries, frame.rows())
+    """Read the columns of what Spark holds; its rows are counted where they are.
+
+    Where records repeat, all are counted at once, and nothing else need be asked; else columns are read one by one.
+    """
+    schema = frame.schema()
+    names, _ = names_of(schema, options)
+    progress(Progress("counting by Spark", 0))
+    repeated = frame.repeated(names)
+
+    def values(name: str) -> pa.ChunkedArray:
+        if repeated is None:
+            return frame.values(name)
+        return pa.chunked_array([repeated.column(names.index(name)).unique()])
+
+    columns, dictionaries, notes = read_dictionaries(schema, values, options, progress)
+    engine = SparkEngine(frame, dictionaries, repeated)
     return Table(columns, engine, source=Source(origin, notes=(*notes, "The rows stay with Spark, which counts them.")))
 
 

@@ -5,7 +5,8 @@ from importlib.metadata import version
 from typing import Any
 
 from shoal import toml
-from shoal.release.manifest import fingerprint, written
+from shoal.release.fingerprint import fingerprint
+from shoal.release.manifest import written
 from shoal.release.release import Release
 from shoal.reporting.audience import Audience
 from shoal.reporting.document import Block, Code, Facts, Section, Text, Tone
