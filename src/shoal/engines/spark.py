@@ -24,14 +24,18 @@ _REPEATED = 0.75  # the share of different ones among them, up to which they do
 _MOST_CELLS = 1 << 26  # of all different records that are held
 
 # What a session gets that is started here. A driver of 1 GB, which is Spark's default, does not survive the answer to
-# a question about millions of combinations; nor does its limit for the size of answers.
+# a question about millions of combinations; nor does its limit for the size of answers. An answer comes in as many
+# pieces as there are partitions, so they must not be large: where one does not fit, the thread that takes it dies, and
+# Spark would wait for it for ever. Therefore all of it is to end where memory does.
 _SESSION = {
     "spark.driver.memory": "4g",
     "spark.driver.maxResultSize": "0",
+    "spark.driver.extraJavaOptions": "-XX:+ExitOnOutOfMemoryError",
+    "spark.sql.adaptive.advisoryPartitionSizeInBytes": "16m",
     "spark.network.timeout": "600s",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.adaptive.enabled": "true",
-    "spark.sql.shuffle.partitions": "16",
+    "spark.sql.shuffle.partitions": "64",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
@@ -76,7 +80,10 @@ class SparkFrame:
         """Return what an action returns; what Spark says if it fails may quote values, and is dropped."""
         with suppress(Exception):
             return action()
-        raise ReadError(f"'{self._name}' cannot be read by Spark, or Spark has given up.", hint="Its log says more.")
+        raise ReadError(
+            f"'{self._name}' cannot be read by Spark, or Spark has given up.",
+            hint="Its log says more. If memory was short, make a session with more (spark.driver.memory) beforehand.",
+        )
 
     def schema(self) -> pa.Schema:
         """Return the columns and their types."""
@@ -95,22 +102,27 @@ class SparkFrame:
         drawn = self.frame if share >= 1 else self.frame.sample(share, seed=0)
         return self.tried(drawn.toArrow)
 
-    def counted(self, columns: Sequence[str], most: int | None = None) -> pa.Table:
-        """Return the different rows under some columns, and how often each comes, as the last column.
-
-        ``most``: of more rows, only so many come.
-        """
-        chosen = self._chosen(columns)
-        found = chosen.groupBy(*chosen.columns).count()
-        return self.tried((found if most is None else found.limit(most)).toArrow)
+    def counted(self, columns: Sequence[str]) -> pa.Table:
+        """Return the different rows under some columns, and how often each comes, as the last column."""
+        return self.tried(self._grouped(columns).toArrow)
 
     def repeated(self, columns: Sequence[str]) -> pa.Table | None:
         """Return the same, if records repeat, which the first ones tell, and few are different."""
         if not columns or self._different_of_first(columns) > _REPEATED * _FIRST:
             return None
-        most = _MOST_CELLS // len(columns)
-        found = self.counted(columns, most + 1)
-        return found if len(found) <= most else None
+        from pyspark import StorageLevel
+
+        found = self._grouped(columns).persist(StorageLevel.DISK_ONLY)  # to be counted, and then to be had
+        try:
+            few = self.tried(found.count) <= _MOST_CELLS // len(columns)
+            return self.tried(found.toArrow) if few else None
+        finally:
+            with suppress(Exception):
+                found.unpersist()
+
+    def _grouped(self, columns: Sequence[str]) -> Any:
+        chosen = self._chosen(columns)
+        return self.tried(lambda: chosen.groupBy(*chosen.columns).count())
 
     def _different_of_first(self, columns: Sequence[str]) -> int:
         """Return how many of the first records are different."""
