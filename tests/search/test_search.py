@@ -12,6 +12,7 @@ import shoal
 from shoal.errors import Cancelled, ModelError, PolicyError
 from shoal.hierarchy.spec import bind_all
 from shoal.kernels import library
+from shoal.kernels.witness import Witnesses
 from shoal.models.evidence import Gatherer
 from shoal.models.model import MODELS
 from shoal.population import Population
@@ -364,6 +365,7 @@ def test_nothing_better_is_passed_over_if_few_are_looked_at_together(monkeypatch
     """Two at a time: then schemes above are looked at often, and tell what that means for those below."""
     from shoal.search import optimum
 
+    monkeypatch.setattr(Witnesses, "fit", lambda _: False)  # by layers, also where nobody may be suppressed
     monkeypatch.setattr(optimum, "_TOGETHER", 2)
     monkeypatch.setattr(optimum, "_PART", 1 << 30)
     over, seen = optimum.Stage.over, []

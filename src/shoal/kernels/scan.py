@@ -76,7 +76,7 @@ class Scan:
         Of schemes with more than ``limit`` persons in the first nothing but these persons may be counted.
         """
         native = library.core()
-        if native is None or not len(self.persons) or not len(schemes) or not self._fits:
+        if native is None or not len(self.persons) or not len(schemes) or not self.fits:
             return self.walk.tally(schemes, [least], limit)
         levels, done = levels_of(self.lattice, schemes), np.zeros(len(schemes), np.uint8)
         figures = np.zeros((len(schemes), 2, len(FIGURES)), np.uint64)
@@ -98,9 +98,21 @@ class Scan:
         return Tallies(schemes, figures, marginals)
 
     @cached_property
-    def _fits(self) -> bool:
+    def fits(self) -> bool:
+        """Whether there is room for the nodes of all rows on all levels."""
         few = len(self.persons) * sum(self.lattice.shape) <= MOST_CELLS and max(self.lattice.shape) <= MOST_LEVELS
         return few and max(int(self.persons.sum()), int(self.records.sum())) < 1 << 32
+
+    def whole(self) -> Any:
+        """Return what the core is told, with the nodes of the rows on all levels."""
+        shape = self.lattice.shape
+        for level in range(max(shape)):
+            self._take(np.array([[min(level, levels - 1) for levels in shape]], np.uint8))
+        return ctypes.byref(self._table)
+
+    def lowest(self) -> list[NDArray[np.intp]]:
+        """Return the nodes of the rows on the lowest level, by column."""
+        return [place[held].astype(np.intp) for place, held in zip(self.places, self.codes, strict=True)]
 
     @cached_property
     def _arrays(self) -> dict[str, NDArray[Any]]:

@@ -8,12 +8,14 @@ from functools import cached_property
 import numpy as np
 
 from shoal.errors import ModelError
+from shoal.kernels.witness import Witnesses
 from shoal.models.evidence import Evidence, Gatherer, View
 from shoal.models.model import Model, Monotone, Need, Scope, SizesModel
 from shoal.progress import Hook, silent
 from shoal.qualities.quality import FigureQuality, LevelQuality, Quality
 from shoal.recoding.nodes import Floats
 from shoal.search.best_first import BestFirst
+from shoal.search.cheapest import Cheapest
 from shoal.search.evaluation import BySize, ByValues, Evaluator, Registered, Sensitive
 from shoal.search.objective import FigureObjective, LevelObjective, MeasuredObjective, Objective
 from shoal.search.optimum import Outcome, Search
@@ -179,4 +181,13 @@ class Goal:
         Of more schemes than ``most`` the best one is sought for so many ``seconds``, and a bound for all is proved.
         """
         asked = (self.space, self.evaluators(), self.objective, self.limit, self.monotone, progress)
-        return Search(*asked).outcome() if len(self.space) <= most else BestFirst(*asked, seconds).outcome()
+        if len(self.space) > most:
+            return BestFirst(*asked, seconds).outcome()
+        if self._knows_prices and isinstance(self.evaluator, BySize) and Witnesses.fit(self.evaluator.scan):
+            return Cheapest(*asked, self.evaluator.scan, self.evaluator.size).outcome()
+        return Search(*asked).outcome()
+
+    @property
+    def _knows_prices(self) -> bool:
+        """Whether levels alone tell what every scheme costs that will do."""
+        return self.limit == 0 and isinstance(self.objective, LevelObjective)

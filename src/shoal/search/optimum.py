@@ -63,7 +63,7 @@ class Outcome:
     @property
     def gap(self) -> float:
         """The share of its price that a better scheme could save at most: 0 if it is the best, 1 if none is proved."""
-        if self.bound is None or self.best is None or self.best.price <= self.bound:
+        if self.bound is None or self.best is None or self.best.price - self.bound <= CLOSE * abs(self.best.price):
             return 0.0
         return (self.best.price - self.bound) / self.best.price if np.isfinite(self.bound) else 1.0
 

@@ -1,0 +1,97 @@
+/* The rows of a table, and how many persons each combination of nodes has in a scheme. */
+#ifndef SHOAL_SCAN_H
+#define SHOAL_SCAN_H
+
+#include "core.h"
+
+/* `codes[column][level]`: the node of each row. Where a scheme leaves few combinations of nodes, each has a slot; a
+ * combination has its number in mixed radix, in two halves of 16 bits, which processors multiply eight at a time. */
+typedef struct {
+    int32_t columns;
+    int64_t count, most, width; /* rows, the most levels that a column has, nodes of all columns on their lowest */
+    const uint16_t *const *codes;
+    const int64_t *nodes;       /* [columns][most]: how many there are; −1: more than codes can number */
+    const int64_t *offsets;     /* where the nodes of a column begin among those of all */
+    const uint32_t *persons, *records;
+    uint32_t *keys, *rows;      /* room for a number for each row, twice */
+    uint32_t *slots;            /* all 0 */
+    uint64_t slot_count;
+} Table;
+
+enum { BLOCK = 1024, HALF = 1 << 16 };
+
+/* Which columns make up the first half, and how many combinations there are in each. */
+typedef struct {
+    int32_t split;
+    uint32_t first, second;
+} Radix;
+
+static inline int64_t nodes_of(const Table *table, const uint8_t *levels, int32_t column)
+{
+    return table->nodes[column * table->most + levels[column]];
+}
+
+/* Takes columns while their combinations fit into a half; returns how many there are. */
+static inline uint32_t half_of(const Table *table, const uint8_t *levels, int32_t *column)
+{
+    int64_t made = 1;
+    for (; *column < table->columns; ++*column) {
+        const int64_t nodes = nodes_of(table, levels, *column);
+        if (nodes < 0 || made * nodes > HALF) break;
+        made *= nodes;
+    }
+    return (uint32_t)made;
+}
+
+/* Returns whether there is a slot for each combination. */
+static inline int radix_of(const Table *table, const uint8_t *levels, Radix *radix)
+{
+    int32_t column = 0;
+    radix->first = half_of(table, levels, &column);
+    radix->split = column;
+    radix->second = half_of(table, levels, &column);
+    return column == table->columns && (uint64_t)radix->first * radix->second <= table->slot_count;
+}
+
+static inline void number_half(const Table *table, const uint8_t *levels, int32_t from, int32_t to, int64_t begin, int64_t size,
+                        uint16_t *restrict numbers)
+{
+    memset(numbers, 0, (size_t)size * sizeof *numbers);
+    for (int32_t column = from; column < to; column++) {
+        const uint16_t nodes = (uint16_t)nodes_of(table, levels, column);
+        const uint16_t *restrict codes = table->codes[column * table->most + levels[column]] + begin;
+        if (nodes == 1) continue;
+        for (int64_t i = 0; i < size; i++) numbers[i] = (uint16_t)(numbers[i] * nodes + codes[i]);
+    }
+}
+
+/* Notes the combination of each row, and adds its persons to its slot. */
+static inline void fill(const Table *table, const uint8_t *levels, const Radix *radix)
+{
+    uint16_t first[BLOCK], second[BLOCK];
+    uint32_t *restrict slots = table->slots;
+    for (int64_t begin = 0; begin < table->count; begin += BLOCK) {
+        const int64_t size = table->count - begin < BLOCK ? table->count - begin : BLOCK;
+        uint32_t *restrict keys = table->keys + begin;
+        number_half(table, levels, 0, radix->split, begin, size, first);
+        if (radix->second == 1)
+            for (int64_t i = 0; i < size; i++) keys[i] = first[i];
+        else {
+            number_half(table, levels, radix->split, table->columns, begin, size, second);
+            for (int64_t i = 0; i < size; i++) keys[i] = first[i] * radix->second + second[i];
+        }
+        for (int64_t i = 0; i < size; i++) slots[keys[i]] += table->persons[begin + i];
+    }
+}
+
+/* Whether it is faster to look at all slots than at those of the rows. */
+static inline int is_dense(const Table *table, uint64_t combinations) { return combinations <= 8 * (uint64_t)table->count; }
+
+static inline void clear(const Table *table, uint64_t combinations)
+{
+    if (is_dense(table, combinations)) memset(table->slots, 0, (size_t)combinations * sizeof *table->slots);
+    else
+        for (int64_t i = 0; i < table->count; i++) table->slots[table->keys[i]] = 0;
+}
+
+#endif

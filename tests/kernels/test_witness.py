@@ -1,0 +1,80 @@
+"""Witnesses: whatever rows rule out, exactly the schemes that hold are found, in their order."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.kernels.test_scan import PERSONS, column, scan_of, tables
+
+from shoal.kernels import library
+from shoal.kernels.lattice import Lattice
+from shoal.kernels.scan import MOST_SLOTS
+from shoal.kernels.wide import WideWalk
+from shoal.kernels.witness import Witnesses
+
+
+def holding(table, order, least):
+    """Count every scheme, and return the places of those without small classes."""
+    small = WideWalk(*table).tally(np.sort(order), [least]).figures[:, 0, PERSONS]
+    return [place for place, scheme in enumerate(order.tolist()) if small[np.searchsorted(np.sort(order), scheme)] == 0]
+
+
+@pytest.mark.parametrize("kernels", ["c", "numpy"])
+@given(table=tables(), least=st.sampled_from([1, 2, 5, 4000, 10_000]), seed=st.integers(0, 9), data=st.data())
+@settings(max_examples=60)
+def test_schemes_that_hold_are_found(kernels, table, least, seed, data):
+    """In any order, of all schemes or of some; also where columns have no common top."""
+    schemes = table[0].schemes
+    order = np.random.default_rng(seed).permutation(schemes)[: data.draw(st.integers(1, schemes))]
+    with library.using(kernels):
+        scan = scan_of(table)
+        found = Witnesses(scan, order, least)
+        assert list(found) == holding(table, order, least)
+        assert found.looked_at <= 2 * len(order)  # one, and a coarser one that has few combinations
+
+
+def lattice_of(*columns):
+    return Lattice(tuple(steps for steps, _ in columns), tuple(sizes for _, sizes in columns))
+
+
+@pytest.mark.parametrize("kernels", ["c", "numpy"])
+@pytest.mark.parametrize("persons", [1, 9])
+def test_schemes_with_too_many_combinations(kernels, persons):
+    """A coarser one is counted instead; if that holds, the finer one has to be counted elsewhere."""
+    lattice = lattice_of(column(3000, 3000), column(2000, 2000))
+    assert MOST_SLOTS < 3000 * 2000
+    seeded, counts = np.random.default_rng(1), np.full(500, persons)
+    nodes = [seeded.integers(0, sizes[0], 500, np.uint32) for sizes in lattice.sizes]
+    table, order = (lattice, nodes, counts, counts), np.arange(lattice.schemes)
+    with library.using(kernels):
+        assert list(Witnesses(scan_of(table), order, 5)) == holding(table, order, 5)
+
+
+def test_few_schemes_are_counted():
+    """One row that is like no other rules out all schemes that do not hide it."""
+    lattice = lattice_of(*[column(4, 4)] * 6)
+    nodes = [np.repeat(np.uint32(0), 50) for _ in range(6)]
+    for held in nodes:
+        held[-1] = 3
+    ones = np.ones(50, np.int64)
+    with library.using("c"):
+        found = Witnesses(scan_of((lattice, nodes, ones, ones)), np.arange(lattice.schemes), 2)
+        assert list(found) == [lattice.schemes - 1]
+    assert found.looked_at == 2
+
+
+@pytest.mark.parametrize("kernels", ["c", "numpy"])
+def test_no_rows(kernels):
+    none = np.zeros(0, np.int64)
+    table = (lattice_of(column(4, 2)), [np.zeros(0, np.uint32)], none, none)
+    with library.using(kernels):
+        assert list(Witnesses(scan_of(table), np.arange(2), 2)) == [0, 1]
+
+
+def test_what_has_no_room():
+    ones = np.ones(70_000, np.int64)
+    many = (lattice_of(column(70_000, 70_000)), [np.arange(70_000, dtype=np.uint32)], ones, ones)
+    assert not Witnesses.fit(scan_of(many))
+    wide = (lattice_of(*[column(2, 2)] * 21), [np.zeros(3, np.uint32)] * 21, ones[:3], ones[:3])
+    assert not Witnesses.fit(scan_of(wide))
+    assert Witnesses.fit(scan_of((lattice_of(*[column(2, 2)] * 20), [np.zeros(3, np.uint32)] * 20, ones[:3], ones[:3])))
