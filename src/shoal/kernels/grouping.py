@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from shoal.kernels import library
 from shoal.kernels.interning import intern_keys
+from shoal.kernels.ordering import order
 from shoal.kernels.packing import KEY_SPACE, fitting, pack
 from shoal.kernels.translation import Codes, translate
 
@@ -104,7 +105,7 @@ def _dense_ascending(keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], int]
 def _dense_hashed(keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], int]:
     codes, distinct = intern_keys(keys)
     rank = np.zeros(len(distinct) + 1, np.uint32)
-    rank[np.argsort(distinct) + 1] = np.arange(len(distinct), dtype=np.uint32)
+    rank[order(distinct).astype(np.intp) + 1] = np.arange(len(distinct), dtype=np.uint32)
     ids = np.empty(len(keys), np.uint32)
     translate(codes, rank, ids)
     return ids, len(distinct)

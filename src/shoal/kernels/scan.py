@@ -105,9 +105,9 @@ class Scan:
 
     def whole(self) -> Any:
         """Return what the core is told, with the nodes of the rows on all levels."""
-        shape = self.lattice.shape
-        for level in range(max(shape)):
-            self._take(np.array([[min(level, levels - 1) for levels in shape]], np.uint8))
+        for column, sizes in enumerate(self.lattice.sizes):
+            for level in range(len(sizes)):
+                self._take_level(column, level)
         return ctypes.byref(self._table)
 
     def lowest(self) -> list[NDArray[np.intp]]:
@@ -140,13 +140,15 @@ class Scan:
 
     def _take(self, levels: NDArray[np.uint8]) -> None:
         """Note the nodes of the rows on levels that are asked for the first time."""
-        codes, nodes = self._arrays["codes"], self._arrays["nodes"]
-        new = np.argwhere(nodes[np.arange(levels.shape[1]), levels] == 0)
+        new = np.argwhere(self._arrays["nodes"][np.arange(levels.shape[1]), levels] == 0)
         for column, level in {(column, int(levels[scheme, column])) for scheme, column in new.tolist()}:
-            size = self.lattice.sizes[column][level]
-            if size > MOST_NODES:
-                nodes[column, level] = -1
-                continue
+            self._take_level(column, level)
+
+    def _take_level(self, column: int, level: int) -> None:
+        codes, nodes, size = self._arrays["codes"], self._arrays["nodes"], self.lattice.sizes[column][level]
+        if size > MOST_NODES:
+            nodes[column, level] = -1
+        elif not nodes[column, level]:
             codes[column, level], nodes[column, level] = self._nodes_on(column, level).ctypes.data, size
 
     def _nodes_on(self, column: int, level: int) -> NDArray[np.uint16]:

@@ -63,7 +63,6 @@ class Height(LevelQuality):
         costs, _ = rungs.spread(levels)
         return bool(((costs == costs.max(axis=-1, keepdims=True)) | (rungs.records == 0)).all())
 
-    def combined(self, prices: Floats, weights: Floats) -> Floats:
-        """Add the levels up."""
-        sums: Floats = (prices * weights).sum(axis=-1)
+    def whole(self, sums: Floats, weight: float) -> Floats:  # noqa: ARG002 - what others divide by
+        """Return the sum of the levels."""
         return sums

@@ -64,10 +64,13 @@ class Loss(CellQuality):
         costs = np.array([score.cost for score in scores.values()])
         return Score.of_cost(float(self.combined(costs, np.ones(len(costs)))))
 
-    def combined(self, prices: Floats, weights: Floats) -> Floats:
-        """Return the weighted geometric mean of what columns cost."""
-        mean: Floats = np.expm1((np.log1p(prices) * weights).sum(axis=-1) / weights.sum())
-        return mean
+    def summands(self, prices: Floats) -> Floats:
+        """Return the logarithms of one and what columns cost."""
+        return np.log1p(prices)
+
+    def whole(self, sums: Floats, weight: float) -> Floats:
+        """Return the weighted geometric mean."""
+        return np.expm1(sums / weight)
 
 
 def covered(nodes: Nodes) -> Floats:

@@ -59,9 +59,8 @@ class NonUniformEntropy(LevelQuality):
 
         return prices
 
-    def combined(self, prices: Floats, weights: Floats) -> Floats:
-        """Add bits up."""
-        sums: Floats = (prices * weights).sum(axis=-1)
+    def whole(self, sums: Floats, weight: float) -> Floats:  # noqa: ARG002 - what others divide by
+        """Return the sum of the bits."""
         return sums
 
 

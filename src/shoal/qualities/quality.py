@@ -145,8 +145,16 @@ class LevelQuality(ColumnQuality):
 
     def combined(self, prices: Floats, weights: Floats) -> Floats:
         """Return what a table costs whose columns cost so much (along the last axis), and weigh so much."""
-        mean: Floats = (prices * weights).sum(axis=-1) / weights.sum()
-        return mean
+        sums: Floats = (self.summands(prices) * weights).sum(axis=-1)
+        return self.whole(sums, float(weights.sum()))
+
+    def summands(self, prices: Floats) -> Floats:
+        """Return what columns that cost so much add to the sum that tells what a table costs."""
+        return prices
+
+    def whole(self, sums: Floats, weight: float) -> Floats:
+        """Return what tables cost: the weighted mean of their columns; ``weight``: of all of these."""
+        return sums / weight
 
 
 class CellQuality(LevelQuality):

@@ -182,33 +182,27 @@ class Nodes:
     @classmethod
     def on_level(cls, domain: Domain, hierarchy: Hierarchy, level: int) -> tuple["Nodes", Ints]:
         """Return the nodes of a hierarchy's level and which of them each code is in; the last one is everything."""
-        of_code, held = hierarchy.nodes(level).astype(np.int64), hierarchy.levels[level]
-        hidden = np.array([label == SUPPRESSED for label in held.labels])
-        whole = Node.everything(domain)
-        if level == 0:
-            nodes = cls.of(domain, [whole])
-            return nodes, np.where(hidden[of_code], len(nodes) - 1, np.arange(domain.codes))
-        order = np.argsort(of_code, kind="stable").astype(np.uint32)
-        cuts = np.searchsorted(of_code[order], np.arange(len(held) + 1))
-        made = [
-            Node(label, Fate.COARSER, order[start:end], int(leaves), level=level)
-            for label, start, end, leaves in zip(held.labels, cuts, cuts[1:], held.leaf_counts(), strict=False)
-        ]
-        nodes = cls.of(domain, [*made, whole])
-        return nodes, np.where(hidden[of_code], len(nodes) - 1, domain.codes + of_code)
+        nodes, of_code = cls._on_levels(domain, hierarchy, [level])
+        return nodes, of_code[0]
 
     @classmethod
     def on_levels(cls, domain: Domain, hierarchy: Hierarchy) -> tuple["Nodes", Ints]:
         """Return the nodes of all levels, and for each level which of them each code is in; the last is everything."""
-        held = [cls.on_level(domain, hierarchy, level) for level in range(hierarchy.height + 1)]
-        more = [node for nodes, _ in held for node in nodes.more[:-1]]
-        whole, begin, of_code = domain.codes + len(more), domain.codes, []
-        for nodes, codes in held:
-            hidden = codes == len(nodes) - 1
-            shifted = np.where(codes < domain.codes, codes, codes - domain.codes + begin)
-            of_code.append(np.where(hidden, whole, shifted))
-            begin += len(nodes.more) - 1
-        return cls.of(domain, [*more, Node.everything(domain)]), np.stack(of_code)
+        return cls._on_levels(domain, hierarchy, range(hierarchy.height + 1))
+
+    @classmethod
+    def _on_levels(cls, domain: Domain, hierarchy: Hierarchy, levels: Sequence[int]) -> tuple["Nodes", Ints]:
+        above = [level for level in levels if level > 0]  # on level 0 there are the single codes
+        more = [_nodes_on(hierarchy, level) for level in above]
+        begins = dict(zip(above, domain.codes + np.cumsum([0, *map(len, more)]), strict=False))
+        whole = domain.codes + sum(map(len, more))
+        of_code = np.empty((len(levels), domain.codes), np.int64)
+        for place, level in enumerate(levels):
+            of_code[place] = hierarchy.nodes(level) + begins[level] if level else np.arange(domain.codes)
+            hidden = [label == SUPPRESSED for label in hierarchy.levels[level].labels]
+            if any(hidden):
+                of_code[place, np.array(hidden)[hierarchy.nodes(level)]] = whole
+        return cls.of(domain, [*(node for nodes in more for node in nodes), Node.everything(domain)]), of_code
 
     def __len__(self) -> int:
         return self.domain.codes + len(self.more)
@@ -289,3 +283,14 @@ def interval(domain: Domain, label: str | None) -> tuple[float, float] | None:
         low = low if stated.low_closed else float(np.floor(low) + 1)
         high = high if stated.high_closed else float(np.ceil(high) - 1)
     return (low, high) if low <= high else (high, low)
+
+
+def _nodes_on(hierarchy: Hierarchy, level: int) -> list[Node]:
+    """Return the nodes of a level that is not the lowest."""
+    of_code, held = hierarchy.nodes(level), hierarchy.levels[level]
+    order = np.argsort(of_code, kind="stable").astype(np.uint32)
+    cuts = np.searchsorted(of_code[order], np.arange(len(held) + 1)).tolist()
+    return [
+        Node(label, Fate.COARSER, order[start:end], leaves, level=level)
+        for label, start, end, leaves in zip(held.labels, cuts, cuts[1:], held.leaf_counts().tolist(), strict=False)
+    ]

@@ -183,11 +183,11 @@ class Goal:
         asked = (self.space, self.evaluators(), self.objective, self.limit, self.monotone, progress)
         if len(self.space) > most:
             return BestFirst(*asked, seconds).outcome()
-        if self._knows_prices and isinstance(self.evaluator, BySize) and Witnesses.fit(self.evaluator.scan):
-            return Cheapest(*asked, self.evaluator.scan, self.evaluator.size).outcome()
-        return Search(*asked).outcome()
+        return Cheapest(*asked).outcome() if self._levels_tell else Search(*asked).outcome()
 
     @property
-    def _knows_prices(self) -> bool:
-        """Whether levels alone tell what every scheme costs that will do."""
-        return self.limit == 0 and isinstance(self.objective, LevelObjective)
+    def _levels_tell(self) -> bool:
+        """Whether levels alone tell what a scheme costs that will do, and only the sizes of classes whether it will."""
+        if self.limit or not isinstance(self.objective, LevelObjective) or not isinstance(self.evaluator, BySize):
+            return False
+        return Witnesses.fit(self.evaluator.scan)

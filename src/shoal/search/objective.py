@@ -96,6 +96,13 @@ class LevelObjective:
     def _cheapest_above(self) -> list[Floats]:
         return [np.minimum.accumulate(base[::-1])[::-1] for base in self.base]
 
+    def of_all(self) -> Floats:
+        """Return what every scheme costs if nothing is suppressed, in their order."""
+        sums = np.zeros(1)
+        for base, weight in zip(self.base, self.weights, strict=True):
+            sums = np.add.outer(sums, self.quality.summands(base) * weight).ravel()
+        return self.quality.whole(sums, float(self.weights.sum()))
+
     def floors(self, levels: Ints, extra: Floats | None = None) -> Floats:
         """Return what schemes cost at least, if suppression adds at least so much to each column."""
         return self._floors(self.base, levels, extra)

@@ -1,0 +1,22 @@
+"""The order of keys: ascending, digit by digit, which takes time in proportion to their number."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.kernels import library
+
+
+def order(keys: NDArray[np.uint64]) -> NDArray[np.uint32]:
+    """Return which key comes first in ascending order, which one next, and so on; equal ones stay in their order.
+
+    >>> import numpy as np
+    >>> order(np.array([9, 4, 9, 1], np.uint64)).tolist()
+    [3, 1, 0, 2]
+    """
+    native = library.core()
+    if native is None:
+        return np.argsort(keys, kind="stable").astype(np.uint32)
+    held, more = keys.copy(), np.empty(len(keys), np.uint64)
+    places, other = np.empty(len(keys), np.uint32), np.empty(len(keys), np.uint32)
+    native.shoal_order_keys(held.ctypes.data, len(held), *(part.ctypes.data for part in (places, more, other)))
+    return places
