@@ -10,9 +10,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.classes.classes import Classes
-from shoal.classes.members import Counts, summed
+from shoal.classes.members import Counts
 from shoal.errors import ModelError
 from shoal.kernels.grouping import group_rows
+from shoal.kernels.summing import summed
 from shoal.kernels.translation import Codes, narrowest
 from shoal.table.column import Column
 from shoal.table.kind import Kind

@@ -75,10 +75,11 @@ class Grouped:
         """Put rows with equal quasi-identifiers together; as the rows are sorted, these are neighbours."""
         of_row, first = _runs(shown.keys, len(shown.members.counts))
         number = len(first)
+        is_same = number == len(of_row)  # every row is a class of its own
         return cls(
             attributes=tuple(Attribute(column.name, column.size, column.missing_code) for column in shown.quasi),
-            keys=tuple(key[first] for key in shown.keys),
-            members=shown.members.merged(of_row, number),
+            keys=shown.keys if is_same else tuple(key[first] for key in shown.keys),
+            members=shown.members if is_same else shown.members.merged(of_row, number),
             values=tuple(
                 Values.of(column, of_row, shown.codes[column.name], shown.members, number) for column in shown.sensitive
             ),

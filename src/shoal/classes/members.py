@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from shoal.kernels.compatibility import Persons
 from shoal.kernels.grouping import group_rows
-from shoal.kernels.translation import Codes
+from shoal.kernels.summing import summed
 
 Ids = NDArray[np.uint32]
 Counts = NDArray[np.int64]
@@ -74,8 +74,3 @@ class Members:
         """Return who is in which group; where nobody is in two, each group is a holder of its own."""
         every = np.arange(len(self.counts), dtype=np.uint32)
         return self.persons or Persons(every, every, self.counts)
-
-
-def summed(groups: Codes, counts: Counts, number: int) -> Counts:
-    """Add counts up by group; sums below 2⁵³ are exact."""
-    return np.bincount(groups, weights=counts, minlength=number).astype(np.int64)

@@ -7,10 +7,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.classes.members import Counts, Members, summed
+from shoal.classes.members import Counts, Members
 from shoal.engines.protocol import DistinctRows
 from shoal.kernels.compatibility import Persons
 from shoal.kernels.grouping import group_rows
+from shoal.kernels.summing import summed
 from shoal.kernels.translation import Codes
 from shoal.table.column import Column
 from shoal.table.kind import Kind

@@ -12,6 +12,7 @@ from shoal.engines.capacity import Watch
 from shoal.engines.profiles import profiles_of
 from shoal.engines.protocol import DistinctRows, Engine, Profiles, Rewriting, Rewritten, Tallied, each_once
 from shoal.kernels.grouping import group_rows
+from shoal.kernels.summing import summed
 from shoal.kernels.tallying import RowPlaces, RowTally
 from shoal.kernels.threads import ahead
 from shoal.kernels.translation import Codes
@@ -125,6 +126,5 @@ def merged(
 ) -> DistinctRows:
     """Sort rows that were counted elsewhere; those that have the same codes are one."""
     groups = group_rows(codes, sizes, len(counts))
-    summed = np.zeros(len(groups), np.int64)
-    np.add.at(summed, groups.ids, counts)
-    return DistinctRows(columns, tuple(column[groups.first] for column in codes), summed)
+    shown = tuple(column[groups.first] for column in codes)
+    return DistinctRows(columns, shown, summed(groups.ids, counts, len(groups)))

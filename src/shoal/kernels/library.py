@@ -37,6 +37,7 @@ _SIGNATURES: dict[str, tuple[type | None, list[type]]] = {
     "shoal_translate": (None, [_ptr, _i32, _i64, _ptr, _ptr, _i32]),
     "shoal_pack": (None, [_ptr, _ptr, _ptr, _i32, _i64, _ptr]),
     "shoal_group_direct": (_i64, [_ptr, _i64, _ptr, _i64, _ptr]),
+    "shoal_sum": (_i64, [_ptr, _i32, _i64, _ptr, _ptr, _i64]),
     "shoal_mark": (None, [_ptr, _i32, _i64, _ptr]),
     "shoal_tally": (None, [_ptr, _i64, _ptr, _ptr]),
     "shoal_subset_counts": (None, [_ptr, _ptr, _ptr, _ptr, _i64, _i32, _i32, _i32, _ptr, _ptr, _ptr, _ptr, _ptr]),

@@ -151,7 +151,14 @@ class Scan:
         elif not nodes[column, level]:
             codes[column, level], nodes[column, level] = self._nodes_on(column, level).ctypes.data, size
 
+    @cached_property
+    def _zeros(self) -> NDArray[np.uint16]:
+        """The nodes on a level that has only one."""
+        return np.zeros(len(self.persons), np.uint16)
+
     def _nodes_on(self, column: int, level: int) -> NDArray[np.uint16]:
+        if self.lattice.sizes[column][level] == 1:
+            return self._zeros
         if (column, level) not in self._on_level:
             up, nodes = self.places[column], np.empty(len(self.persons), np.uint16)
             for step in self.lattice.steps[column][:level]:

@@ -24,8 +24,8 @@ _OPEN, _HOLDS, _FAILS, _UNKNOWN = range(4)
 
 class _Search(ctypes.Structure):
     _fields_ = (
-        *((name, ctypes.c_void_p) for name in ("levels", "heights", "prices", "known", "persons")),
-        *((name, ctypes.c_int64) for name in ("schemes", "looked_at")),
+        *((name, ctypes.c_void_p) for name in ("levels", "order", "ends", "prices", "known", "persons")),
+        *((name, ctypes.c_int64) for name in ("schemes", "looked_at", "begin", "height")),
         ("least", ctypes.c_uint32),
     )
 
@@ -78,9 +78,10 @@ class Witnesses:
             heights = np.add.outer(heights, np.arange(number, dtype=np.uint16)).ravel()
         if native is None or not len(self.scan.persons):
             return partial(self._by_numpy, known, heights)
-        levels = np.array(self.scan.lattice.shape)
-        arrays: tuple[NDArray[Any], ...] = (levels, heights, self.prices, known, np.empty(len(known), np.uint32))
-        search = _Search(*(array.ctypes.data for array in arrays), len(known), 0, self.least)
+        order, ends = _from_the_top(heights)
+        given = (np.array(self.scan.lattice.shape), order, ends, self.prices, known)
+        arrays: tuple[NDArray[Any], ...] = (*given, np.empty(len(known), np.uint32))
+        search = _Search(*(array.ctypes.data for array in arrays), len(known), 0, 0, 0, self.least)
         return partial(self._by_core, native, self.scan.whole(), search, arrays)
 
     def _by_core(
@@ -144,3 +145,9 @@ class Witnesses:
             for step in steps:
                 up.append(step[up[-1]].astype(np.intp))
         return found
+
+
+def _from_the_top(heights: NDArray[np.uint16]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    """Return schemes from the highest to the lowest, and where those of each height end."""
+    depths = heights.max() - heights
+    return np.argsort(depths, kind="stable").astype(np.uint32), np.cumsum(np.bincount(depths))

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from shoal.classes.members import summed
 from shoal.errors import RecodingError
 from shoal.kernels.grouping import group
+from shoal.kernels.summing import summed
 from shoal.kernels.translation import Codes
 from shoal.qualities.quality import QUALITIES, Aspect, Measured, Quality, Score
 from shoal.recoding.nodes import Ints

@@ -4,8 +4,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.classes.members import summed
 from shoal.kernels.grouping import group_rows
+from shoal.kernels.summing import summed
 from shoal.qualities.ambiguity import bits
 from shoal.qualities.implied import implied, observed
 from shoal.qualities.quality import QUALITIES, Aspect, Measured, Quality, Score

@@ -182,27 +182,32 @@ class Nodes:
     @classmethod
     def on_level(cls, domain: Domain, hierarchy: Hierarchy, level: int) -> tuple["Nodes", Ints]:
         """Return the nodes of a hierarchy's level and which of them each code is in; the last one is everything."""
-        nodes, of_code = cls._on_levels(domain, hierarchy, [level])
-        return nodes, of_code[0]
+        nodes, (of_number,) = cls.by_number(domain, hierarchy, [level])
+        return nodes, of_number[hierarchy.nodes(level)]
 
     @classmethod
     def on_levels(cls, domain: Domain, hierarchy: Hierarchy) -> tuple["Nodes", Ints]:
         """Return the nodes of all levels, and for each level which of them each code is in; the last is everything."""
-        return cls._on_levels(domain, hierarchy, range(hierarchy.height + 1))
+        levels = range(hierarchy.height + 1)
+        nodes, found = cls.by_number(domain, hierarchy, levels)
+        return nodes, np.stack([found[level][hierarchy.nodes(level)] for level in levels])
 
     @classmethod
-    def _on_levels(cls, domain: Domain, hierarchy: Hierarchy, levels: Sequence[int]) -> tuple["Nodes", Ints]:
-        above = [level for level in levels if level > 0]  # on level 0 there are the single codes
-        more = [_nodes_on(hierarchy, level) for level in above]
-        begins = dict(zip(above, domain.codes + np.cumsum([0, *map(len, more)]), strict=False))
-        whole = domain.codes + sum(map(len, more))
-        of_code = np.empty((len(levels), domain.codes), np.int64)
-        for place, level in enumerate(levels):
-            of_code[place] = hierarchy.nodes(level) + begins[level] if level else np.arange(domain.codes)
-            hidden = [label == SUPPRESSED for label in hierarchy.levels[level].labels]
-            if any(hidden):
-                of_code[place, np.array(hidden)[hierarchy.nodes(level)]] = whole
-        return cls.of(domain, [*(node for nodes in more for node in nodes), Node.everything(domain)]), of_code
+    def by_number(cls, domain: Domain, hierarchy: Hierarchy, levels: Sequence[int]) -> tuple["Nodes", list[Ints]]:
+        """Return the nodes of some levels, and for each level where those are that the hierarchy numbers."""
+        more, found = list[Node](), list[Ints]()
+        for level in levels:
+            if level == 0:  # there are the single codes
+                found.append(np.zeros(len(hierarchy.levels[0]), np.int64))
+                found[-1][hierarchy.nodes(0)] = np.arange(domain.codes)
+            else:
+                found.append(np.arange(len(hierarchy.levels[level])) + (domain.codes + len(more)))
+                more += _nodes_on(hierarchy, level)
+        for level, of_number in zip(levels, found, strict=True):
+            for number, label in enumerate(hierarchy.levels[level].labels):
+                if label == SUPPRESSED:
+                    of_number[number] = domain.codes + len(more)
+        return cls.of(domain, [*more, Node.everything(domain)]), found
 
     def __len__(self) -> int:
         return self.domain.codes + len(self.more)

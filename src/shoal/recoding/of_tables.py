@@ -7,10 +7,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.classes.members import summed
 from shoal.errors import RecodingError
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.grouping import group_rows
+from shoal.kernels.summing import summed
 from shoal.kernels.translation import Codes, narrowest
 from shoal.recoding.matching import Match
 from shoal.recoding.nodes import Domain, Fate

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.classes.members import summed
 from shoal.kernels.grouping import group
+from shoal.kernels.summing import summed
 from shoal.kernels.translation import Codes, narrowest
 from shoal.recoding.matching import days, numbers, same_values
 from shoal.recoding.meaning import Meanings, Reading

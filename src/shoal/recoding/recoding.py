@@ -7,11 +7,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.classes.members import summed
 from shoal.engines.protocol import DistinctRows
 from shoal.errors import RecodingError
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.grouping import Groups, group, group_rows
+from shoal.kernels.summing import summed
 from shoal.kernels.translation import Codes, narrowest
 from shoal.recoding.nodes import Domain, Fate, Floats, Ints, Node, Nodes
 from shoal.table.table import Table

@@ -40,11 +40,8 @@ class Rungs:
         """Return what is known by node of a release: for each node on each level, and for a suppressed record."""
         hierarchy = self.domain.hierarchy
         assert hierarchy is not None  # noqa: S101 - as in ``of``
-        nodes, of_code = Nodes.on_levels(self.domain, hierarchy)
+        nodes, of_number = Nodes.by_number(self.domain, hierarchy, range(self.low, self.low + len(self.numbers)))
         held, found = costs(nodes), np.zeros(self.records.shape)
         for place, numbers in enumerate(self.numbers):
-            level = self.low + place
-            of_number = np.zeros(len(hierarchy.levels[level]), np.intp)
-            of_number[hierarchy.nodes(level)] = of_code[level]
-            found[place, : len(numbers)] = held[of_number[numbers]]
+            found[place, : len(numbers)] = held[of_number[place][numbers]]
         return found, np.full(len(self.numbers), held[-1])

@@ -15,6 +15,7 @@ from shoal.errors import PolicyError
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.lattice import MOST_COLUMNS, Lattice
 from shoal.kernels.scan import Scan
+from shoal.kernels.summing import summed
 from shoal.kernels.walk import Walk
 from shoal.kernels.wide import WideWalk
 from shoal.population import Population
@@ -154,10 +155,9 @@ class Space:
     def _originals(self) -> list[NDArray[np.int64]]:
         """How many records that show something have each code."""
         rows, _ = self._rows()
-        counts = np.where(self._shown(rows), rows.counts, 0).astype(np.float64)
+        counts = np.where(self._shown(rows), rows.counts, 0)
         return [
-            np.bincount(codes, counts, self.table[name].size).astype(np.int64)
-            for name, codes in zip(self.names, rows.codes, strict=True)
+            summed(codes, counts, self.table[name].size) for name, codes in zip(self.names, rows.codes, strict=True)
         ]
 
     def rungs(self) -> list[Rungs]:

@@ -28,22 +28,46 @@ API void shoal_translate(const void *codes, int32_t width, int64_t rows, const u
 #define PACK_COLUMN(IN, BYTES)                                                                                \
     case BYTES: {                                                                                             \
         const IN *codes = (const IN *)columns[c] + start;                                                     \
-        for (int64_t i = 0; i < length; i++) keys[start + i] = keys[start + i] * radix + codes[i];            \
+        for (int64_t i = 0; i < length; i++) part[i] = part[i] * radix + codes[i];                            \
         break;                                                                                                \
     }
 
-/* keys[i] = (…(keys[i]·r₀ + c₀[i])·r₁ + c₁[i]…): mixed radix, most significant column first. */
+/* keys[i] = (…(keys[i]·r₀ + c₀[i])·r₁ + c₁[i]…): mixed radix, most significant column first. Columns are put together to
+ * numbers of 32 bits, of which processors multiply several at a time. */
 API void shoal_pack(const void *const *columns, const int32_t *widths, const uint64_t *radices,
                     int32_t column_count, int64_t rows, uint64_t *keys)
 {
     enum { BLOCK = 2048 }; /* keys stay in the first-level cache while the columns pass by */
+    uint32_t part[BLOCK];
     for (int64_t start = 0; start < rows; start += BLOCK) {
         const int64_t length = rows - start < BLOCK ? rows - start : BLOCK;
-        for (int32_t c = 0; c < column_count; c++) {
-            const uint64_t radix = radices[c];
-            switch (widths[c]) { FOR_EACH_WIDTH(PACK_COLUMN) }
+        for (int32_t c = 0; c < column_count;) {
+            uint64_t space = 1;
+            memset(part, 0, sizeof part);
+            do {
+                const uint32_t radix = (uint32_t)radices[c];
+                switch (widths[c]) { FOR_EACH_WIDTH(PACK_COLUMN) }
+                space *= radices[c++];
+            } while (c < column_count && space <= UINT32_MAX && radices[c] <= UINT32_MAX / space);
+            for (int64_t i = 0; i < length; i++) keys[start + i] = keys[start + i] * space + part[i];
         }
     }
+}
+
+#define SUM(IN, BYTES)                                                                                        \
+    case BYTES:                                                                                               \
+        for (int64_t i = 0; i < rows; i++) {                                                                  \
+            const IN code = ((const IN *)codes)[i];                                                           \
+            if (code >= number) return -1;                                                                    \
+            sums[code] += counts[i];                                                                          \
+        }                                                                                                     \
+        break;
+
+/* Adds counts up by code. `sums` holds zeros; -1 if a code is not below `number`. */
+API int64_t shoal_sum(const void *codes, int32_t width, int64_t rows, const int64_t *counts, int64_t *sums, int64_t number)
+{
+    switch (width) { FOR_EACH_WIDTH(SUM) }
+    return rows;
 }
 
 /* ---- grouping ----------------------------------------------------------------------------------------- */

@@ -6,11 +6,13 @@
  * on which both have the same node. So one pass over the rows tells how many persons are like a row in every scheme. */
 typedef struct {
     const int64_t *levels;    /* [columns]: how many there are; schemes are numbered by their levels in mixed radix */
-    const uint16_t *heights;  /* [schemes]: the sum of their levels */
+    const uint32_t *order;    /* [schemes]: from coarse to fine, and */
+    const int64_t *ends;      /* where those of one height end */
     const double *prices;     /* [schemes] */
     uint8_t *known;           /* [schemes]: what is known of them */
     uint32_t *persons;        /* [schemes]: room for those who are like a row */
     int64_t schemes, looked_at; /* how many there are, and of how many the classes were counted */
+    int64_t begin, height;    /* where the schemes begin that are looked at, and the place of their end */
     uint32_t least;           /* persons that every class must have */
 } Search;
 
@@ -112,17 +114,19 @@ static int climb(const Table *table, const Search *search, uint8_t *levels, Radi
 }
 
 /* Returns the coarsest scheme, the cheapest of several, of which nothing is known and that costs no more than `ceiling`;
- * −1 if there is none. */
-static int64_t next_of(const Search *search, double ceiling)
+ * −1 if there is none. What is known remains so, and a ceiling never rises: heights that are done are not looked at again. */
+static int64_t next_of(Search *search, double ceiling)
 {
-    int64_t found = -1;
-    for (int64_t i = 0; i < search->schemes; i++) {
-        if (search->known[i] != OPEN || search->prices[i] > ceiling) continue;
-        if (found < 0 || search->heights[i] > search->heights[found] ||
-            (search->heights[i] == search->heights[found] && search->prices[i] < search->prices[found]))
-            found = i;
+    for (; search->begin < search->schemes; search->begin = search->ends[search->height++]) {
+        int64_t found = -1;
+        for (int64_t i = search->begin; i < search->ends[search->height]; i++) {
+            const uint32_t scheme = search->order[i];
+            if (search->known[scheme] != OPEN || search->prices[scheme] > ceiling) continue;
+            if (found < 0 || search->prices[scheme] < search->prices[found]) found = scheme;
+        }
+        if (found >= 0) return found;
     }
-    return found;
+    return -1;
 }
 
 static void rule_out(const Search *search)

@@ -1,0 +1,28 @@
+"""Sums by code: how much of something each of a few codes has."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.kernels import library
+
+
+def summed(codes: NDArray[np.integer[Any]], counts: NDArray[np.int64], number: int) -> NDArray[np.int64]:
+    """Add counts up by code; all codes are below ``number``.
+
+    >>> import numpy as np
+    >>> summed(np.array([0, 2, 2], np.uint8), np.array([5, 1, 1]), 4).tolist()
+    [5, 0, 2, 0]
+    """
+    found, native = np.zeros(number, np.int64), library.core()
+    if native is None or codes.dtype.kind != "u" or codes.itemsize > 4:
+        np.add.at(found, codes, counts)
+        return found
+    codes, counts = np.ascontiguousarray(codes), np.ascontiguousarray(counts, np.int64)
+    if len(codes) != len(counts):
+        raise ValueError("there are not as many counts as codes")
+    given = (codes.ctypes.data, codes.itemsize, len(codes), counts.ctypes.data)
+    if native.shoal_sum(*given, found.ctypes.data, number) < 0:
+        raise IndexError("a code lies outside of those that are summed")
+    return found
