@@ -6,9 +6,12 @@ from tests.databases.test_databases import POLICY, in_order, patients
 from tests.dataset import test_dataset as dataset
 
 import shoal
+from shoal.engines import spark as engine
 from shoal.engines.spark import session
 from shoal.errors import ReadError, ReleaseError, WriteError
 from shoal.table.databases import spark as module
+
+values = engine.SparkFrame.values
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -52,6 +55,20 @@ def test_records_are_repeated_as_often_as_they_come(monkeypatch):
     monkeypatch.setattr(module, "_ROWS", 20_000)
     shoal.write(table, "spark:hospital.repeated", force=True)  # too many different ones: one after the other
     assert shoal.read("spark:hospital.repeated").counts("x").tolist() == [50_000, 1]
+
+
+@pytest.mark.parametrize("different", [12, 3])
+def test_records_that_repeat_are_counted_together(monkeypatch, different):
+    """What the first records tell decides how the others are read; what is read is the same."""
+    rows = [number % different for number in range(12)]
+    shoal.write(shoal.read({"x": rows, "y": [str(row) for row in rows]}), "spark:hospital.repeating", force=True)
+    monkeypatch.setattr(engine, "_FIRST", 6)
+    asked = []
+    monkeypatch.setattr(engine.SparkFrame, "values", lambda *given: asked.append(given) or values(*given))
+    table = shoal.read("spark:hospital.repeating")
+    assert bool(asked) == (different == 12)
+    assert table.counts("x").tolist() == [12 // different] * different
+    assert table.records == 12
 
 
 def test_anonymized_from_table_to_table(tmp_path):
