@@ -35,8 +35,12 @@ def test_sums_are_exact(kernels, dtype, pairs):
 def test_codes_that_are_none(kernels):
     with library.using(kernels), pytest.raises(IndexError):
         summed(np.array([3], np.uint8), np.array([1]), 3)
-    with library.using("c"), pytest.raises(ValueError, match="as many"):
+    with library.using(kernels), pytest.raises(ValueError, match="as many"):
         summed(np.array([3], np.uint8), np.array([1, 2]), 4)
+    with library.using(kernels), pytest.raises(ValueError, match="whole"):
+        summed(np.array([3], np.uint8), np.array([1.5]), 4)
+    with pytest.raises(TypeError, match="64 bits"):
+        order(np.array([3], np.uint32))
 
 
 @given(

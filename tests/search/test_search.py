@@ -263,7 +263,7 @@ def test_persons_with_records_in_several_classes(rows, k, share):
         assert found.price == pytest.approx(best, abs=1e-12)
 
 
-def stopped(after):
+def stopped(after, limit=6):
     """Return what is told when a search is stopped after so many calls, and the last progress before."""
     calls = []
 
@@ -273,7 +273,7 @@ def stopped(after):
             raise KeyboardInterrupt
 
     with pytest.raises(Cancelled) as raised:
-        small_goal(limit=6).optimum(impatient)
+        small_goal(limit=limit).optimum(impatient)
     return str(raised.value), calls[-1]
 
 
@@ -283,6 +283,15 @@ def test_whoever_stops_a_search_is_told_the_best_so_far():
     assert "best so far" in last.note
     assert last.total == 4 * 2 * 3
     assert "had been found yet" in stopped(after=1)[0]
+
+
+def test_whoever_stops_a_search_without_suppression_is_told_the_best_so_far():
+    assert isinstance(small_goal(limit=0).evaluator, BySize)
+    told, last = stopped(after=2, limit=0)
+    assert re.search(r"The best scheme so far costs [\d.]+ and suppresses 0: age \d, sex \d, zip \d", told)
+    assert "best so far" in last.note
+    assert 0 < last.done <= last.total == 4 * 2 * 3
+    assert "had been found yet" in stopped(after=1, limit=0)[0]
 
 
 @settings(max_examples=150)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from shoal.engines.outside import OutsideEngine
-from shoal.engines.protocol import Engine
+from shoal.engines.protocol import Engine, Tallied
 from shoal.kernels.translation import Codes
 
 Derivation = tuple[tuple[str, ...], Callable[..., Codes]]
@@ -19,10 +19,20 @@ class DerivedEngine(OutsideEngine):
 
     def chunks(self, columns: Sequence[str], size: int) -> Iterator[tuple[Codes, ...]]:
         """Yield the codes of some columns, so many records at a time, in the order of the other engine."""
-        needed = tuple(dict.fromkeys(source for name in columns for source in self._sources(name)))
-        for chunk in self._base.chunks(needed, size):
-            held = dict(zip(needed, chunk, strict=True))
-            yield tuple(self._made(name, held) for name in columns)
+        needed = self._needed(columns)
+        return (self._derive(columns, needed, chunk) for chunk in self._base.chunks(needed, size))
+
+    def tallied(self, columns: Sequence[str], size: int) -> Tallied:
+        """Yield the codes of some columns in any order, and how often they come."""
+        needed = self._needed(columns)
+        return ((self._derive(columns, needed, codes), counts) for codes, counts in self._base.tallied(needed, size))
+
+    def _needed(self, columns: Sequence[str]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(source for name in columns for source in self._sources(name)))
+
+    def _derive(self, columns: Sequence[str], needed: Sequence[str], codes: Sequence[Codes]) -> tuple[Codes, ...]:
+        held = dict(zip(needed, codes, strict=True))
+        return tuple(self._made(name, held) for name in columns)
 
     def _sources(self, name: str) -> tuple[str, ...]:
         return self._derived[name][0] if name in self._derived else (name,)

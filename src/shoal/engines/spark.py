@@ -30,7 +30,7 @@ _MOST_CELLS = 1 << 26  # of all different records that are held
 _SESSION = {
     "spark.driver.memory": "4g",
     "spark.driver.maxResultSize": "0",
-    "spark.driver.extraJavaOptions": "-XX:+ExitOnOutOfMemoryError",
+    "spark.driver.defaultJavaOptions": "-XX:+ExitOnOutOfMemoryError",
     "spark.sql.adaptive.advisoryPartitionSizeInBytes": "16m",
     "spark.network.timeout": "600s",
     "spark.sql.session.timeZone": "UTC",
@@ -82,7 +82,8 @@ class SparkFrame:
             return action()
         raise ReadError(
             f"'{self._name}' cannot be read by Spark, or Spark has given up.",
-            hint="Its log says more. If memory was short, make a session with more (spark.driver.memory) beforehand.",
+            hint="Its log says more. If its memory was short, it has ended: start Python anew, and a session with more "
+            "(spark.driver.memory) before you read.",
         )
 
     def schema(self) -> pa.Schema:
@@ -107,12 +108,13 @@ class SparkFrame:
         return self.tried(self._grouped(columns).toArrow)
 
     def repeated(self, columns: Sequence[str]) -> pa.Table | None:
-        """Return the same, if records repeat, which the first ones tell, and few are different."""
+        """Return the same if records repeat, which the first ones tell, or if there are no more than these."""
         if not columns or self._different_of_first(columns) > _REPEATED * _FIRST:
             return None
         from pyspark import StorageLevel
 
-        found = self._grouped(columns).persist(StorageLevel.DISK_ONLY)  # to be counted, and then to be had
+        grouped = self._grouped(columns)
+        found = self.tried(lambda: grouped.persist(StorageLevel.DISK_ONLY))  # to be counted, and then to be had
         try:
             few = self.tried(found.count) <= _MOST_CELLS // len(columns)
             return self.tried(found.toArrow) if few else None
@@ -126,7 +128,8 @@ class SparkFrame:
 
     def _different_of_first(self, columns: Sequence[str]) -> int:
         """Return how many of the first records are different."""
-        return int(self.tried(self._chosen(columns).limit(_FIRST).distinct().count))
+        chosen = self._chosen(columns)
+        return int(self.tried(lambda: chosen.limit(_FIRST).distinct().count()))
 
     def estimated(self, columns: Sequence[str]) -> int:
         """Return about how many different rows there are."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from shoal.engines.outside import OutsideEngine, merged
-from shoal.engines.protocol import DistinctRows, Engine
+from shoal.engines.protocol import DistinctRows, Engine, Tallied
 from shoal.kernels.translation import Codes
 
 
@@ -19,6 +19,10 @@ class TranslatedEngine(OutsideEngine):
         """Yield the codes of some columns, so many records at a time, in the order of the other engine."""
         for chunk in self._base.chunks(columns, size):
             yield self._translated(columns, chunk)
+
+    def tallied(self, columns: Sequence[str], size: int) -> Tallied:
+        """Yield the codes of some columns in any order, and how often they come."""
+        return ((self._translated(columns, codes), counts) for codes, counts in self._base.tallied(columns, size))
 
     def _counted(self, columns: tuple[str, ...], most: int = 0) -> DistinctRows:
         rows = self._base.distinct_below(columns, most)

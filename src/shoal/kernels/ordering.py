@@ -13,6 +13,8 @@ def order(keys: NDArray[np.uint64]) -> NDArray[np.uint32]:
     >>> order(np.array([9, 4, 9, 1], np.uint64)).tolist()
     [3, 1, 0, 2]
     """
+    if keys.dtype != np.uint64 or len(keys) >= 1 << 32:
+        raise TypeError("keys are fewer than 2³² unsigned integers of 64 bits")
     native = library.core()
     if native is None:
         return np.argsort(keys, kind="stable").astype(np.uint32)

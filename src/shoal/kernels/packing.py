@@ -59,6 +59,6 @@ def pack(columns: Sequence[Codes], sizes: Sequence[int], start: NDArray[np.uint6
         return keys
     pointers = np.array([codes.ctypes.data for codes in held], np.uintp)
     widths = np.array([codes.itemsize for codes in held], np.int32)
-    radices = np.array(sizes, np.uint64)
+    radices = np.maximum(np.array(sizes, np.uint64), 1)
     native.shoal_pack(pointers.ctypes.data, widths.ctypes.data, radices.ctypes.data, len(held), rows, keys.ctypes.data)
     return keys

@@ -101,9 +101,9 @@ class Scan:
     def fits(self) -> bool:
         """Whether there is room for the nodes of all rows on all levels."""
         few = len(self.persons) * sum(self.lattice.shape) <= MOST_CELLS and max(self.lattice.shape) <= MOST_LEVELS
-        return few and max(int(self.persons.sum()), int(self.records.sum())) < 1 << 32
+        return few and max(int(self.persons.sum()), int(self.records.sum())) < (1 << 32) - 1  # one more is no number
 
-    def whole(self) -> Any:
+    def on_all_levels(self) -> Any:
         """Return what the core is told, with the nodes of the rows on all levels."""
         for column, sizes in enumerate(self.lattice.sizes):
             for level in range(len(sizes)):

@@ -15,13 +15,13 @@ def summed(codes: NDArray[np.integer[Any]], counts: NDArray[np.int64], number: i
     >>> summed(np.array([0, 2, 2], np.uint8), np.array([5, 1, 1]), 4).tolist()
     [5, 0, 2, 0]
     """
+    if codes.ndim != 1 or codes.shape != counts.shape or {codes.dtype.kind, counts.dtype.kind} - {"u", "i"}:
+        raise ValueError("there must be as many counts as codes, and all must be whole numbers")
     found, native = np.zeros(number, np.int64), library.core()
     if native is None or codes.dtype.kind != "u" or codes.itemsize > 4:
         np.add.at(found, codes, counts)
         return found
     codes, counts = np.ascontiguousarray(codes), np.ascontiguousarray(counts, np.int64)
-    if len(codes) != len(counts):
-        raise ValueError("there are not as many counts as codes")
     given = (codes.ctypes.data, codes.itemsize, len(codes), counts.ctypes.data)
     if native.shoal_sum(*given, found.ctypes.data, number) < 0:
         raise IndexError("a code lies outside of those that are summed")

@@ -6,20 +6,19 @@ counted.
 """
 
 import ctypes
-from collections.abc import Callable, Sequence
-from functools import cached_property, partial
-from typing import Any
+from collections.abc import Iterator
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.kernels import library
-from shoal.kernels.lattice import FIGURES
+from shoal.kernels.lattice import FIGURES, MOST_COLUMNS
 from shoal.kernels.scan import MOST_NODES, Scan
 
-MOST_SCHEMES = 1 << 20
+MOST_SCHEMES, SCHEMES_PER_ROW = 1 << 17, 64
 _TOGETHER = 64  # schemes that are counted before somebody may interrupt
-_OPEN, _HOLDS, _FAILS, _UNKNOWN = range(4)
+_OPEN, _HOLDS, _FAILS, _UNKNOWN = range(4)  # as in witness.c
 
 
 class _Search(ctypes.Structure):
@@ -43,8 +42,8 @@ class Witnesses:
     >>> lattice, codes = Lattice(((np.array([0, 0, 1], np.uint32),),), ((3, 2),)), np.arange(3, dtype=np.uint8)
     >>> walk = WideWalk(lattice, [codes], np.array([1, 1, 5]), np.array([1, 1, 5]))
     >>> scan = Scan(lattice, [codes], [np.arange(3)], walk.persons, walk.records, lambda: walk)
-    >>> Witnesses(scan, np.array([0.1, 0.3]), 2).cheapest().tolist()
-    [1]
+    >>> list(Witnesses(scan, np.array([0.1, 0.3]), 2).holding())
+    [1, None, None]
     """
 
     def __init__(self, scan: Scan, prices: NDArray[np.float64], least: int) -> None:
@@ -52,66 +51,77 @@ class Witnesses:
         self.prices = np.ascontiguousarray(prices)
         self.least = least
         self.looked_at = 0
+        self._known = np.zeros(len(self.prices), np.uint8)
+        self._ceiling = np.inf  # a scheme that costs more is of no interest
 
     @staticmethod
     def fit(scan: Scan) -> bool:
-        """Tell whether there is room for it."""
+        """Tell whether there is room for it, and whether it pays: a witness takes a pass over all schemes."""
         lattice = scan.lattice
-        return scan.fits and max(sizes[0] for sizes in lattice.sizes) <= MOST_NODES and lattice.schemes <= MOST_SCHEMES
+        few = lattice.schemes <= min(MOST_SCHEMES, SCHEMES_PER_ROW * len(scan.persons))
+        narrow = len(lattice.shape) <= MOST_COLUMNS and max(sizes[0] for sizes in lattice.sizes) <= MOST_NODES
+        return few and narrow and scan.fits
 
-    def cheapest(self, close: float = 0.0) -> NDArray[np.intp]:
-        """Return the cheapest scheme that holds, and all that cost the same but for so small a part of it."""
-        known, ceiling = np.zeros(len(self.prices), np.uint8), np.inf
-        judge = self._judge(known)
-        while (scheme := judge(ceiling)) is not None:
-            if known[scheme] == _UNKNOWN:
+    @property
+    def decided(self) -> int:
+        """Of how many schemes it is known whether they hold."""
+        return int(np.count_nonzero(self._known))
+
+    def holding(self, close: float = 0.0) -> Iterator[int | None]:
+        """Yield schemes that hold, each cheaper than those before, or as cheap but for so small a part of its price.
+
+        None: some schemes were counted, and nothing was found; somebody may want to stop.
+        """
+        known = self._known
+        for scheme in self._judged():
+            if scheme is not None and known[scheme] == _UNKNOWN:
                 known[scheme] = _HOLDS if self._holds(scheme) else _FAILS
-            if known[scheme] == _HOLDS:
-                price = float(self.prices[scheme])
-                ceiling = min(ceiling, price + close * abs(price))
-        return np.flatnonzero((known == _HOLDS) & (self.prices <= ceiling))
+            if scheme is None or known[scheme] == _FAILS:
+                yield None
+                continue
+            price = float(self.prices[scheme])
+            self._ceiling = min(self._ceiling, price + close * abs(price))
+            yield scheme
 
-    def _judge(self, known: NDArray[np.uint8]) -> Callable[[float], int | None]:
-        """Return what looks at schemes up to some price until one does not fail; None if there is no more."""
-        native, heights = library.core(), np.zeros(1, np.uint16)
+    def _judged(self) -> Iterator[int | None]:
+        """Yield schemes that hold, or that cannot be judged here, and None after some that fail."""
+        native = library.core()
+        heights = np.zeros(1, np.uint16)
         for number in self.scan.lattice.shape:
             heights = np.add.outer(heights, np.arange(number, dtype=np.uint16)).ravel()
         if native is None or not len(self.scan.persons):
-            return partial(self._by_numpy, known, heights)
+            return self._by_numpy(heights)
+        return self._by_core(native, heights)
+
+    def _by_core(self, native: ctypes.CDLL, heights: NDArray[np.uint16]) -> Iterator[int | None]:
         order, ends = _from_the_top(heights)
-        given = (np.array(self.scan.lattice.shape), order, ends, self.prices, known)
-        arrays: tuple[NDArray[Any], ...] = (*given, np.empty(len(known), np.uint32))
-        search = _Search(*(array.ctypes.data for array in arrays), len(known), 0, 0, 0, self.least)
-        return partial(self._by_core, native, self.scan.whole(), search, arrays)
-
-    def _by_core(
-        self, native: ctypes.CDLL, table: Any, search: _Search, arrays: Sequence[NDArray[Any]], ceiling: float
-    ) -> int | None:
-        del arrays  # they are kept as long as this may be called
-        while True:
+        number, levels = len(self._known), np.array(self.scan.lattice.shape, np.int64)
+        arrays = (levels, order, ends, self.prices, self._known, np.empty(number, np.uint32))
+        search = _Search(*(array.ctypes.data for array in arrays), number, 0, 0, 0, self.least)
+        table, before = self.scan.on_all_levels(), -1
+        while search.looked_at > before:
             before = search.looked_at
-            scheme = native.shoal_witness(table, ctypes.byref(search), ceiling, _TOGETHER)
+            scheme = native.shoal_witness(table, ctypes.byref(search), self._ceiling, _TOGETHER)
             self.looked_at += search.looked_at - before
-            if scheme >= 0 or search.looked_at - before < _TOGETHER:
-                return None if scheme < 0 else scheme
+            before -= scheme >= 0  # there may be more, though none was counted
+            yield None if scheme < 0 else scheme
 
-    def _by_numpy(self, known: NDArray[np.uint8], heights: NDArray[np.uint16], ceiling: float) -> int | None:
-        nodes = self.scan.lowest()
-        while True:
-            open_ = np.flatnonzero((known == _OPEN) & (self.prices <= ceiling))
-            if not len(open_):
-                return None
-            scheme = int(open_[np.lexsort((self.prices[open_], -heights[open_].astype(np.int64)))[0]])
+    def _by_numpy(self, heights: NDArray[np.uint16]) -> Iterator[int | None]:
+        nodes, known = self.scan.lowest(), self._known
+        while len(open_ := np.flatnonzero((known == _OPEN) & (self.prices <= self._ceiling))):
+            coarsest = open_[heights[open_] == heights[open_].max()]
+            scheme = int(coarsest[np.argmin(self.prices[coarsest])])
             sizes = self._sizes(nodes, self.scan.lattice.levels(np.array([scheme]))[0])
             self.looked_at += 1
             if (sizes >= self.least).all():
                 known[scheme] = _HOLDS
-                return scheme
-            known[self._company(nodes, int(np.argmin(sizes))) < self.least] = _FAILS
+                yield scheme
+            else:
+                known[self._company(nodes, int(np.argmin(sizes))) < self.least] = _FAILS
+                yield None
 
     def _holds(self, scheme: int) -> bool:
-        """Count a scheme that leaves too many combinations to count them here."""
-        self.looked_at += 1
+        """Count a scheme that leaves too many combinations to count them here, where a coarser one was counted."""
         found = self.scan.tally(np.array([scheme]), self.least, 0)
         return not found.figures[0, 0, FIGURES.index("persons")]
 
@@ -150,4 +160,4 @@ class Witnesses:
 def _from_the_top(heights: NDArray[np.uint16]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
     """Return schemes from the highest to the lowest, and where those of each height end."""
     depths = heights.max() - heights
-    return np.argsort(depths, kind="stable").astype(np.uint32), np.cumsum(np.bincount(depths))
+    return np.argsort(depths, kind="stable").astype(np.uint32), np.cumsum(np.bincount(depths), dtype=np.int64)

@@ -183,14 +183,14 @@ class Nodes:
     def on_level(cls, domain: Domain, hierarchy: Hierarchy, level: int) -> tuple["Nodes", Ints]:
         """Return the nodes of a hierarchy's level and which of them each code is in; the last one is everything."""
         nodes, (of_number,) = cls.by_number(domain, hierarchy, [level])
-        return nodes, of_number[hierarchy.nodes(level)]
+        return nodes, _of_code(hierarchy, level, of_number)
 
     @classmethod
     def on_levels(cls, domain: Domain, hierarchy: Hierarchy) -> tuple["Nodes", Ints]:
         """Return the nodes of all levels, and for each level which of them each code is in; the last is everything."""
         levels = range(hierarchy.height + 1)
         nodes, found = cls.by_number(domain, hierarchy, levels)
-        return nodes, np.stack([found[level][hierarchy.nodes(level)] for level in levels])
+        return nodes, np.stack([_of_code(hierarchy, level, found[level]) for level in levels])
 
     @classmethod
     def by_number(cls, domain: Domain, hierarchy: Hierarchy, levels: Sequence[int]) -> tuple["Nodes", list[Ints]]:
@@ -299,3 +299,9 @@ def _nodes_on(hierarchy: Hierarchy, level: int) -> list[Node]:
         Node(label, Fate.COARSER, order[start:end], leaves, level=level)
         for label, start, end, leaves in zip(held.labels, cuts, cuts[1:], held.leaf_counts().tolist(), strict=False)
     ]
+
+
+def _of_code(hierarchy: Hierarchy, level: int, of_number: Ints) -> Ints:
+    """Return the set of each code on a level; on the lowest it is one of its own, unless that is hidden."""
+    found, codes = of_number[hierarchy.nodes(level)], len(hierarchy.leaves)
+    return np.where(found < codes, np.arange(codes), found) if level == 0 else found
