@@ -17,6 +17,7 @@ from shoal.kernels.summing import summed
 from shoal.kernels.translation import Codes, narrowest
 from shoal.table.column import Column
 from shoal.table.kind import Kind
+from shoal.table.scale import doubles
 from shoal.table.table import Table
 
 
@@ -166,7 +167,7 @@ def _comparable(column: Column, other: Column) -> pa.Array:
     if column.values.type == other.values.type:
         return column.values
     if column.kind.numeric and other.kind.numeric:
-        return column.values.cast(pa.float64())
+        return doubles(column.values)
     if column.is_text and other.is_text:
         return column.values.cast(pa.string())
     raise ModelError(

@@ -8,9 +8,11 @@ import sys
 import textwrap
 from collections import Counter
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -325,3 +327,15 @@ def test_a_requirement_about_a_column_that_is_not_sensitive_is_refused():
     said = POLICY.replace("k = 2", 'k = 2\n[[require]]\nmodel = "l-diversity"\nl = 2\ncolumn = "note"')
     with pytest.raises(PolicyError, match="'note', which the policy does not call sensitive"):
         shoal.anonymize(patients(), shoal.Policy.parse(said))
+
+
+@pytest.mark.parametrize("role", ["insensitive", "sensitive", "quasi"])
+def test_decimals_are_verified_by_their_digits(tmp_path, role):
+    """Of 0.00 to 9.99, Arrow makes 129 doubles that are not those which their digits make."""
+    decimals = pa.array([Decimal(number) / 100 for number in range(1000)], pa.decimal128(9, 2))
+    table = pa.table({"age": [1] * 1000, "price": decimals})
+    text = f'version = 1\n[columns]\nage = "quasi"\nprice = "{role}"\n[[require]]\nmodel = "k-anonymity"\nk = '
+    release = shoal.anonymize(table, shoal.Policy.parse(text + ("1" if role == "quasi" else "2")))
+    release.save(tmp_path / "release.csv")
+    written = (tmp_path / "release.csv").read_text().splitlines()[1:]
+    assert sorted(written) == sorted(f"1,{number / 100:.2f}" for number in range(1000))

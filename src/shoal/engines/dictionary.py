@@ -20,6 +20,7 @@ class Dictionary:
 
     def encoded(self, cells: pa.Array) -> Codes:
         """Return the codes of cells."""
+        cells = cells if cells.type == self.values.type else cells.cast(self.values.type)
         place = pc.index_in(one_zero(cells), self.values).fill_null(len(self.values)).to_numpy()
         codes: Codes = np.append(self.codes, self.codes.dtype.type(self.null))[place]
         return codes

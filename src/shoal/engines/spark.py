@@ -145,7 +145,7 @@ class SparkFrame:
         folder = spool.folder / "rows"
         self.tried(lambda: self._chosen(columns).write.parquet(str(folder)))
         for file in sorted(folder.glob("part-*.parquet")):
-            with pq.ParquetFile(file) as opened:
+            with pq.ParquetFile(file, coerce_int96_timestamp_unit="us") as opened:
                 yield from opened.iter_batches(size)
 
     def _chosen(self, columns: Sequence[str]) -> Any:

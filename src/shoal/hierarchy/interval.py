@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, Literal, Self, TypeAlias
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
@@ -16,6 +15,7 @@ from shoal.hierarchy.hierarchy import Hierarchy, Labels, ladder
 from shoal.hierarchy.spec import KINDS, Spec
 from shoal.table.column import Column
 from shoal.table.kind import Kind
+from shoal.table.scale import doubles
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Ends: TypeAlias = tuple[Decimal | None, Decimal | None]  # None: no end on this side
@@ -73,7 +73,7 @@ class Interval(Spec):
                 f"Column '{column.name}' holds {column.kind}, but intervals are of numbers.",
                 hint='Use another kind of hierarchy, such as "auto".',
             )
-        values = column.values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        values = doubles(column.values).to_numpy(zero_copy_only=False)
         if not np.isfinite(values).all():
             raise HierarchyError(f"Column '{column.name}' holds infinite numbers, which are in no interval.")
         whole = column.kind is Kind.INTEGER

@@ -12,7 +12,7 @@ from shoal.errors import RecodingError, counted, listed
 from shoal.kernels.grouping import group_rows
 from shoal.table.column import Column, as_text
 from shoal.table.kind import Kind
-from shoal.table.scale import scale
+from shoal.table.scale import doubles, scale
 from shoal.table.table import Table
 
 Ints = NDArray[np.int64]
@@ -101,7 +101,7 @@ def _placed(original: Column, release: Column) -> Ints:
     found: Ints = places.to_numpy(zero_copy_only=False).astype(np.int64)
     if not original.kind.numeric or (found >= 0).all() or original.kind is release.kind is Kind.INTEGER:
         return found
-    held = original.values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    held = doubles(original.values).to_numpy(zero_copy_only=False)
     sought = numbers(texts)
     after = np.clip(np.searchsorted(held, sought), 0, max(len(held) - 1, 0))
     for at in (after, np.maximum(after - 1, 0)) if len(held) else ():

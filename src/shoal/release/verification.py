@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from shoal.classes.members import Counts
 from shoal.engines.memory import MemoryEngine
@@ -29,6 +28,7 @@ from shoal.table.missing import Missing
 from shoal.table.names import unused
 from shoal.table.raw import Encoded
 from shoal.table.reading import read
+from shoal.table.scale import doubles
 from shoal.table.table import Table
 
 
@@ -151,7 +151,7 @@ def _written(column: Column, *, numeric: bool) -> pa.Array:
     """Return the values of a column, and its gaps; numbers as such, however they are written."""
     if not numeric or column.suppressed:
         return column.labels()
-    values = column.values.cast(pa.float64(), safe=False)
+    values = doubles(column.values)
     return pa.concat_arrays([values, pa.nulls(int(column.missing), pa.float64())])
 
 
@@ -163,8 +163,12 @@ def _recoded(found: Table, original: Original) -> Table:
 
 def _placed(column: Column, before: Column) -> Codes:
     """Return which code of another column each code stands for."""
-    found = pc.index_in(column.labels(), before.labels(), skip_nulls=True).fill_null(-1)
-    place: NDArray[np.int64] = found.to_numpy(zero_copy_only=False).astype(np.int64)
+    texts = (column.labels(), before.labels())
+    if column.kind.numeric and before.kind.numeric and column.values.type != before.values.type:
+        texts = (doubles(column.values), doubles(before.values))  # 1.00 was written, and 1 is read
+    found = pc.index_in(*texts, skip_nulls=True).fill_null(-1).to_numpy(zero_copy_only=False)
+    place = np.full(column.size, -1, np.int64)
+    place[: len(found)] = found
     for mine, theirs in ((column.missing_code, before.missing_code), (column.suppressed_code, before.suppressed_code)):
         if mine is not None:
             place[mine] = -1 if theirs is None else theirs

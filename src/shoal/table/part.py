@@ -79,10 +79,15 @@ def check_same_names(parts: Sequence[Part], files: Sequence[str]) -> None:
     """Refuse parts with other columns than the first."""
     for part, file in zip(parts, files, strict=True):
         if set(part.names) != set(parts[0].names):
-            raise ReadError(
-                f"'{file}' has other columns than '{files[0]}'.",
-                hint="Files that make up a table must have columns of the same names.",
-            )
+            raise other_columns(file, files[0])
+
+
+def other_columns(file: str, first: str) -> ReadError:
+    """Say that two files are not parts of one table."""
+    return ReadError(
+        f"'{file}' has other columns than '{first}'.",
+        hint="Files that make up a table must have columns of the same names.",
+    )
 
 
 def _unite(columns: Sequence[Column]) -> bool:

@@ -25,7 +25,7 @@ def scale(column: Column) -> NDArray[np.float64] | None:
     """
     values = column.values
     if column.kind.numeric:
-        numbers = values.cast(pa.float64(), safe=False)
+        numbers = doubles(values)
     elif column.kind is Kind.DATE:
         numbers = values.cast(pa.date32()).cast(pa.int32()).cast(pa.float64())
     elif column.kind is Kind.DATETIME:
@@ -38,3 +38,16 @@ def scale(column: Column) -> NDArray[np.float64] | None:
     places[: len(values)] = numbers.to_numpy(zero_copy_only=False)
     places[np.isinf(places)] = np.nan  # beyond the scale
     return places
+
+
+def doubles(values: pa.Array) -> pa.Array:
+    """Return numbers as the doubles that are nearest to them.
+
+    Decimals are read from their digits: Arrow multiplies instead, and may come out beside the nearest one.
+
+    >>> from decimal import Decimal
+    >>> doubles(pa.array([Decimal("4.27")])).to_pylist()
+    [4.27]
+    """
+    exact = values.cast(pa.string()) if pa.types.is_decimal(values.type) else values
+    return exact.cast(pa.float64(), safe=False)

@@ -1,7 +1,7 @@
 """United columns: one dictionary for the values that several tables have under the same name."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -58,8 +58,11 @@ def _places(made: Column, column: Column, values: pa.Array) -> NDArray[np.unsign
 
 
 def _leading(columns: Sequence[Column]) -> Column:
-    """Return the first column; as one of fractions, if others have such, as the means of whole numbers."""
+    """Return the first column; as one of fractions, if others have such; its integers as wide as those of others."""
     first = columns[0]
+    widths = {one.values.type for one in columns if one.kind is Kind.INTEGER}
+    if first.kind is Kind.INTEGER and len(widths) > 1 and pa.uint64() not in widths:
+        first = replace(first, values=first.values.cast(pa.int64()))
     floats = [one for one in columns if one.kind is Kind.NUMBER and not pa.types.is_integer(one.values.type)]
     if first.kind is not Kind.INTEGER or all(_whole(one.values) for one in floats):
         return first

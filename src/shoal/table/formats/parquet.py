@@ -19,6 +19,7 @@ from shoal.progress import Hook, Progress
 from shoal.table.blocks import encode_blocks
 from shoal.table.column import Column
 from shoal.table.encoding import encode
+from shoal.table.fitting import check_alike, check_files
 from shoal.table.formats.format import FORMATS, Format, check_options, damaged
 from shoal.table.formats.typed import names_of, read_columns
 from shoal.table.options import Options, Written
@@ -67,20 +68,24 @@ class Parquet(Format):
     def sample(self, files: tuple[Path, ...], options: Options, most: int) -> tuple[Table, int]:
         """Return records from many places of the files."""
         check_options(options, self.name, ())
+        schemas = _schemas(files)
+        check_alike(files, schemas, options)
         with damaged(files[0], "Parquet file"):
             groups = [(file, place, rows) for file in files for place, rows in enumerate(_groups(file))]
             records = sum(rows for _, _, rows in groups)
             places = np.unique(np.linspace(0, len(groups) - 1, min(len(groups), _PLACES)).astype(int)).tolist()
             each = -(-most // max(len(places), 1))
-            names, notes = names_of(pq.read_schema(files[0]), options)
+            names, notes = names_of(schemas[0], options)
             parts = [_slice(file, group, each, names) for file, group, _ in map(groups.__getitem__, places)]
-            arrow = pa.concat_tables(parts) if parts else pq.read_schema(files[0]).empty_table().select(names)
+            one = pa.concat_tables(parts, promote_options="permissive") if parts else schemas[0].empty_table()
+            arrow = one.select(names)
         encoded = [encode(name, arrow.column(name), options) for name in names]
         return Table.of(encoded, arrow.num_rows, Source(self.name, notes=notes)), records
 
     def counted(self, files: tuple[Path, ...], options: Options, progress: Hook) -> Table:
         """Let DuckDB or Spark count the rows."""
         check_options(options, self.name, ())
+        check_files(files, _schemas(files), options)
         return read_parquet_outside(files, options, progress)
 
     def write(self, table: Table, path: Path, how: Written, progress: Hook) -> None:
@@ -158,3 +163,12 @@ class _Cells:
         empty = codes == self.missing
         places = np.where(empty, 0, codes - (codes > self.missing)).astype(np.int32)
         return pa.DictionaryArray.from_arrays(pa.array(places, mask=empty), self.values)
+
+
+def _schemas(files: tuple[Path, ...]) -> list[pa.Schema]:
+    """Read the columns of files."""
+    found = []
+    for file in files:
+        with damaged(file, "Parquet file"):
+            found.append(pq.read_schema(file))
+    return found

@@ -1,0 +1,54 @@
+"""Fitting files: what DuckDB or Spark would read otherwise than it is, is refused before they read it."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from shoal.errors import ReadError
+from shoal.table.formats.typed import names_of
+from shoal.table.options import Options
+from shoal.table.part import other_columns
+
+_NAMES = {"duckdb": "DuckDB", "spark": "Spark"}
+_UTC = {"UTC", "Etc/UTC", "GMT", "Z", "+00:00"}
+_HINT = 'Read it by engine="disk" (--engine disk), which takes files as they are.'
+
+
+def check_files(files: Sequence[Path], schemas: Sequence[pa.Schema], options: Options) -> None:
+    """Refuse Parquet files that do not belong together, and columns that the engine would change."""
+    check_alike(files, schemas, options)
+    first, engine, known = schemas[0], str(options.engine), dict[str, str]()
+    for name in first.names:
+        if name.lower() in known:
+            raise ReadError(f"{_NAMES[engine]} takes columns '{known[name.lower()]}' and '{name}' for one.", hint=_HINT)
+        known[name.lower()] = name
+    for name in names_of(first, options)[0]:
+        kind = first.field(name).type
+        others = [file for file, schema in zip(files, schemas, strict=True) if schema.field(name).type != kind]
+        if others:
+            raise ReadError(
+                f"Column '{name}' is not of the same type in '{others[0].name}' as in '{files[0].name}'.", hint=_HINT
+            )
+        for why in _changes(kind, engine):
+            raise ReadError(f"Column '{name}' {why}.", hint=_HINT)
+
+
+def check_alike(files: Sequence[Path], schemas: Sequence[pa.Schema], options: Options) -> None:
+    """Refuse files with other columns than the first."""
+    names = [set(names_of(schema, options)[0]) for schema in schemas]
+    for file, mine in zip(files, names, strict=True):
+        if mine != names[0]:
+            raise other_columns(file.name, files[0].name)
+
+
+def _changes(kind: pa.DataType, engine: str) -> Iterator[str]:
+    """Say what an engine would do to values of a type."""
+    if pa.types.is_timestamp(kind) and kind.tz not in {None, *_UTC}:
+        yield f"has times of a zone, which {_NAMES[engine]} would turn into those of UTC"
+    if pa.types.is_decimal256(kind):
+        yield f"has more digits than {_NAMES[engine]} keeps"
+    if engine == "spark" and (pa.types.is_time(kind) or pa.types.is_float16(kind) or kind == pa.uint64()):
+        yield f"is of the type {kind}, which Spark does not have"
+    if engine == "spark" and pa.types.is_timestamp(kind) and kind.unit == "ns":
+        yield "has nanoseconds, which Spark does not have"
