@@ -98,12 +98,12 @@ class Witnesses:
         number, levels = len(self._known), np.array(self.scan.lattice.shape, np.int64)
         arrays = (levels, order, ends, self.prices, self._known, np.empty(number, np.uint32))
         search = _Search(*(array.ctypes.data for array in arrays), number, 0, 0, 0, self.least)
-        table, before = self.scan.on_all_levels(), -1
-        while search.looked_at > before:
+        table, is_done = self.scan.on_all_levels(), False
+        while not is_done:
             before = search.looked_at
             scheme = native.shoal_witness(table, ctypes.byref(search), self._ceiling, _TOGETHER)
             self.looked_at += search.looked_at - before
-            before -= scheme >= 0  # there may be more, though none was counted
+            is_done = scheme < 0 and search.looked_at == before
             yield None if scheme < 0 else scheme
 
     def _by_numpy(self, heights: NDArray[np.uint16]) -> Iterator[int | None]:
