@@ -102,4 +102,9 @@ def damaged(path: Path, what: str) -> Iterator[None]:
     except (ShoalError, MemoryError):
         raise
     except Exception:  # noqa: BLE001 - damaged bytes make libraries stumble in many ways
-        raise ReadError(f"'{path.name}' is no {what}, or is damaged.") from None
+        raise no_such(path, what) from None
+
+
+def no_such(path: Path, what: str) -> ReadError:
+    """Say that a file is not what its name promises."""
+    return ReadError(f"'{path.name}' is no {what}, or is damaged.")

@@ -4,6 +4,7 @@ import base64
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,7 +21,7 @@ from shoal.table.blocks import encode_blocks
 from shoal.table.column import Column
 from shoal.table.encoding import encode
 from shoal.table.fitting import check_alike, check_files
-from shoal.table.formats.format import FORMATS, Format, check_options, damaged
+from shoal.table.formats.format import FORMATS, Format, check_options, damaged, no_such
 from shoal.table.formats.typed import names_of, read_columns
 from shoal.table.options import Options, Written
 from shoal.table.outside import read_parquet_outside
@@ -167,8 +168,10 @@ class _Cells:
 
 def _schemas(files: tuple[Path, ...]) -> list[pa.Schema]:
     """Read the columns of files."""
-    found = []
-    for file in files:
-        with damaged(file, "Parquet file"):
-            found.append(pq.read_schema(file))
-    return found
+    return [_schema(file) for file in files]
+
+
+def _schema(file: Path) -> pa.Schema:
+    with suppress(Exception):  # which may quote what is in the file
+        return pq.read_schema(file)
+    raise no_such(file, "Parquet file")
