@@ -9,6 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.kernels import library
+from shoal.kernels.library import address
 
 _NO_ENDS = np.zeros(1, np.uint32)
 
@@ -60,9 +61,10 @@ class Cells:
 
     def pointers(self) -> Pointers:
         """Return the addresses, which hold as long as these cells do."""
-        validity = None if self.validity is None else self.validity.ctypes.data
+        validity = None if self.validity is None else address(self.validity)
         stride = self.bounds.strides[0] // self.bounds.itemsize
-        return Pointers(self.text.ctypes.data, self.bounds.ctypes.data, stride, self.gap, validity, self.first_bit)
+        bounds = self.bounds.ctypes.data  # a few of more that lie side by side, as the stride says
+        return Pointers(address(self.text), bounds, stride, self.gap, validity, self.first_bit)
 
     def missing(self) -> NDArray[np.bool_]:
         """Tell which cells are missing."""
@@ -100,7 +102,7 @@ def split_fields(lines: bytes, separator: bytes, width: int) -> list[Cells] | No
 def _split_native(native: Any, text: NDArray[np.uint8], separator: bytes, width: int) -> NDArray[np.uint32] | None:
     room = (len(text) // width + 1) * (width + 1) + 1  # a line has at least as many bytes as fields, with its end
     bounds = np.empty(room, np.uint32)
-    rows = native.shoal_split_fields(text.ctypes.data, len(text), separator[0], width, bounds.ctypes.data)
+    rows = native.shoal_split_fields(address(text), len(text), separator[0], width, address(bounds))
     return None if rows < 0 else bounds[: rows * (width + 1)].reshape(rows, width + 1)
 
 

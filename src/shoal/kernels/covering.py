@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.kernels import library
+from shoal.kernels.library import address
 from shoal.kernels.translation import Codes
 
 Ints = NDArray[np.int64]
@@ -114,7 +115,7 @@ class Covering:
                 found += covers.sum(axis=0)
             return found
         given, _held = self._given(people)
-        native.shoal_covered(*given, found.ctypes.data)
+        native.shoal_covered(*given, address(found))
         return found
 
     def rows(self, people: Sequence[Codes]) -> tuple[Ints, NDArray[np.uint32]]:
@@ -139,7 +140,7 @@ class Covering:
             for marks in held[2]:
                 marks[:] = 0
             used = int(ends[done - 1]) if done else 0
-            done = native.shoal_covering_rows(*given, done, used, len(found), ends.ctypes.data, found.ctypes.data)
+            done = native.shoal_covering_rows(*given, done, used, len(found), address(ends), address(found))
             if done < number:
                 found = np.concatenate([found, np.empty(len(found), np.uint32)])
         return ends, found[: ends[-1]].copy()
@@ -168,7 +169,7 @@ class Covering:
             return found, counts
         given, _held = self._given(people)
         weights, order = (np.ascontiguousarray(part, np.int64) for part in (self.weights, ranks))
-        native.shoal_covering_best(*given, *(part.ctypes.data for part in (weights, order, found, counts)))
+        native.shoal_covering_best(*given, *(address(part) for part in (weights, order, found, counts)))
         return found, counts
 
     def assigned(self, people: Sequence[Codes], ranks: Ints, most: int = MOST) -> Ints:
@@ -193,8 +194,8 @@ class Covering:
         given, _held = self._given(people)
         hands = [left, *(np.full(size, -1, np.int64) for size in (number, rows, number, rows, rows, min(most, rows)))]
         first, again = (np.ascontiguousarray(part, np.int64) for part in (order, ranks))
-        pointers = (ctypes.c_void_p * len(hands))(*(one.ctypes.data for one in hands))
-        native.shoal_assign(*given, rows, first.ctypes.data, again.ctypes.data, min(most, rows), pointers)
+        pointers = (ctypes.c_void_p * len(hands))(*(address(one) for one in hands))
+        native.shoal_assign(*given, rows, address(first), address(again), min(most, rows), pointers)
         return hands[1]
 
     def _check(self, people: Sequence[Codes]) -> None:
@@ -217,7 +218,7 @@ class Covering:
     def _given(self, people: Sequence[Codes]) -> tuple[tuple[Any, ...], Any]:
         """Return what the core is told first, and what must be kept as long as it works: room to mark sets in."""
         columns = (_Column * len(self.columns))(
-            *(_Column(*(part.ctypes.data for part in parts)) for parts in self._indexes)
+            *(_Column(*(address(part) for part in parts)) for parts in self._indexes)
         )
         codes = [np.ascontiguousarray(held, np.uint32) for held in people]
         marks = [np.zeros(held.number, np.uint32) for held in self.columns]
@@ -226,7 +227,7 @@ class Covering:
     def _native(self, native: ctypes.CDLL, people: Sequence[Codes], said: NDArray[np.uint32], found: Ints) -> None:
         given, _held = self._given(people)
         weights = np.ascontiguousarray(self.weights, np.int64)
-        native.shoal_covering(*given, weights.ctypes.data, said.ctypes.data, found.shape[1], found.ctypes.data)
+        native.shoal_covering(*given, address(weights), address(said), found.shape[1], address(found))
 
     def _counted(self, people: Sequence[Codes], said: NDArray[np.uint32], found: Ints) -> None:
         for part, covers in self._looked_at(people):
@@ -246,7 +247,7 @@ class Covering:
 
 def _at(*parts: Sequence[NDArray[np.uint32]]) -> list[Any]:
     """Return where arrays are, and keep these addresses as long as they are used."""
-    return [(ctypes.c_void_p * len(held))(*(one.ctypes.data for one in held)) for held in parts]
+    return [(ctypes.c_void_p * len(held))(*(address(one) for one in held)) for held in parts]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

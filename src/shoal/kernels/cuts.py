@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.kernels import library
+from shoal.kernels.library import address
 
 Ids = NDArray[np.uint32]
 Ints = NDArray[np.int64]
@@ -47,8 +48,8 @@ class Parts:
         self.places = np.ascontiguousarray(places)
         self.persons = np.ascontiguousarray(persons)
         self.order = np.arange(len(places), dtype=np.uint32)
-        pointers = (self.persons.ctypes.data, self.order.ctypes.data)
-        self._told = _Parts(self.places.ctypes.data, places.shape[1], *pointers)
+        pointers = (address(self.persons), address(self.order))
+        self._told = _Parts(address(self.places), places.shape[1], *pointers)
 
     def spans(self, starts: Ints, ends: Ints) -> Spans:
         """Return what parts span; none is empty."""
@@ -64,9 +65,9 @@ class Parts:
         arrays = (starts, ends)
         native.shoal_spans(
             ctypes.byref(self._told),
-            *(array.ctypes.data for array in arrays),
+            *(address(array) for array in arrays),
             len(starts),
-            *(array.ctypes.data for array in (low, high, sizes)),
+            *(address(array) for array in (low, high, sizes)),
         )
         return Spans(low, high, sizes)
 
@@ -94,12 +95,12 @@ class Parts:
         scratch = np.empty(len(self.order) if relaxed else 0, np.uint32)
         native.shoal_cut(
             ctypes.byref(self._told),
-            *(array.ctypes.data for array in (starts, ends, sizes)),
+            *(address(array) for array in (starts, ends, sizes)),
             len(starts),
-            *(array.ctypes.data for array in (columns, groups, at)),
-            scratch.ctypes.data if relaxed else None,
-            middles.ctypes.data,
-            left.ctypes.data,
+            *(address(array) for array in (columns, groups, at)),
+            address(scratch) if relaxed else None,
+            address(middles),
+            address(left),
         )
         return middles, left
 

@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.kernels import library
+from shoal.kernels.library import address
 from shoal.kernels.ranking import parts
 
 _PLACES = 19
@@ -40,12 +41,12 @@ def decimals(values: pa.LargeStringArray) -> Decimals | None:
     text, ends = parts(values)
     read = Decimals(np.empty(len(values), np.float64), np.empty(len(values), np.bool_))
     done = native.shoal_decimals(
-        text.ctypes.data,
-        ends.ctypes.data,
+        address(text),
+        address(ends),
         len(values),
-        _TENS.ctypes.data,
-        read.doubles.ctypes.data,
-        read.held.ctypes.data,
+        address(_TENS),
+        address(read.doubles),
+        address(read.held),
     )
     return read if done == len(values) else None
 

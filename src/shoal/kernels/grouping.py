@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from shoal.kernels import library
 from shoal.kernels.interning import intern_keys
+from shoal.kernels.library import address
 from shoal.kernels.ordering import order
 from shoal.kernels.packing import KEY_SPACE, fitting, pack
 from shoal.kernels.translation import Codes, translate
@@ -89,7 +90,7 @@ def _group_numpy(keys: NDArray[np.uint64]) -> Groups:
 
 def _dense_direct(native: ctypes.CDLL, keys: NDArray[np.uint64], space: int) -> tuple[NDArray[np.uint32], int]:
     table, ids = np.zeros(space, np.uint32), np.empty(len(keys), np.uint32)
-    count = native.shoal_group_direct(keys.ctypes.data, len(keys), table.ctypes.data, space, ids.ctypes.data)
+    count = native.shoal_group_direct(address(keys), len(keys), address(table), space, address(ids))
     if count < 0:
         raise IndexError("a key lies outside the space of keys")
     return ids, int(count)
@@ -113,5 +114,5 @@ def _dense_hashed(keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], int]:
 
 def _tally(native: ctypes.CDLL, ids: NDArray[np.uint32], count: int) -> Groups:
     counts, first = np.zeros(count, np.int64), np.empty(count, np.int64)
-    native.shoal_tally(ids.ctypes.data, len(ids), counts.ctypes.data, first.ctypes.data)
+    native.shoal_tally(address(ids), len(ids), address(counts), address(first))
     return Groups(ids, counts, first)

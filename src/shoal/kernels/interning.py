@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from shoal.kernels import library
 from shoal.kernels.cells import Cells, Pointers
+from shoal.kernels.library import address
 
 _Item = TypeVar("_Item", bound=np.generic)
 
@@ -113,13 +114,13 @@ class _NativeInterner:
             ctypes.byref(cells),
             done,
             rows,
-            self._slots.ctypes.data,
+            address(self._slots),
             len(self._slots),
-            self._text.ctypes.data,
+            address(self._text),
             len(self._text),
-            self._ends.ctypes.data,
-            self._used.ctypes.data,
-            codes.ctypes.data,
+            address(self._ends),
+            address(self._used),
+            address(codes),
         )
         return taken
 
@@ -128,12 +129,12 @@ class _NativeInterner:
             ctypes.byref(cells),
             done,
             rows,
-            self._text.ctypes.data,
+            address(self._text),
             len(self._text),
-            self._ends.ctypes.data,
+            address(self._ends),
             len(self._ends),
-            self._used.ctypes.data,
-            codes.ctypes.data,
+            address(self._used),
+            address(codes),
         )
         return taken
 
@@ -149,7 +150,7 @@ class _NativeInterner:
             self._ends = _enlarged(self._ends, size // 2 + 1, count + 1)
             self._slots = np.zeros(size, np.uint64)
             self._native.shoal_rehash_text(
-                self._text.ctypes.data, self._ends.ctypes.data, count, self._slots.ctypes.data, len(self._slots)
+                address(self._text), address(self._ends), count, address(self._slots), len(self._slots)
             )
 
     def __len__(self) -> int:
@@ -244,13 +245,13 @@ class _NativeKeys:
         codes, done = np.empty(len(keys), np.uint32), 0
         while done < len(keys):
             done += self._native.shoal_intern_keys(
-                keys.ctypes.data + 8 * done,
+                address(keys) + 8 * done,
                 len(keys) - done,
-                self._slots.ctypes.data,
+                address(self._slots),
                 len(self._slots),
-                self._keys.ctypes.data,
-                self._used.ctypes.data,
-                codes.ctypes.data + 4 * done,
+                address(self._keys),
+                address(self._used),
+                address(codes) + 4 * done,
             )
             if done < len(keys):
                 self._grow()
@@ -259,9 +260,7 @@ class _NativeKeys:
     def _grow(self) -> None:
         self._keys = _enlarged(self._keys, 4 * len(self._keys), len(self._keys))
         self._slots = np.zeros(4 * len(self._slots), np.uint32)
-        self._native.shoal_rehash_keys(
-            self._keys.ctypes.data, int(self._used[0]), self._slots.ctypes.data, len(self._slots)
-        )
+        self._native.shoal_rehash_keys(address(self._keys), int(self._used[0]), address(self._slots), len(self._slots))
 
     def __len__(self) -> int:
         return int(self._used[0])

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.kernels import library
+from shoal.kernels.library import address
 
 Ints = NDArray[np.int64]
 
@@ -67,12 +68,12 @@ class Layer:
         )
         finer, sizes, strides = np.empty((len(self), columns), np.int64), np.array(shape), strides.copy()
         here, there = (ctypes.byref(layer._given()) for layer in (self, made))  # noqa: SLF001 - its own
-        lattice = (columns, sizes.ctypes.data, strides.ctypes.data)
-        number = native.shoal_layer_below(*lattice, len(self), here, there, finer.ctypes.data)
+        lattice = (columns, address(sizes), address(strides))
+        number = native.shoal_layer_below(*lattice, len(self), here, there, address(finer))
         return made._first(number), finer
 
     def _given(self) -> _Layer:
-        return _Layer(*(part.ctypes.data for part in (self.schemes, self.levels, self.at_least, self.extra)))
+        return _Layer(*(address(part) for part in (self.schemes, self.levels, self.at_least, self.extra)))
 
     def _first(self, number: int) -> "Layer":
         return Layer(self.schemes[:number], self.levels[:number], self.at_least[:number], self.extra[:number])

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.kernels import library
+from shoal.kernels.library import address
 
 Near = NDArray[np.float32]
 
@@ -30,7 +31,7 @@ def summed(
         return found
     given, _held = _given(tables, lines, nodes)
     sums = np.empty((number, rows), np.float32)
-    native.shoal_lookups(*given, sums.ctypes.data)
+    native.shoal_lookups(*given, address(sums))
     return sums
 
 
@@ -59,7 +60,7 @@ def nearest(
     sums, least, ends = np.empty(rows, np.float32), np.empty(number, np.float32), np.zeros(number, np.int64)
     found, done, used = np.empty(4 * rows + number, np.uint32), 0, 0
     while done < number:
-        told = (close, done, used, len(found), *(part.ctypes.data for part in (sums, least, ends, found)))
+        told = (close, done, used, len(found), *(address(part) for part in (sums, least, ends, found)))
         done = native.shoal_nearest(*given, *told)
         used = int(ends[done - 1]) if done else 0
         if done < number:
@@ -75,6 +76,6 @@ def _given(
     which = [np.ascontiguousarray(line, np.uint32) for line in lines]
     shown = [np.ascontiguousarray(node, np.uint32) for node in nodes]
     widths = np.array([table.shape[1] for table in held], np.int64)
-    pointers = [(ctypes.c_void_p * len(parts))(*(one.ctypes.data for one in parts)) for parts in (held, which, shown)]
-    given = (len(held), pointers[0], widths.ctypes.data, pointers[1], pointers[2], len(which[0]), len(shown[0]))
+    pointers = [(ctypes.c_void_p * len(parts))(*(address(one) for one in parts)) for parts in (held, which, shown)]
+    given = (len(held), pointers[0], address(widths), pointers[1], pointers[2], len(which[0]), len(shown[0]))
     return given, (held, which, shown, widths, pointers)

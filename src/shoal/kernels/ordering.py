@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.kernels import library
+from shoal.kernels.library import address
 
 
 def order(keys: NDArray[np.uint64]) -> NDArray[np.uint32]:
@@ -20,5 +21,5 @@ def order(keys: NDArray[np.uint64]) -> NDArray[np.uint32]:
         return np.argsort(keys, kind="stable").astype(np.uint32)
     held, more = keys.copy(), np.empty(len(keys), np.uint64)
     places, other = np.empty(len(keys), np.uint32), np.empty(len(keys), np.uint32)
-    native.shoal_order_keys(held.ctypes.data, len(held), *(part.ctypes.data for part in (places, more, other)))
+    native.shoal_order_keys(address(held), len(held), *(address(part) for part in (places, more, other)))
     return places

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.kernels import library
+from shoal.kernels.library import address
 from shoal.kernels.translation import Codes, checked
 
 KEY_SPACE = 1 << 64
@@ -57,8 +58,8 @@ def pack(columns: Sequence[Codes], sizes: Sequence[int], start: NDArray[np.uint6
             keys *= np.uint64(size)
             keys += codes
         return keys
-    pointers = np.array([codes.ctypes.data for codes in held], np.uintp)
+    pointers = np.array([address(codes) for codes in held], np.uintp)
     widths = np.array([codes.itemsize for codes in held], np.int32)
     radices = np.maximum(np.array(sizes, np.uint64), 1)
-    native.shoal_pack(pointers.ctypes.data, widths.ctypes.data, radices.ctypes.data, len(held), rows, keys.ctypes.data)
+    native.shoal_pack(address(pointers), address(widths), address(radices), len(held), rows, address(keys))
     return keys

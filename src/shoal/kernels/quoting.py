@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.kernels import library
+from shoal.kernels.library import address
 
 # As in texts.c: where in a field a byte is, and what a column has shown.
 _START, _BARE, _QUOTED, _CLOSED, _BROKEN = range(5)
@@ -66,11 +67,11 @@ class _NativeScan:
         data = np.frombuffer(block, np.uint8)
         if native is not None:
             native.shoal_scan_quotes(
-                data.ctypes.data,
+                address(data),
                 len(data),
                 self._separator,
-                self._state.ctypes.data,
-                self.seen.ctypes.data,
+                address(self._state),
+                address(self.seen),
                 self._columns,
             )
 

@@ -6,6 +6,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.kernels import library
+from shoal.kernels.library import address
 
 # Longer text is sorted by comparison: few distinct values are that long, and each word costs a pass.
 WORDS = 4
@@ -46,9 +47,7 @@ def gather_text(values: pa.LargeStringArray, order: NDArray[np.int64]) -> pa.Lar
     text, ends = parts(values)
     order = np.ascontiguousarray(order, np.int64)
     out, out_ends = np.empty(int(ends[-1] - ends[0]), np.uint8), np.zeros(len(order) + 1, np.int64)
-    native.shoal_gather_text(
-        text.ctypes.data, ends.ctypes.data, order.ctypes.data, len(order), out.ctypes.data, out_ends.ctypes.data
-    )
+    native.shoal_gather_text(address(text), address(ends), address(order), len(order), address(out), address(out_ends))
     return pa.LargeStringArray.from_buffers(len(order), pa.py_buffer(out_ends), pa.py_buffer(out))
 
 
@@ -62,7 +61,7 @@ def _words(text: NDArray[np.uint8], ends: NDArray[np.int64], part: int) -> NDArr
     keys = np.zeros(len(ends) - 1, np.uint64)
     native = library.core()
     if native is not None:
-        native.shoal_text_words(text.ctypes.data, ends.ctypes.data, len(keys), part, keys.ctypes.data)
+        native.shoal_text_words(address(text), address(ends), len(keys), part, address(keys))
         return keys
     for at in range(8 * part, 8 * part + 8):
         keys <<= np.uint64(8)

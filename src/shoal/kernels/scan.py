@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from shoal.kernels import library
 from shoal.kernels.lattice import FIGURES, Lattice, Tallies
+from shoal.kernels.library import address
 from shoal.kernels.translation import Codes, translate
 from shoal.kernels.walk import Walk, levels_of
 from shoal.kernels.wide import WideWalk
@@ -85,11 +86,11 @@ class Scan:
         out = (done, figures, marginals)
         native.shoal_scan(
             ctypes.byref(self._table),
-            levels.ctypes.data,
+            address(levels),
             len(schemes),
             least,
             limit,
-            *(array.ctypes.data for array in out),
+            *(address(array) for array in out),
         )
         left = np.flatnonzero(done == 0)
         if len(left):
@@ -136,7 +137,7 @@ class Scan:
         held = self._arrays
         columns, most = held["codes"].shape
         numbers = (columns, len(self.persons), most, self.lattice.width)
-        return _Table(*numbers, *(array.ctypes.data for array in held.values()), len(held["slots"]))
+        return _Table(*numbers, *(address(array) for array in held.values()), len(held["slots"]))
 
     def _take(self, levels: NDArray[np.uint8]) -> None:
         """Note the nodes of the rows on levels that are asked for the first time."""
@@ -149,7 +150,7 @@ class Scan:
         if size > MOST_NODES:
             nodes[column, level] = -1
         elif not nodes[column, level]:
-            codes[column, level], nodes[column, level] = self._nodes_on(column, level).ctypes.data, size
+            codes[column, level], nodes[column, level] = address(self._nodes_on(column, level)), size
 
     @cached_property
     def _zeros(self) -> NDArray[np.uint16]:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from shoal.kernels import library
 from shoal.kernels.grouping import group_rows
+from shoal.kernels.library import address
 from shoal.kernels.threads import pool
 from shoal.kernels.translation import Codes
 
@@ -179,16 +180,16 @@ class _Search:
         tally, places = np.zeros(self._size, np.uint32), np.zeros(self._size, np.uint32)
         arrays = (self._same, self._peers, self._best, self._open(sensitive), room, tally, places, self._stop)
         self._native.shoal_subset_search(
-            self._codes.ctypes.data,
-            self._weights.ctypes.data,
-            fewest.ctypes.data,
+            address(self._codes),
+            address(self._weights),
+            address(fewest),
             task.rows,
             len(task.columns),
             first,
             task.most,
             sensitive,
             task.known,
-            *(array.ctypes.data for array in arrays),
+            *(address(array) for array in arrays),
         )
 
     def _open(self, sensitive: int) -> NDArray[np.uint64]:

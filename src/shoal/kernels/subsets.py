@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from shoal.kernels import library
 from shoal.kernels.grouping import group_rows
+from shoal.kernels.library import address
 from shoal.kernels.threads import in_threads
 from shoal.kernels.translation import Codes
 
@@ -166,12 +167,12 @@ def _pairs_native(
     codes = np.stack([column.astype(np.uint32) for column in rows.columns])
     lows, highs = (np.stack(ends) for ends in zip(*(rows.window(place) for place in range(number)), strict=True))
     given = [codes, lows, highs - lows, rows.weights[rows.holders].astype(np.uint32)]
-    addresses = [array.ctypes.data for array in given]
+    addresses = [address(array) for array in given]
 
     def run(begin: int) -> None:
         sums = np.empty(1 << number, np.uint32)
         end = min(begin + PIECE, len(rows))
-        native.shoal_pair_counts(*addresses, len(rows), number, begin, end, sums.ctypes.data, counts.ctypes.data)
+        native.shoal_pair_counts(*addresses, len(rows), number, begin, end, address(sums), address(counts))
 
     in_threads(run, list(range(0, len(rows), PIECE)), threads, progress)
 
@@ -194,13 +195,13 @@ def _counts_native(
     number, size = len(rows.columns), int(codes.max()) + 1
     apart = np.array([size if code is None else code for code in rows.apart or [None] * number], np.uint32)
     holders, weights = np.ascontiguousarray(rows.holders, np.uint32), rows.weights.astype(np.uint32)
-    given = [array.ctypes.data for array in (codes, apart, holders, weights)]
+    given = [address(array) for array in (codes, apart, holders, weights)]
 
     def run(first: int) -> None:
         levels = np.empty(2 * (number + 1) * (len(rows) + 1), np.uint32)
         tally, seen = np.zeros(size, np.uint32), np.empty(size, np.uint32)
         counted = np.zeros(max(len(rows), len(weights)), np.uint32)
-        room = [array.ctypes.data for array in (counts, levels, tally, seen, counted)]
+        room = [address(array) for array in (counts, levels, tally, seen, counted)]
         native.shoal_subset_counts(*given, len(rows), number, first, first + 1, *room)
 
     # Half of all subsets have the first column, half of the others the second, …: two threads share them evenly.
@@ -231,14 +232,14 @@ def largest_share(
 
     def run(begin: int) -> None:
         native.shoal_subset_largest(
-            counts.ctypes.data,
+            address(counts),
             counts.shape[1],
-            rows[begin:].ctypes.data,
+            address(rows[begin:]),
             min(piece, len(rows) - begin),
-            subsets.ctypes.data,
+            address(subsets),
             len(subsets),
             bit,
-            best[begin:].ctypes.data,
+            address(best[begin:]),
         )
 
     piece = _piece(len(rows), len(subsets), threads)
@@ -299,7 +300,7 @@ def breaches(  # noqa: PLR0913 - keyword-only options
     def run(begin: int) -> None:
         inside = np.empty(_SPAN << columns, np.uint64)
         native.shoal_subset_breaches(
-            counts.ctypes.data,
+            address(counts),
             rows,
             begin,
             min(begin + piece, rows),
@@ -309,10 +310,10 @@ def breaches(  # noqa: PLR0913 - keyword-only options
             int(empty),
             p.numerator,
             p.denominator,
-            inside.ctypes.data,
-            found.subsets.ctypes.data,
-            found.minimal.ctypes.data,
-            found.smallest.ctypes.data,
+            address(inside),
+            address(found.subsets),
+            address(found.minimal),
+            address(found.smallest),
         )
 
     piece = _piece(rows, len(counts), threads)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.kernels import library
+from shoal.kernels.library import address
 
 
 def summed(codes: NDArray[np.integer[Any]], counts: NDArray[np.int64], number: int) -> NDArray[np.int64]:
@@ -22,7 +23,7 @@ def summed(codes: NDArray[np.integer[Any]], counts: NDArray[np.int64], number: i
         np.add.at(found, codes, counts)
         return found
     codes, counts = np.ascontiguousarray(codes), np.ascontiguousarray(counts, np.int64)
-    given = (codes.ctypes.data, codes.itemsize, len(codes), counts.ctypes.data)
-    if native.shoal_sum(*given, found.ctypes.data, number) < 0:
+    given = (address(codes), codes.itemsize, len(codes), address(counts))
+    if native.shoal_sum(*given, address(found), number) < 0:
         raise IndexError("a code lies outside of those that are summed")
     return found

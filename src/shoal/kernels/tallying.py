@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from shoal.kernels import library
 from shoal.kernels.interning import KeyInterner, key_interner
+from shoal.kernels.library import address
 from shoal.kernels.packing import KEY_SPACE, pack
 from shoal.kernels.translation import Codes, narrowest
 
@@ -156,18 +157,18 @@ class _NativeTally:
         keys, done = np.ascontiguousarray(keys, np.uint64), 0
         while done < len(keys):
             done += self._native.shoal_tally_keys(
-                keys.ctypes.data + 8 * done,
+                address(keys) + 8 * done,
                 len(keys) - done,
-                self._slots.ctypes.data,
+                address(self._slots),
                 len(self._slots),
-                self._used.ctypes.data,
+                address(self._used),
             )
             if done < len(keys):
                 self._grow()
 
     def _grow(self) -> None:
         larger = np.zeros((2 * len(self._slots), 2), np.uint64)
-        self._native.shoal_retally_keys(self._slots.ctypes.data, len(self._slots), larger.ctypes.data, len(larger))
+        self._native.shoal_retally_keys(address(self._slots), len(self._slots), address(larger), len(larger))
         self._slots = larger
 
     def taken(self) -> tuple[NDArray[np.uint64], Counts]:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.kernels import library
+from shoal.kernels.library import address
 
 Codes: TypeAlias = NDArray[np.unsignedinteger[Any]]  # of 8, 16 or 32 bits
 
@@ -46,7 +47,7 @@ def mark(codes: Codes, seen: NDArray[np.bool_]) -> None:
     if native is None:
         seen[codes] = True
         return
-    native.shoal_mark(codes.ctypes.data, codes.itemsize, len(codes), seen.ctypes.data)
+    native.shoal_mark(address(codes), codes.itemsize, len(codes), address(seen))
 
 
 def translate(codes: Codes, table: NDArray[Any], out: Codes) -> None:
@@ -66,6 +67,4 @@ def translate(codes: Codes, table: NDArray[Any], out: Codes) -> None:
         out[:] = table[codes]
         return
     entries = np.ascontiguousarray(table, np.uint32)
-    native.shoal_translate(
-        codes.ctypes.data, codes.itemsize, len(codes), entries.ctypes.data, out.ctypes.data, out.itemsize
-    )
+    native.shoal_translate(address(codes), codes.itemsize, len(codes), address(entries), address(out), out.itemsize)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from shoal.kernels import library
 from shoal.kernels.grouping import group_rows
+from shoal.kernels.library import address
 from shoal.kernels.subsets import Rows
 
 MOST_ROWS = (1 << 30) - 1
@@ -55,7 +56,7 @@ class Uniques:
         holders = len(rows.weights)
         most = max((int(codes.max()) + 1 for codes in self._codes), default=1)
         return {
-            "codes": np.array([codes.ctypes.data for codes in self._codes], np.uintp),
+            "codes": np.array([address(codes) for codes in self._codes], np.uintp),
             "holders": np.ascontiguousarray(rows.holders, np.uint32),
             "single": (rows.weights == 1).astype(np.uint8),
             "alone": np.zeros(holders, np.uint8),
@@ -66,7 +67,7 @@ class Uniques:
 
     @cached_property
     def _table(self) -> _Table:
-        pointers = [array.ctypes.data for array in self._arrays.values()]
+        pointers = [address(array) for array in self._arrays.values()]
         split = int(len(self.rows) > len(self.rows.weights))
         return _Table(*pointers, len(self.rows), 0, len(self._codes), split)
 
@@ -81,7 +82,7 @@ class Uniques:
                 counts[subset] = self._alone([j for j in range(columns) if subset >> j & 1])
             return counts
         room = np.empty((columns + 1) * len(self.rows), np.uint32)
-        native.shoal_uniques(ctypes.byref(self._table), room.ctypes.data, counts.ctypes.data)
+        native.shoal_uniques(ctypes.byref(self._table), address(room), address(counts))
         return counts
 
     def in_order(self, order: Sequence[int]) -> NDArray[np.int64]:
@@ -92,7 +93,7 @@ class Uniques:
         if native is None:
             return np.array([self._alone(order[:known]) for known in range(len(order) + 1)], np.int64)
         columns, room = np.array(order, np.int32), np.empty(2 * len(self.rows), np.uint32)
-        given = (columns.ctypes.data, len(order), room.ctypes.data, counts.ctypes.data)
+        given = (address(columns), len(order), address(room), address(counts))
         native.shoal_uniques_in_order(ctypes.byref(self._table), *given)
         return counts
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from shoal.kernels import library
 from shoal.kernels.lattice import FIGURES, Lattice, Listing, Rows, Tallies, Totals
+from shoal.kernels.library import address
 from shoal.kernels.workspace import ListingRoom, TallyRoom, Workspace, laid
 
 _NO_LIMIT = (1 << 64) - 1
@@ -70,9 +71,9 @@ class Walk:
             _NO_LIMIT if limit is None else limit,
             len(band),
             lattice.width,
-            *(array.ctypes.data for array in arrays),
+            *(address(array) for array in arrays),
         )
-        native.shoal_lattice_tally(*self._held.given(), levels.ctypes.data, len(schemes), ctypes.byref(out))
+        native.shoal_lattice_tally(*self._held.given(), address(levels), len(schemes), ctypes.byref(out))
         return Tallies(schemes, figures, marginals)
 
     def listings(self, schemes: NDArray[np.int64], least: int = 1, room: int = 1 << 20) -> Iterator[Listing]:
@@ -91,9 +92,9 @@ class Walk:
         arrays = (keys, sizes, records, places, starts, codes, counts, seen, counter)
         levels, given, done = levels_of(lattice, schemes), self._held.given(), 0
         while done < len(schemes):
-            out = ListingRoom(least, lattice.values, most, inside, 0, 0, *(array.ctypes.data for array in arrays))
+            out = ListingRoom(least, lattice.values, most, inside, 0, 0, *(address(array) for array in arrays))
             begun, number = done, len(schemes)
-            done = native.shoal_lattice_list(*given, levels.ctypes.data, begun, number, ctypes.byref(out))
+            done = native.shoal_lattice_list(*given, address(levels), begun, number, ctypes.byref(out))
             made, entries = out.classes, out.entries
             starts[made] = entries
             yield Listing(
@@ -118,9 +119,9 @@ class Walk:
             return marginals
         flags = kept.astype(np.uint8)
         arrays = (listing.keys, listing.records, listing.of_class, flags)
-        pointers = [array.ctypes.data for array in arrays]
-        first = (self._held.lattice, lattice.offsets.ctypes.data, lattice.width)
-        native.shoal_lattice_spread(*first, *pointers, len(flags), marginals.ctypes.data)
+        pointers = [address(array) for array in arrays]
+        first = (self._held.lattice, address(lattice.offsets), lattice.width)
+        native.shoal_lattice_spread(*first, *pointers, len(flags), address(marginals))
         return marginals
 
 

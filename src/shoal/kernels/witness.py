@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from shoal.kernels import library
 from shoal.kernels.lattice import FIGURES, MOST_COLUMNS
+from shoal.kernels.library import address
 from shoal.kernels.scan import MOST_NODES, Scan
 
 MOST_SCHEMES, SCHEMES_PER_ROW = 1 << 17, 64
@@ -97,7 +98,7 @@ class Witnesses:
         order, ends = _from_the_top(heights)
         number, levels = len(self._known), np.array(self.scan.lattice.shape, np.int64)
         arrays = (levels, order, ends, self.prices, self._known, np.empty(number, np.uint32))
-        search = _Search(*(array.ctypes.data for array in arrays), number, 0, 0, 0, self.least)
+        search = _Search(*(address(array) for array in arrays), number, 0, 0, 0, self.least)
         table, is_done = self.scan.on_all_levels(), False
         while not is_done:
             before = search.looked_at

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.kernels.lattice import ROW, Lattice, Rows
+from shoal.kernels.library import address
 
 FEWEST_SLOTS = 1 << 17
 CHUNK = 1 << 10
@@ -111,8 +112,8 @@ class Workspace:
             np.empty(room, ROW),
             np.empty(room + 1, np.uint32),
         ]
-        self._lattice = _Lattice(columns, lattice.bits[-1], *(array.ctypes.data for array in self._arrays), most)
-        self._space = _Room(*(array.ctypes.data for array in self._room), slots, count)
+        self._lattice = _Lattice(columns, lattice.bits[-1], *(address(array) for array in self._arrays), most)
+        self._space = _Room(*(address(array) for array in self._room), slots, count)
         self._memo = self._kept(lattice, rows) if keeping else None
 
     def _kept(self, lattice: Lattice, rows: Rows) -> _Memo | None:
@@ -129,8 +130,8 @@ class Workspace:
         kept[: len(rows)] = rows
         counts[0] = len(rows)
         self._room += [kept, starts, counts, firsts]
-        tables = (starts.ctypes.data, counts.ctypes.data, firsts.ctypes.data)
-        return _Memo(kept.ctypes.data, room, len(rows), *tables)
+        tables = (address(starts), address(counts), address(firsts))
+        return _Memo(address(kept), room, len(rows), *tables)
 
     @property
     def lattice(self) -> Any:
@@ -140,7 +141,7 @@ class Workspace:
     def given(self) -> tuple[Any, int, Any, Any]:
         """Return what both walks take first."""
         memo = None if self._memo is None else ctypes.byref(self._memo)
-        return self.lattice, self._rows.ctypes.data, ctypes.byref(self._space), memo
+        return self.lattice, address(self._rows), ctypes.byref(self._space), memo
 
 
 def _tails(steps: Sequence[NDArray[np.uint32]]) -> Iterator[tuple[int, Sequence[NDArray[np.uint32]]]]:
