@@ -1,5 +1,6 @@
 """Nodes: the sets of original values that the cells of a released column stand for."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -111,7 +112,7 @@ class Node:
 
 
 @dataclass(frozen=True, eq=False)
-class Nodes:
+class Nodes(ABC):
     """Sets of codes: set i is ``codes[starts[i] : starts[i + 1]]``, ascending.
 
     The first ones are the single codes, as they are. ``low``, ``high``: the interval that a set states, NaN where there
@@ -119,12 +120,16 @@ class Nodes:
     """
 
     domain: Domain
-    more: Sequence[Node] = field(repr=False)
 
-    @classmethod
-    def of(cls, domain: Domain, more: Sequence[Node]) -> "Nodes":
+    @staticmethod
+    def of(domain: Domain, more: Sequence[Node]) -> "Nodes":
         """Put sets of several codes after the single ones; what they do not say about themselves is measured."""
-        return cls(domain, more)
+        return _Listed(domain, more)
+
+    @property
+    @abstractmethod
+    def more(self) -> Sequence[Node]:
+        """The sets after the single codes."""
 
     @cached_property
     def labels(self) -> tuple[str | None, ...]:
@@ -192,22 +197,21 @@ class Nodes:
         nodes, found = cls.by_number(domain, hierarchy, levels)
         return nodes, np.stack([_of_code(hierarchy, level, found[level]) for level in levels])
 
-    @classmethod
-    def by_number(cls, domain: Domain, hierarchy: Hierarchy, levels: Sequence[int]) -> tuple["Nodes", list[Ints]]:
+    @staticmethod
+    def by_number(domain: Domain, hierarchy: Hierarchy, levels: Sequence[int]) -> tuple["Nodes", list[Ints]]:
         """Return the nodes of some levels, and for each level where those are that the hierarchy numbers."""
-        more, found = list[Node](), list[Ints]()
+        nodes, found, begin = _OnLevels(domain, hierarchy, levels), list[Ints](), domain.codes
         for level in levels:
+            labels = hierarchy.levels[level].labels
+            of_number = np.arange(begin, begin + len(labels))
             if level == 0:  # there are the single codes
-                found.append(np.zeros(len(hierarchy.levels[0]), np.int64))
-                found[-1][hierarchy.nodes(0)] = np.arange(domain.codes)
+                of_number[hierarchy.nodes(0)] = np.arange(domain.codes)
             else:
-                found.append(np.arange(len(hierarchy.levels[level])) + (domain.codes + len(more)))
-                more += _nodes_on(hierarchy, level)
-        for level, of_number in zip(levels, found, strict=True):
-            for number, label in enumerate(hierarchy.levels[level].labels):
-                if label == SUPPRESSED:
-                    of_number[number] = domain.codes + len(more)
-        return cls.of(domain, [*more, Node.everything(domain)]), found
+                begin += len(labels)
+            if SUPPRESSED in labels:
+                of_number[labels.index(SUPPRESSED)] = len(nodes) - 1
+            found.append(of_number)
+        return nodes, found
 
     def __len__(self) -> int:
         return self.domain.codes + len(self.more)
@@ -252,6 +256,51 @@ class Nodes:
     def members(self, node: int) -> NDArray[np.uint32]:
         """Return the codes of a set."""
         return self.codes[self.starts[node] : self.starts[node + 1]]
+
+
+@dataclass(frozen=True, eq=False)
+class _Listed(Nodes):
+    """Sets that are told one by one."""
+
+    told: Sequence[Node] = field(repr=False)
+
+    @property
+    def more(self) -> Sequence[Node]:
+        return self.told
+
+
+@dataclass(frozen=True, eq=False)
+class _OnLevels(Nodes):
+    """The nodes of some levels of a hierarchy, and everything: what it tells of them need not be measured."""
+
+    hierarchy: Hierarchy
+    chosen: Sequence[int]
+
+    @cached_property
+    def more(self) -> Sequence[Node]:
+        above = [node for level in self._above for node in _nodes_on(self.hierarchy, level)]
+        return [*above, Node.everything(self.domain)]
+
+    @property
+    def _above(self) -> list[int]:
+        """The levels above that of the single codes."""
+        return [level for level in self.chosen if level]
+
+    def __len__(self) -> int:
+        return self.domain.codes + sum(len(self.hierarchy.levels[level]) for level in self._above) + 1
+
+    @cached_property
+    def fates(self) -> NDArray[np.uint8]:
+        """What became of cells that show each set."""
+        fates = np.full(len(self), Fate.COARSER, np.uint8)
+        fates[: self.domain.codes], fates[-1] = Fate.KEPT, Fate.SUPPRESSED
+        return fates
+
+    @cached_property
+    def leaves(self) -> Ints:
+        """How many values each set could stand for."""
+        above = [self.hierarchy.levels[level].leaf_counts() for level in self._above]
+        return np.concatenate([np.ones(self.domain.codes, np.int64), *above, [self.domain.size]])
 
 
 def _leaves(domain: Domain, node: Node) -> int:
