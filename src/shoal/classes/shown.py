@@ -98,7 +98,9 @@ def _combined(columns: Sequence[tuple[Column, Codes]], rows: int) -> tuple[Colum
 
 def showing(rows: DistinctRows, quasi: Sequence[Column]) -> NDArray[np.bool_]:
     """Tell which rows show something; if none does, the table is fully generalised and not suppressed."""
+    if any(column.suppressed_code is None for column in quasi):  # of which all values show something
+        return np.ones(len(rows), bool)
     visible = np.zeros(len(rows), bool)
     for column, codes in zip(quasi, rows.codes, strict=False):
-        visible |= np.ones(len(rows), bool) if column.suppressed_code is None else codes != column.suppressed_code
+        visible |= codes != column.suppressed_code
     return visible if visible.any() else ~visible

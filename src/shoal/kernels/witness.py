@@ -88,8 +88,8 @@ class Witnesses:
         """Yield schemes that hold, or that cannot be judged here, and None after some that fail."""
         native = library.core()
         heights = np.zeros(1, np.uint16)
-        for number in self.scan.lattice.shape:
-            heights = np.add.outer(heights, np.arange(number, dtype=np.uint16)).ravel()
+        for number in reversed(self.scan.lattice.shape):
+            heights = np.add.outer(np.arange(number, dtype=np.uint16), heights).ravel()
         if native is None or not len(self.scan.persons):
             return self._by_numpy(heights)
         return self._by_core(native, heights)

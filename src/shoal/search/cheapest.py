@@ -24,19 +24,21 @@ class Cheapest(Searching):
         judge = self.evaluators[0]
         if not isinstance(judge, BySize) or not isinstance(self.objective, LevelObjective):
             raise TypeError("levels do not tell what schemes cost, or sizes of classes whether they will do")
-        prices, held = self.objective.of_all(), list[int]()
-        witnesses = Witnesses(judge.scan, prices, judge.size)
+        sums, held, best = self.objective.sums(), list[int](), np.inf
+        witnesses = Witnesses(judge.scan, sums, judge.size)
         try:
-            self.progress(Progress(so_far(np.inf), 0, len(self.space)))
-            for scheme in witnesses.holding(CLOSE):
-                held += [] if scheme is None else [scheme]
-                best = prices[held].min() if held else np.inf
+            self.progress(Progress(so_far(best), 0, len(self.space)))
+            for scheme in witnesses.holding(2 * CLOSE):  # prices that are the same may have sums a little further apart
+                if scheme is not None:
+                    held.append(scheme)
+                    best = min(best, float(self.objective.whole(sums[scheme])))
                 self.progress(Progress(so_far(best), witnesses.decided, len(self.space)))
         finally:  # who stops it is told what was found until then
-            self._enter_cheapest(contest, np.array(sorted(held), np.intp), prices)
+            found = np.array(sorted(held), np.intp)
+            self._enter_cheapest(contest, found, self.objective.whole(sums[found]))
         return Outcome(contest.best(), witnesses.looked_at, len(self.space))
 
     def _enter_cheapest(self, contest: Contest, held: Places, prices: Floats) -> None:
         if len(held):
-            least = prices[held].min()
-            self._entered(contest, held[prices[held] <= least + CLOSE * abs(least)])
+            least = prices.min()
+            self._entered(contest, held[prices <= least + CLOSE * abs(least)])

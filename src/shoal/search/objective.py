@@ -96,11 +96,15 @@ class LevelObjective:
     def _cheapest_above(self) -> list[Floats]:
         return [np.minimum.accumulate(base[::-1])[::-1] for base in self.base]
 
-    def of_all(self) -> Floats:
-        """Return what every scheme costs if nothing is suppressed, in their order."""
+    def sums(self) -> Floats:
+        """Return what the columns of every scheme add up to if nothing is suppressed: the price only grows with it."""
         sums = np.zeros(1)
-        for base, weight in zip(self.base, self.weights, strict=True):
-            sums = np.add.outer(sums, self.quality.summands(base) * weight).ravel()
+        for base, weight in zip(reversed(self.base), reversed(self.weights), strict=True):
+            sums = np.add.outer(self.quality.summands(base) * weight, sums).ravel()
+        return sums
+
+    def whole(self, sums: Floats) -> Floats:
+        """Return what schemes cost whose columns add up to so much."""
         return self.quality.whole(sums, float(self.weights.sum()))
 
     def floors(self, levels: Ints, extra: Floats | None = None) -> Floats:
