@@ -292,9 +292,9 @@ class _OnLevels(Nodes):
     @cached_property
     def fates(self) -> NDArray[np.uint8]:
         """What became of cells that show each set."""
-        fates = np.full(len(self), Fate.COARSER, np.uint8)
-        fates[: self.domain.codes], fates[-1] = Fate.KEPT, Fate.SUPPRESSED
-        return fates
+        single = self.domain.codes
+        fates = np.array([Fate.KEPT, Fate.COARSER, Fate.SUPPRESSED], np.uint8)
+        return np.repeat(fates, [single, len(self) - single - 1, 1])
 
     @cached_property
     def leaves(self) -> Ints:

@@ -50,29 +50,15 @@ class Ladder:
                 f"The levels {low} to {high} of column '{hierarchy.column}' are not there: its hierarchy has the "
                 f"levels 0 to {hierarchy.height}."
             )
-        nodes = [hierarchy.nodes(level) for level in range(low, high + 1)]
-        order = np.lexsort(nodes)
-        placed = [_placed(held, order) for held in nodes]
-        sizes = tuple(int(place.max()) + 1 for place in placed)
-        steps = tuple(
-            _inverse(below, above, size) for below, above, size in zip(placed, placed[1:], sizes, strict=False)
-        )
-        numbers = tuple(_inverse(*both).astype(np.intp) for both in zip(placed, nodes, sizes, strict=True))
-        return cls(hierarchy, low, placed[0], steps, sizes, numbers)
-
-
-def _placed(nodes: Ids, order: NDArray[np.intp]) -> Ids:
-    """Number nodes by where they come in an order in which equal ones are neighbours."""
-    sorted_nodes = nodes[order]
-    new = np.zeros(len(nodes), np.uint32)
-    new[1:] = sorted_nodes[1:] != sorted_nodes[:-1]
-    placed = np.empty(len(nodes), np.uint32)
-    placed[order] = np.cumsum(new, dtype=np.uint32)
-    return placed
-
-
-def _inverse(keys: Ids, values: Ids, size: int) -> Ids:
-    """Return what belongs to each key."""
-    found = np.zeros(size, np.uint32)
-    found[keys] = values
-    return found
+        nodes = np.array([hierarchy.nodes(level) for level in range(low, high + 1)])
+        order = np.lexsort(nodes)  # in which equal nodes are neighbours
+        nodes = nodes[:, order]
+        new = np.ones(nodes.shape, bool)
+        np.not_equal(nodes[:, 1:], nodes[:, :-1], out=new[:, 1:])
+        placed = new.cumsum(axis=1, dtype=np.uint32) - np.uint32(1)
+        firsts = [held.nonzero()[0] for held in new]
+        places = np.empty(len(order), np.uint32)
+        places[order] = placed[0]
+        steps = tuple(above[first] for above, first in zip(placed[1:], firsts, strict=False))
+        numbers = tuple(held[first].astype(np.intp) for held, first in zip(nodes, firsts, strict=True))
+        return cls(hierarchy, low, places, steps, tuple(map(len, firsts)), numbers)
