@@ -97,8 +97,8 @@ def test_what_has_no_room_or_does_not_pay():
         nodes = [np.arange(rows, dtype=np.uint32) % sizes[0] for _, sizes in columns]
         return Witnesses.fit(scan_of((lattice_of(*columns), nodes, ones, ones)))
 
-    assert fits(3000, *[column(2, 2)] * 17)
-    assert not fits(3000, *[column(2, 2)] * 18)
+    assert fits(3000, *[column(2, 2)] * 15)
+    assert not fits(3000, *[column(2, 2)] * 16)
     assert not fits(3, *[column(2, 2)] * 8)
     assert not fits(70_000, column(70_000, 70_000))
     assert not fits(3000, *[column(1)] * 65)

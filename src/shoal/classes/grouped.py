@@ -73,7 +73,8 @@ class Grouped:
     @classmethod
     def of(cls, shown: Shown) -> "Grouped":
         """Put rows with equal quasi-identifiers together; as the rows are sorted, these are neighbours."""
-        of_row, first = _runs(shown.keys, len(shown.members.counts))
+        rows = len(shown.members.counts)
+        of_row, first = _runs(shown.keys, rows) if shown.sensitive else _apart(rows)
         number = len(first)
         is_same = number == len(of_row)  # every row is a class of its own
         return cls(
@@ -137,6 +138,11 @@ class Grouped:
             if attribute.missing is not None:
                 lacks[:] = key == attribute.missing
         return lacking
+
+
+def _apart(rows: int) -> tuple[Ids, NDArray[np.intp]]:
+    """Return the same where nothing but quasi-identifiers was looked at, so that no two rows are equal."""
+    return np.arange(rows, dtype=np.uint32), np.arange(rows)
 
 
 def _runs(columns: Sequence[Codes], rows: int) -> tuple[Ids, NDArray[np.intp]]:

@@ -16,6 +16,7 @@ from shoal.kernels.cells import Cells, Pointers
 from shoal.kernels.library import address
 
 _Item = TypeVar("_Item", bound=np.generic)
+_FEWEST_SLOTS, _SLOTS_AT_ONCE = 1 << 12, 1 << 17  # of keys: more only when they are needed
 
 
 class TextInterner(Protocol):
@@ -185,8 +186,8 @@ class KeyInterner(Protocol):
         ...
 
 
-def key_interner() -> KeyInterner:
-    """Return an empty interner of keys.
+def key_interner(expected: int = 0) -> KeyInterner:
+    """Return an empty interner of keys, with room for as many as are expected, within reason.
 
     >>> import numpy as np
     >>> interner = key_interner()
@@ -196,7 +197,7 @@ def key_interner() -> KeyInterner:
     [7, 3, 5]
     """
     native = library.core()
-    return _NumpyKeys() if native is None else _NativeKeys(native)
+    return _NumpyKeys() if native is None else _NativeKeys(native, expected)
 
 
 def intern_keys(keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]:
@@ -207,7 +208,7 @@ def intern_keys(keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], NDArray[n
     >>> codes.tolist(), distinct.tolist()
     ([1, 2, 1], [7, 3])
     """
-    interner = key_interner()
+    interner = key_interner(len(keys))
     return interner.add(keys), interner.keys()
 
 
@@ -234,10 +235,11 @@ class _NumpyKeys:
 class _NativeKeys:
     """The C kernel over buffers that numpy owns and that grow when they are full."""
 
-    def __init__(self, native: ctypes.CDLL) -> None:
+    def __init__(self, native: ctypes.CDLL, expected: int) -> None:
         self._native = native
-        self._slots = np.zeros(1 << 12, np.uint32)
-        self._keys = np.empty(1 << 11, np.uint64)
+        slots = min(max(1 << (2 * expected).bit_length(), _FEWEST_SLOTS), _SLOTS_AT_ONCE)
+        self._slots = np.zeros(slots, np.uint32)
+        self._keys = np.empty(slots // 2, np.uint64)
         self._used = np.zeros(1, np.int64)
 
     def add(self, keys: NDArray[np.uint64]) -> NDArray[np.uint32]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from shoal.kernels import library
 from shoal.kernels.lattice import FIGURES, Lattice, Tallies
 from shoal.kernels.library import address
-from shoal.kernels.translation import Codes, translate
+from shoal.kernels.translation import Codes, narrowest, translate
 from shoal.kernels.walk import Walk, levels_of
 from shoal.kernels.wide import WideWalk
 
@@ -59,7 +59,7 @@ class Scan:
     persons: NDArray[np.int64]
     records: NDArray[np.int64]
     make: Callable[[], Walk | WideWalk]
-    _on_level: dict[tuple[int, int], NDArray[np.uint16]] = field(default_factory=dict)
+    _on_level: dict[tuple[int, int], Codes] = field(default_factory=dict)
 
     @cached_property
     def walk(self) -> Walk | WideWalk:
@@ -153,15 +153,16 @@ class Scan:
             codes[column, level], nodes[column, level] = address(self._nodes_on(column, level)), size
 
     @cached_property
-    def _zeros(self) -> NDArray[np.uint16]:
+    def _zeros(self) -> Codes:
         """The nodes on a level that has only one."""
-        return np.zeros(len(self.persons), np.uint16)
+        return np.zeros(len(self.persons), np.uint8)
 
-    def _nodes_on(self, column: int, level: int) -> NDArray[np.uint16]:
-        if self.lattice.sizes[column][level] == 1:
+    def _nodes_on(self, column: int, level: int) -> Codes:
+        size = self.lattice.sizes[column][level]
+        if size == 1:
             return self._zeros
         if (column, level) not in self._on_level:
-            up, nodes = self.places[column], np.empty(len(self.persons), np.uint16)
+            up, nodes = self.places[column], np.empty(len(self.persons), narrowest(size))
             for step in self.lattice.steps[column][:level]:
                 up = step[up]
             translate(self.codes[column], up, nodes)

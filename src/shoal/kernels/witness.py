@@ -17,7 +17,7 @@ from shoal.kernels.lattice import FIGURES, MOST_COLUMNS
 from shoal.kernels.library import address
 from shoal.kernels.scan import MOST_NODES, Scan
 
-MOST_SCHEMES, SCHEMES_PER_ROW = 1 << 17, 64
+MOST_SCHEMES, SCHEMES_PER_ROW = (1 << 16) - 1, 64  # a number of 16 bits is left over
 _TOGETHER = 64  # schemes that are counted before somebody may interrupt
 _OPEN, _HOLDS, _FAILS, _UNKNOWN = range(4)  # as in witness.c
 
@@ -97,7 +97,7 @@ class Witnesses:
     def _by_core(self, native: ctypes.CDLL, heights: NDArray[np.uint16]) -> Iterator[int | None]:
         order, ends = _from_the_top(heights)
         number, levels = len(self._known), np.array(self.scan.lattice.shape, np.int64)
-        arrays = (levels, order, ends, self.prices, self._known, np.empty(number, np.uint32))
+        arrays = (levels, order, ends, self.prices, self._known, np.empty(2 * number + 1, np.uint32))
         search = _Search(*(address(array) for array in arrays), number, 0, 0, 0, self.least)
         table, is_done = self.scan.on_all_levels(), False
         while not is_done:

@@ -54,19 +54,34 @@ API void shoal_pack(const void *const *columns, const int32_t *widths, const uin
     }
 }
 
-#define SUM(IN, BYTES)                                                                                        \
-    case BYTES:                                                                                               \
-        for (int64_t i = 0; i < rows; i++) {                                                                  \
-            const IN code = ((const IN *)codes)[i];                                                           \
-            if (code >= number) return -1;                                                                    \
-            sums[code] += counts[i];                                                                          \
-        }                                                                                                     \
-        break;
+/* Of neighbours that have the same code, one would wait for the sum of the other: so each adds to a sum of its own. */
+static int64_t sum_bytes(const uint8_t *codes, int64_t rows, const int64_t *counts, int64_t *sums, int64_t number)
+{
+    enum { BANKS = 4, CODES = 1 << 8 };
+    int64_t banks[BANKS][CODES] = {0}, row = 0;
+    uint8_t most = 0;
+    for (int64_t i = 0; i < rows; i++) most = codes[i] > most ? codes[i] : most;
+    if (rows && most >= number) return -1;
+    for (; row + BANKS <= rows; row += BANKS)
+        for (int32_t bank = 0; bank < BANKS; bank++) banks[bank][codes[row + bank]] += counts[row + bank];
+    for (; row < rows; row++) banks[0][codes[row]] += counts[row];
+    for (int64_t code = 0; code < number && code < CODES; code++)
+        for (int32_t bank = 0; bank < BANKS; bank++) sums[code] += banks[bank][code];
+    return rows;
+}
+
+#define SUM(IN)                                                                                               \
+    for (int64_t i = 0; i < rows; i++) {                                                                      \
+        const IN code = ((const IN *)codes)[i];                                                               \
+        if (code >= number) return -1;                                                                        \
+        sums[code] += counts[i];                                                                              \
+    }
 
 /* Adds counts up by code. `sums` holds zeros; -1 if a code is not below `number`. */
 API int64_t shoal_sum(const void *codes, int32_t width, int64_t rows, const int64_t *counts, int64_t *sums, int64_t number)
 {
-    switch (width) { FOR_EACH_WIDTH(SUM) }
+    if (width == 1) return sum_bytes(codes, rows, counts, sums, number);
+    if (width == 2) SUM(uint16_t) else SUM(uint32_t)
     return rows;
 }
 

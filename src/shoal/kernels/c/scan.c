@@ -32,9 +32,13 @@ static void spread(const Table *table, const uint8_t *levels, uint32_t least, ui
         number += table->slots[table->keys[i]] < least;
     }
     for (int32_t column = 0; column < table->columns; column++) {
-        const uint16_t *codes = table->codes[column * table->most + levels[column]];
+        const uint8_t *narrow = codes_of(table, levels, column);
+        const uint16_t *wide = codes_of(table, levels, column);
         uint32_t *mine = marginals + table->offsets[column];
-        for (int64_t i = 0; i < number; i++) mine[codes[table->rows[i]]] += table->records[table->rows[i]];
+        if (is_narrow(nodes_of(table, levels, column)))
+            for (int64_t i = 0; i < number; i++) mine[narrow[table->rows[i]]] += table->records[table->rows[i]];
+        else
+            for (int64_t i = 0; i < number; i++) mine[wide[table->rows[i]]] += table->records[table->rows[i]];
     }
 }
 

@@ -4,12 +4,13 @@
 
 #include "core.h"
 
-/* `codes[column][level]`: the node of each row. Where a scheme leaves few combinations of nodes, each has a slot; a
- * combination has its number in mixed radix, in two halves of 16 bits, which processors multiply eight at a time. */
+/* `codes[column][level]`: the node of each row, a number of 8 bits where there are few nodes, and of 16 where there are
+ * more. Where a scheme leaves few combinations of nodes, each has a slot; a combination has its number in mixed radix, in
+ * two halves of 16 bits, which processors multiply eight at a time. */
 typedef struct {
     int32_t columns;
     int64_t count, most, width; /* rows, the most levels that a column has, nodes of all columns on their lowest */
-    const uint16_t *const *codes;
+    const void *const *codes;
     const int64_t *nodes;       /* [columns][most]: how many there are; −1: more than codes can number */
     const int64_t *offsets;     /* where the nodes of a column begin among those of all */
     const uint32_t *persons, *records;
@@ -25,6 +26,9 @@ typedef struct {
     int32_t split;
     uint32_t first, second;
 } Radix;
+
+/* Whether the codes of so many nodes have 8 bits. */
+static inline int is_narrow(int64_t nodes) { return nodes <= 1 << 8; }
 
 static inline int64_t nodes_of(const Table *table, const uint8_t *levels, int32_t column)
 {
@@ -53,15 +57,24 @@ static inline int radix_of(const Table *table, const uint8_t *levels, Radix *rad
     return column == table->columns && (uint64_t)radix->first * radix->second <= table->slot_count;
 }
 
+static inline const void *codes_of(const Table *table, const uint8_t *levels, int32_t column)
+{
+    return table->codes[column * table->most + levels[column]];
+}
+
 static inline void number_half(const Table *table, const uint8_t *levels, int32_t from, int32_t to, int64_t begin, int64_t size,
-                        uint16_t *restrict numbers)
+                               uint16_t *restrict numbers)
 {
     memset(numbers, 0, (size_t)size * sizeof *numbers);
     for (int32_t column = from; column < to; column++) {
-        const uint16_t nodes = (uint16_t)nodes_of(table, levels, column);
-        const uint16_t *restrict codes = table->codes[column * table->most + levels[column]] + begin;
+        const int64_t nodes = nodes_of(table, levels, column);
+        const uint8_t *restrict narrow = codes_of(table, levels, column);
+        const uint16_t *restrict wide = codes_of(table, levels, column);
         if (nodes == 1) continue;
-        for (int64_t i = 0; i < size; i++) numbers[i] = (uint16_t)(numbers[i] * nodes + codes[i]);
+        if (is_narrow(nodes))
+            for (int64_t i = 0; i < size; i++) numbers[i] = (uint16_t)(numbers[i] * (uint16_t)nodes + narrow[begin + i]);
+        else
+            for (int64_t i = 0; i < size; i++) numbers[i] = (uint16_t)(numbers[i] * (uint16_t)nodes + wide[begin + i]);
     }
 }
 

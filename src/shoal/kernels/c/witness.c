@@ -10,7 +10,7 @@ typedef struct {
     const int64_t *ends;      /* where those of one height end */
     const double *prices;     /* [schemes] */
     uint8_t *known;           /* [schemes]: what is known of them */
-    uint32_t *persons;        /* [schemes]: room for those who are like a row */
+    uint32_t *persons;        /* [2 schemes + 1]: room for those who are like a row */
     int64_t schemes, looked_at; /* how many there are, and of how many the classes were counted */
     int64_t begin, height;    /* where the schemes begin that are looked at, and the place of their end */
     uint32_t least;           /* persons that every class must have */
@@ -18,58 +18,108 @@ typedef struct {
 
 enum { OPEN, HOLDS, FAILS, UNKNOWN };
 
-/* Numbers the levels at which rows meet the witness in some columns; `apart`: they never do. */
-static void meet(const Table *table, const Search *search, int64_t witness, int32_t from, int32_t to, int64_t begin, int64_t size,
-                 uint16_t *restrict numbers, uint16_t *restrict apart)
+/* Columns whose levels together make up a number of 8 bits, of which processors add sixteen at a time. */
+typedef struct {
+    int32_t begin, end;
+    uint32_t schemes;
+} Part;
+
+static Part part_of(const Table *table, const Search *search, int32_t begin)
 {
-    uint16_t worth = 1;
-    memset(numbers, 0, (size_t)size * sizeof *numbers);
-    for (int32_t column = to; column-- > from; worth = (uint16_t)(worth * search->levels[column]))
-        for (int32_t level = 0; level < search->levels[column]; level++) {
-            if (table->nodes[column * table->most + level] == 1) continue; /* all meet there */
-            const uint16_t *restrict codes = table->codes[column * table->most + level] + begin;
-            const uint16_t mine = table->codes[column * table->most + level][witness];
-            if (level + 1 < search->levels[column])
-                for (int64_t i = 0; i < size; i++) numbers[i] = (uint16_t)(numbers[i] + (codes[i] != mine ? worth : 0));
-            else
-                for (int64_t i = 0; i < size; i++) apart[i] |= codes[i] != mine;
-        }
+    Part part = {begin, begin, 1};
+    while (part.end < table->columns && part.schemes * search->levels[part.end] <= 1 << 8)
+        part.schemes *= (uint32_t)search->levels[part.end++];
+    return part;
 }
 
-/* Adds the persons of every scheme to all that are coarser in one column: `inner` combinations of those after it. */
-static void accumulate(uint32_t *restrict persons, int64_t combinations, int64_t levels, int64_t inner)
+/* Adds `worth` for each row whose code is not that of the witness. */
+static void add_differing(const Table *table, int64_t at, int64_t witness, int64_t begin, int64_t size, uint8_t worth,
+                          uint8_t *restrict sums)
 {
-    enum { FEW = 8 };
-    const int64_t outer = levels * inner;
-    if (inner < FEW) { /* too few in a row: all rows at once */
-        for (int64_t first = inner; first < outer; first++)
-            for (int64_t i = first; i < combinations; i += outer) persons[i] += persons[i - inner];
-        return;
+    const uint8_t *restrict narrow = table->codes[at];
+    const uint16_t *restrict wide = table->codes[at];
+    const int64_t nodes = table->nodes[at];
+    if (nodes == 1) return;
+    if (is_narrow(nodes)) {
+        const uint8_t mine = narrow[witness];
+        for (int64_t i = 0; i < size; i++) sums[i] = (uint8_t)(sums[i] + (narrow[begin + i] != mine ? worth : 0));
+    } else {
+        const uint16_t mine = wide[witness];
+        for (int64_t i = 0; i < size; i++) sums[i] = (uint8_t)(sums[i] + (wide[begin + i] != mine ? worth : 0));
     }
-    for (int64_t block = 0; block < combinations; block += outer)
-        for (int64_t i = block + inner; i < block + outer; i += inner)
-            for (int64_t j = i; j < i + inner; j++) persons[j] += persons[j - inner];
+}
+
+/* Numbers the levels of a part at which rows meet the witness; `apart`: in how many columns they never do. Returns whether
+ * there may be such columns. */
+static int meet(const Table *table, const Search *search, const Part *part, int64_t witness, int64_t begin, int64_t size,
+                 uint8_t *restrict sums, uint8_t *restrict apart)
+{
+    uint8_t worth = 1;
+    int is_apart = 0;
+    memset(sums, 0, (size_t)size);
+    for (int32_t column = part->end; column-- > part->begin; worth = (uint8_t)(worth * search->levels[column])) {
+        const int64_t first = column * table->most, last = first + search->levels[column] - 1;
+        for (int64_t at = first; at < last; at++) add_differing(table, at, witness, begin, size, worth, sums);
+        add_differing(table, last, witness, begin, size, 1, apart);
+        is_apart |= table->nodes[last] > 1;
+    }
+    return is_apart;
+}
+
+/* Numbers the schemes at which rows meet the witness, the first part last: so its levels lie side by side. Rows that never
+ * do get a number that no scheme has. */
+static void number_schemes(const Table *table, const Search *search, int64_t witness, int64_t begin, int64_t size,
+                           uint16_t *restrict schemes)
+{
+    uint8_t sums[BLOCK], apart[BLOCK]; /* there are no more than 64 columns */
+    const Part first = part_of(table, search, 0);
+    Part part = first;
+    int is_apart = 0;
+    memset(schemes, 0, (size_t)size * sizeof *schemes);
+    memset(apart, 0, (size_t)size);
+    do {
+        part = part.end < table->columns ? part_of(table, search, part.end) : first;
+        is_apart |= meet(table, search, &part, witness, begin, size, sums, apart);
+        for (int64_t i = 0; i < size; i++) schemes[i] = (uint16_t)(schemes[i] * (uint16_t)part.schemes + sums[i]);
+    } while (part.begin > 0);
+    if (is_apart)
+        for (int64_t i = 0; i < size; i++) schemes[i] = apart[i] ? (uint16_t)search->schemes : schemes[i];
+}
+
+/* Adds the persons of every scheme to all that are coarser in one of the columns; `inner`: schemes that differ only in
+ * what comes after these. */
+static void accumulate(uint32_t *restrict persons, const Search *search, int32_t from, int32_t to, int64_t inner)
+{
+    for (int32_t column = to; column-- > from; inner *= search->levels[column]) {
+        const int64_t outer = inner * search->levels[column];
+        for (int64_t block = 0; block < search->schemes; block += outer)
+            for (int64_t i = block + inner; i < block + outer; i += inner)
+                for (int64_t j = i; j < i + inner; j++) persons[j] += persons[j - inner];
+    }
+}
+
+static void transpose(const uint32_t *restrict in, int64_t rows, int64_t columns, uint32_t *restrict out)
+{
+    for (int64_t column = 0; column < columns; column++)
+        for (int64_t row = 0; row < rows; row++) out[column * rows + row] = in[row * columns + column];
 }
 
 /* Counts who is like the witness in every scheme. */
 static void count_company(const Table *table, const Search *search, int64_t witness)
 {
-    uint16_t first[BLOCK], second[BLOCK], apart[BLOCK];
-    uint32_t *restrict persons = search->persons;
-    int64_t half = 1, inner = 1;
-    int32_t split = 0;
-    while (split < table->columns && half * search->levels[split] <= HALF) half *= search->levels[split++];
-    const int64_t rest = search->schemes / half;
+    uint16_t schemes[BLOCK];
+    uint32_t *restrict persons = search->persons + search->schemes;
+    const Part first = part_of(table, search, 0);
+    const int64_t rest = search->schemes / first.schemes;
     memset(persons, 0, (size_t)search->schemes * sizeof *persons);
     for (int64_t begin = 0; begin < table->count; begin += BLOCK) {
         const int64_t size = table->count - begin < BLOCK ? table->count - begin : BLOCK;
-        memset(apart, 0, sizeof apart);
-        meet(table, search, witness, 0, split, begin, size, first, apart);
-        meet(table, search, witness, split, table->columns, begin, size, second, apart);
-        for (int64_t i = 0; i < size; i++) persons[first[i] * rest + second[i]] += apart[i] ? 0 : table->persons[begin + i];
+        number_schemes(table, search, witness, begin, size, schemes);
+        for (int64_t i = 0; i < size; i++) persons[schemes[i]] += table->persons[begin + i];
     }
-    for (int32_t column = table->columns; column-- > 0; inner *= search->levels[column])
-        accumulate(persons, search->schemes, search->levels[column], inner);
+    accumulate(persons, search, first.end, table->columns, first.schemes);
+    transpose(persons, rest, first.schemes, search->persons);
+    accumulate(search->persons, search, 0, first.end, rest);
 }
 
 /* Returns the persons of the smallest class of a scheme. */
@@ -131,7 +181,10 @@ static int64_t next_of(Search *search, double ceiling)
 
 static void rule_out(const Search *search)
 {
-    for (int64_t i = 0; i < search->schemes; i++) search->known[i] = search->persons[i] < search->least ? FAILS : search->known[i];
+    const uint32_t *restrict persons = search->persons, least = search->least;
+    uint8_t *restrict known = search->known;
+    const int64_t schemes = search->schemes;
+    for (int64_t i = 0; i < schemes; i++) known[i] = persons[i] < least ? FAILS : known[i];
 }
 
 static void levels_of(const Table *table, const Search *search, int64_t scheme, uint8_t *levels)
