@@ -12,7 +12,7 @@ from shoal.kernels import library
 from shoal.kernels.lattice import Lattice
 from shoal.kernels.scan import MOST_SLOTS
 from shoal.kernels.wide import WideWalk
-from shoal.kernels.witness import Witnesses
+from shoal.kernels.witness import MOST_LEAST, Witnesses
 
 
 def cheapest(table, prices, least):
@@ -31,7 +31,7 @@ def best_of(witnesses, close=0.0):
 
 
 @pytest.mark.parametrize("kernels", ["c", "numpy"])
-@given(table=tables(), least=st.sampled_from([1, 2, 5, 4000, 10_000]), seed=st.integers(0, 9), of=st.integers(1, 50))
+@given(table=tables(), least=st.sampled_from([1, 2, 5, 200, MOST_LEAST]), seed=st.integers(0, 9), of=st.integers(1, 50))
 @settings(max_examples=60)
 def test_the_cheapest_schemes_are_found(kernels, table, least, seed, of):
     """Whatever they cost; also where columns have no common top, and where several cost the same."""
@@ -40,6 +40,13 @@ def test_the_cheapest_schemes_are_found(kernels, table, least, seed, of):
         witnesses = Witnesses(scan_of(table), prices, least)
         assert best_of(witnesses) == cheapest(table, prices, least)
     assert witnesses.looked_at <= len(prices)
+
+
+def test_classes_that_would_have_to_be_too_large_are_refused():
+    ones = np.ones(4, np.int64)
+    table = (lattice_of(column(4, 4)), [np.zeros(4, np.uint32)], ones, ones)
+    with pytest.raises(ValueError, match="255"):
+        Witnesses(scan_of(table), np.zeros(2), MOST_LEAST + 1)
 
 
 @pytest.mark.parametrize("kernels", ["c", "numpy"])
@@ -69,6 +76,25 @@ def test_schemes_with_too_many_combinations(kernels, persons):
         assert best_of(Witnesses(scan_of(table), prices, 5)) == cheapest(table, prices, 5)
 
 
+MANY_COLUMNS = [column(60, 10, 6)] * 3 + [column(5)] + [column(2, 2)] * 6  # the levels of which make up two bytes
+MANY_LEVELS = [column(300, *[2] * 16)] * 3  # three
+
+
+@pytest.mark.parametrize("columns", [MANY_COLUMNS, MANY_LEVELS])
+@pytest.mark.parametrize("seed", range(4))
+def test_lattices_of_which_a_byte_cannot_number_the_schemes(columns, seed):
+    lattice, seeded = lattice_of(*columns), np.random.default_rng(seed)
+    nodes = [(seeded.integers(0, sizes[0], 400) ** 3 // sizes[0] ** 2).astype(np.uint32) for sizes in lattice.sizes]
+    counts = seeded.integers(1, 90, 400)
+    table, prices = (lattice, nodes, counts, counts), seeded.integers(0, 900, lattice.schemes) / 8
+    assert lattice.schemes > 1 << 8
+    for least in (2, 40, 180):
+        expected = cheapest(table, prices, least)
+        for kernels in ("c", "numpy"):
+            with library.using(kernels):
+                assert best_of(Witnesses(scan_of(table), prices, least)) == expected
+
+
 def test_few_schemes_are_counted():
     """One row that is like no other rules out all schemes that do not hide it."""
     lattice = lattice_of(*[column(4, 4)] * 6)
@@ -92,13 +118,15 @@ def test_no_rows(kernels):
 
 
 def test_what_has_no_room_or_does_not_pay():
-    def fits(rows, *columns):
+    def fits(rows, *columns, least=5):
         ones = np.ones(rows, np.int64)
         nodes = [np.arange(rows, dtype=np.uint32) % sizes[0] for _, sizes in columns]
-        return Witnesses.fit(scan_of((lattice_of(*columns), nodes, ones, ones)))
+        return Witnesses.fit(scan_of((lattice_of(*columns), nodes, ones, ones)), least)
 
     assert fits(3000, *[column(2, 2)] * 15)
     assert not fits(3000, *[column(2, 2)] * 16)
+    assert fits(3000, column(2, 2), least=255)
+    assert not fits(3000, column(2, 2), least=256)
     assert not fits(3, *[column(2, 2)] * 8)
     assert not fits(70_000, column(70_000, 70_000))
     assert not fits(3000, *[column(1)] * 65)

@@ -374,7 +374,7 @@ def test_nothing_better_is_passed_over_if_few_are_looked_at_together(monkeypatch
     """Two at a time: then schemes above are looked at often, and tell what that means for those below."""
     from shoal.search import optimum
 
-    monkeypatch.setattr(Witnesses, "fit", lambda _: False)  # by layers, also where nobody may be suppressed
+    monkeypatch.setattr(Witnesses, "fit", lambda *_: False)  # by layers, also where nobody may be suppressed
     monkeypatch.setattr(optimum, "_TOGETHER", 2)
     monkeypatch.setattr(optimum, "_PART", 1 << 30)
     over, seen = optimum.Stage.over, []

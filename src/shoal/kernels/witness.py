@@ -18,13 +18,14 @@ from shoal.kernels.library import address
 from shoal.kernels.scan import MOST_NODES, Scan
 
 MOST_SCHEMES, SCHEMES_PER_ROW = (1 << 16) - 1, 64  # a number of 16 bits is left over
+MOST_LEAST = (1 << 8) - 1
 _TOGETHER = 64  # schemes that are counted before somebody may interrupt
 _OPEN, _HOLDS, _FAILS, _UNKNOWN = range(4)  # as in witness.c
 
 
 class _Search(ctypes.Structure):
     _fields_ = (
-        *((name, ctypes.c_void_p) for name in ("levels", "order", "ends", "prices", "known", "persons")),
+        *((name, ctypes.c_void_p) for name in ("levels", "order", "ends", "prices", "known", "persons", "company")),
         *((name, ctypes.c_int64) for name in ("schemes", "looked_at", "begin", "height")),
         ("least", ctypes.c_uint32),
     )
@@ -48,6 +49,8 @@ class Witnesses:
     """
 
     def __init__(self, scan: Scan, prices: NDArray[np.float64], least: int) -> None:
+        if least > MOST_LEAST:
+            raise ValueError(f"a witness has fewer than {MOST_LEAST} persons like it")
         self.scan = scan
         self.prices = np.ascontiguousarray(prices)
         self.least = least
@@ -56,12 +59,12 @@ class Witnesses:
         self._ceiling = np.inf  # a scheme that costs more is of no interest
 
     @staticmethod
-    def fit(scan: Scan) -> bool:
+    def fit(scan: Scan, least: int) -> bool:
         """Tell whether there is room for it, and whether it pays: a witness takes a pass over all schemes."""
         lattice = scan.lattice
         few = lattice.schemes <= min(MOST_SCHEMES, SCHEMES_PER_ROW * len(scan.persons))
         narrow = len(lattice.shape) <= MOST_COLUMNS and max(sizes[0] for sizes in lattice.sizes) <= MOST_NODES
-        return few and narrow and scan.fits
+        return few and narrow and least <= MOST_LEAST and scan.fits
 
     @property
     def decided(self) -> int:
@@ -97,7 +100,8 @@ class Witnesses:
     def _by_core(self, native: ctypes.CDLL, heights: NDArray[np.uint16]) -> Iterator[int | None]:
         order, ends = _from_the_top(heights)
         number, levels = len(self._known), np.array(self.scan.lattice.shape, np.int64)
-        arrays = (levels, order, ends, self.prices, self._known, np.empty(2 * number + 1, np.uint32))
+        room = (np.empty(number + 1, np.uint32), np.empty(number, np.uint8))
+        arrays = (levels, order, ends, self.prices, self._known, *room)
         search = _Search(*(address(array) for array in arrays), number, 0, 0, 0, self.least)
         table, is_done = self.scan.on_all_levels(), False
         while not is_done:

@@ -190,4 +190,4 @@ class Goal:
         """Whether levels alone tell what a scheme costs that will do, and only the sizes of classes whether it will."""
         if self.limit or not isinstance(self.objective, LevelObjective) or not isinstance(self.evaluator, BySize):
             return False
-        return Witnesses.fit(self.evaluator.scan)
+        return Witnesses.fit(self.evaluator.scan, self.size)

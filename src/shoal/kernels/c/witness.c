@@ -10,10 +10,11 @@ typedef struct {
     const int64_t *ends;      /* where those of one height end */
     const double *prices;     /* [schemes] */
     uint8_t *known;           /* [schemes]: what is known of them */
-    uint32_t *persons;        /* [2 schemes + 1]: room for those who are like a row */
+    uint32_t *persons;        /* [schemes + 1]: room for those who are like a row, one part of the columns after the other */
+    uint8_t *company;         /* [schemes]: how many they are, or 255 if there are more */
     int64_t schemes, looked_at; /* how many there are, and of how many the classes were counted */
     int64_t begin, height;    /* where the schemes begin that are looked at, and the place of their end */
-    uint32_t least;           /* persons that every class must have */
+    uint32_t least;           /* persons that every class must have: 255 or fewer */
 } Search;
 
 enum { OPEN, HOLDS, FAILS, UNKNOWN };
@@ -74,41 +75,59 @@ static void number_schemes(const Table *table, const Search *search, int64_t wit
     uint8_t sums[BLOCK], apart[BLOCK]; /* there are no more than 64 columns */
     const Part first = part_of(table, search, 0);
     Part part = first;
-    int is_apart = 0;
-    memset(schemes, 0, (size_t)size * sizeof *schemes);
+    int is_apart = 0, is_first = 1;
     memset(apart, 0, (size_t)size);
     do {
         part = part.end < table->columns ? part_of(table, search, part.end) : first;
         is_apart |= meet(table, search, &part, witness, begin, size, sums, apart);
-        for (int64_t i = 0; i < size; i++) schemes[i] = (uint16_t)(schemes[i] * (uint16_t)part.schemes + sums[i]);
+        if (is_first)
+            for (int64_t i = 0; i < size; i++) schemes[i] = sums[i];
+        else
+            for (int64_t i = 0; i < size; i++) schemes[i] = (uint16_t)(schemes[i] * (uint16_t)part.schemes + sums[i]);
+        is_first = 0;
     } while (part.begin > 0);
     if (is_apart)
         for (int64_t i = 0; i < size; i++) schemes[i] = apart[i] ? (uint16_t)search->schemes : schemes[i];
 }
 
-/* Adds the persons of every scheme to all that are coarser in one of the columns; `inner`: schemes that differ only in
- * what comes after these. */
-static void accumulate(uint32_t *restrict persons, const Search *search, int32_t from, int32_t to, int64_t inner)
+static inline uint32_t added(uint32_t a, uint32_t b) { return a + b; }
+
+static inline uint8_t added_few(uint8_t a, uint8_t b)
 {
-    for (int32_t column = to; column-- > from; inner *= search->levels[column]) {
-        const int64_t outer = inner * search->levels[column];
-        for (int64_t block = 0; block < search->schemes; block += outer)
-            for (int64_t i = block + inner; i < block + outer; i += inner)
-                for (int64_t j = i; j < i + inner; j++) persons[j] += persons[j - inner];
-    }
+    const uint8_t sum = (uint8_t)(a + b);
+    return sum < a ? UINT8_MAX : sum;
 }
 
-static void transpose(const uint32_t *restrict in, int64_t rows, int64_t columns, uint32_t *restrict out)
+/* Adds the persons of every scheme to all that are coarser in one of the columns; `inner`: schemes that differ only in
+ * what comes after these. */
+#define ACCUMULATE(NAME, NUMBER, ADDED)                                                                       \
+    static void NAME(NUMBER *restrict persons, const Search *search, int32_t from, int32_t to, int64_t inner) \
+    {                                                                                                         \
+        for (int32_t column = to; column-- > from; inner *= search->levels[column]) {                         \
+            const int64_t outer = inner * search->levels[column], schemes = search->schemes;                  \
+            for (int64_t block = 0; block < schemes; block += outer)                                          \
+                for (int64_t i = block + inner; i < block + outer; i += inner)                                \
+                    for (int64_t j = i; j < i + inner; j++) persons[j] = ADDED(persons[j], persons[j - inner]); \
+        }                                                                                                     \
+    }
+
+ACCUMULATE(accumulate, uint32_t, added)
+ACCUMULATE(accumulate_few, uint8_t, added_few)
+
+static void transpose(const uint32_t *restrict in, int64_t rows, int64_t columns, uint8_t *restrict out)
 {
-    for (int64_t column = 0; column < columns; column++)
-        for (int64_t row = 0; row < rows; row++) out[column * rows + row] = in[row * columns + column];
+    for (int64_t row = 0; row < rows; row++)
+        for (int64_t column = 0; column < columns; column++) {
+            const uint32_t persons = in[row * columns + column];
+            out[column * rows + row] = persons < UINT8_MAX ? (uint8_t)persons : UINT8_MAX;
+        }
 }
 
 /* Counts who is like the witness in every scheme. */
 static void count_company(const Table *table, const Search *search, int64_t witness)
 {
     uint16_t schemes[BLOCK];
-    uint32_t *restrict persons = search->persons + search->schemes;
+    uint32_t *restrict persons = search->persons;
     const Part first = part_of(table, search, 0);
     const int64_t rest = search->schemes / first.schemes;
     memset(persons, 0, (size_t)search->schemes * sizeof *persons);
@@ -118,8 +137,8 @@ static void count_company(const Table *table, const Search *search, int64_t witn
         for (int64_t i = 0; i < size; i++) persons[schemes[i]] += table->persons[begin + i];
     }
     accumulate(persons, search, first.end, table->columns, first.schemes);
-    transpose(persons, rest, first.schemes, search->persons);
-    accumulate(search->persons, search, 0, first.end, rest);
+    transpose(persons, rest, first.schemes, search->company);
+    accumulate_few(search->company, search, 0, first.end, rest);
 }
 
 /* Returns the persons of the smallest class of a scheme. */
@@ -181,10 +200,13 @@ static int64_t next_of(Search *search, double ceiling)
 
 static void rule_out(const Search *search)
 {
-    const uint32_t *restrict persons = search->persons, least = search->least;
+    const uint8_t *restrict company = search->company, least = (uint8_t)search->least;
     uint8_t *restrict known = search->known;
     const int64_t schemes = search->schemes;
-    for (int64_t i = 0; i < schemes; i++) known[i] = persons[i] < least ? FAILS : known[i];
+    for (int64_t i = 0; i < schemes; i++) {
+        const uint8_t before = known[i]; /* read in any case: so there is no branch */
+        known[i] = company[i] < least ? FAILS : before;
+    }
 }
 
 static void levels_of(const Table *table, const Search *search, int64_t scheme, uint8_t *levels)
