@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from shoal.kernels import library
 from shoal.kernels.lattice import FIGURES, Lattice, Tallies
 from shoal.kernels.library import address
-from shoal.kernels.translation import Codes, narrowest, translate
+from shoal.kernels.raised import Raised
+from shoal.kernels.translation import Codes
 from shoal.kernels.walk import Walk, levels_of
 from shoal.kernels.wide import WideWalk
 
@@ -24,6 +25,7 @@ MOST_SLOTS = 1 << 21  # combinations that may be counted
 MOST_NODES = 1 << 16  # that a column may have
 MOST_LEVELS = 1 << 8
 MOST_CELLS = 1 << 28  # of all columns on all levels
+_MANY = 16  # schemes that are counted together
 
 
 class _Table(ctypes.Structure):
@@ -36,6 +38,33 @@ class _Table(ctypes.Structure):
         ),
         ("slot_count", ctypes.c_uint64),
     )
+
+
+class _Told:
+    """What the core is told about rows: where their nodes are, as far as somebody asked. ``room``: to work in."""
+
+    def __init__(self, rows: Raised, room: Sequence[NDArray[np.uint32]]) -> None:
+        lattice = rows.lattice
+        shape = (len(lattice.shape), max(lattice.shape))
+        self.rows, self.codes, self.nodes = rows, np.zeros(shape, np.uintp), np.zeros(shape, np.int64)
+        arrays: tuple[NDArray[Any], ...] = (self.codes, self.nodes, lattice.offsets, rows.persons, rows.records, *room)
+        addresses = (address(array) for array in arrays)
+        self.table = _Table(shape[0], len(rows), shape[1], lattice.width, *addresses, len(room[-1]))
+
+    def take(self, column: int, level: int) -> None:
+        """Tell where the nodes on a level are."""
+        size = self.rows.lattice.sizes[column][level]
+        if size > MOST_NODES:
+            self.nodes[column, level] = -1
+        elif not self.nodes[column, level]:
+            self.codes[column, level] = address(self.rows.nodes(column, level))
+            self.nodes[column, level] = size
+
+    def take_all(self, levels: NDArray[np.uint8]) -> None:
+        """Tell where the nodes are that schemes have."""
+        new = np.argwhere(self.nodes[np.arange(levels.shape[1]), levels] == 0)
+        for column, level in {(column, int(levels[scheme, column])) for scheme, column in new.tolist()}:
+            self.take(column, level)
 
 
 @dataclass(eq=False)
@@ -59,7 +88,7 @@ class Scan:
     persons: NDArray[np.int64]
     records: NDArray[np.int64]
     make: Callable[[], Walk | WideWalk]
-    _on_level: dict[tuple[int, int], Codes] = field(default_factory=dict)
+    _shared: list[Raised] = field(default_factory=list)
 
     @cached_property
     def walk(self) -> Walk | WideWalk:
@@ -69,7 +98,7 @@ class Scan:
     def another(self, *, keeping: bool | None = None) -> "Scan":
         """Return one for another thread."""
         table = (self.lattice, self.codes, self.places, self.persons, self.records)
-        return Scan(*table, lambda: self.walk.another(keeping=keeping), self._on_level)
+        return Scan(*table, lambda: self.walk.another(keeping=keeping), self._shared)
 
     def tally(self, schemes: NDArray[np.int64], least: int, limit: int) -> Tallies:
         """Count classes of fewer than ``least`` persons, and the others, of schemes, which ascend.
@@ -82,16 +111,9 @@ class Scan:
         levels, done = levels_of(self.lattice, schemes), np.zeros(len(schemes), np.uint8)
         figures = np.zeros((len(schemes), 2, len(FIGURES)), np.uint64)
         marginals = np.zeros((len(schemes), 1, self.lattice.width), np.uint32)
-        self._take(levels)
-        out = (done, figures, marginals)
-        native.shoal_scan(
-            ctypes.byref(self._table),
-            address(levels),
-            len(schemes),
-            least,
-            limit,
-            *(address(array) for array in out),
-        )
+        tables = self._tables(levels)
+        asked = (address(tables), address(levels), len(schemes), least, limit)
+        native.shoal_scan(*asked, *(address(array) for array in (done, figures, marginals)))
         left = np.flatnonzero(done == 0)
         if len(left):
             rest = self.walk.tally(schemes[left], [least], limit)
@@ -108,63 +130,53 @@ class Scan:
         """Return what the core is told, with the nodes of the rows on all levels."""
         for column, sizes in enumerate(self.lattice.sizes):
             for level in range(len(sizes)):
-                self._take_level(column, level)
-        return ctypes.byref(self._table)
+                self._told.take(column, level)
+        return ctypes.byref(self._told.table)
 
     def lowest(self) -> list[NDArray[np.intp]]:
         """Return the nodes of the rows on the lowest level, by column."""
         return [place[held].astype(np.intp) for place, held in zip(self.places, self.codes, strict=True)]
 
-    @cached_property
-    def _arrays(self) -> dict[str, NDArray[Any]]:
-        """What the core is told, and room to work in."""
-        shape, count = (len(self.lattice.shape), max(self.lattice.shape)), len(self.persons)
-        persons = self.persons.astype(np.uint32)
-        same = np.array_equal(self.persons, self.records)
-        return {
-            "codes": np.zeros(shape, np.uintp),
-            "nodes": np.zeros(shape, np.int64),
-            "offsets": self.lattice.offsets,
-            "persons": persons,
-            "records": persons if same else self.records.astype(np.uint32),
-            "keys": np.empty(count, np.uint32),
-            "rows": np.empty(count, np.uint32),
-            "slots": np.zeros(min(max(64 * count, MOST_NODES), MOST_SLOTS), np.uint32),
-        }
+    @property
+    def _rows(self) -> Raised:
+        """The rows, which all threads share."""
+        if not self._shared:
+            persons = self.persons.astype(np.uint32)
+            same = np.array_equal(self.persons, self.records)
+            records = persons if same else self.records.astype(np.uint32)
+            self._shared.append(Raised.of(self.lattice, self.codes, persons, records, self.places))
+        return self._shared[0]
 
     @cached_property
-    def _table(self) -> _Table:
-        held = self._arrays
-        columns, most = held["codes"].shape
-        numbers = (columns, len(self.persons), most, self.lattice.width)
-        return _Table(*numbers, *(address(array) for array in held.values()), len(held["slots"]))
-
-    def _take(self, levels: NDArray[np.uint8]) -> None:
-        """Note the nodes of the rows on levels that are asked for the first time."""
-        new = np.argwhere(self._arrays["nodes"][np.arange(levels.shape[1]), levels] == 0)
-        for column, level in {(column, int(levels[scheme, column])) for scheme, column in new.tolist()}:
-            self._take_level(column, level)
-
-    def _take_level(self, column: int, level: int) -> None:
-        codes, nodes, size = self._arrays["codes"], self._arrays["nodes"], self.lattice.sizes[column][level]
-        if size > MOST_NODES:
-            nodes[column, level] = -1
-        elif not nodes[column, level]:
-            codes[column, level], nodes[column, level] = address(self._nodes_on(column, level)), size
+    def _room(self) -> tuple[NDArray[np.uint32], ...]:
+        """Two numbers for each row, and slots."""
+        count = len(self.persons)
+        slots = np.zeros(min(max(64 * count, MOST_NODES), MOST_SLOTS), np.uint32)
+        return np.empty(count, np.uint32), np.empty(count, np.uint32), slots
 
     @cached_property
-    def _zeros(self) -> Codes:
-        """The nodes on a level that has only one."""
-        return np.zeros(len(self.persons), np.uint8)
+    def _told(self) -> _Told:
+        return _Told(self._rows, self._room)
 
-    def _nodes_on(self, column: int, level: int) -> Codes:
-        size = self.lattice.sizes[column][level]
-        if size == 1:
-            return self._zeros
-        if (column, level) not in self._on_level:
-            up, nodes = self.places[column], np.empty(len(self.persons), narrowest(size))
-            for step in self.lattice.steps[column][:level]:
-                up = step[up]
-            translate(self.codes[column], up, nodes)
-            return self._on_level.setdefault((column, level), nodes)
-        return self._on_level[column, level]  # whichever thread came first: the core was told where it is
+    @cached_property
+    def _told_rolled(self) -> dict[int, _Told]:
+        """What is told of fewer rows, by the level of the first column."""
+        return {}
+
+    def _tables(self, levels: NDArray[np.uint8]) -> NDArray[np.uintp]:
+        """Return what the core is told for schemes with each level of the first column.
+
+        For many schemes it is worth while to put rows together that are alike on such a level.
+        """
+        told = dict.fromkeys(np.unique(levels[:, 0]).tolist(), self._told)
+        if len(levels) >= _MANY or self._told_rolled:
+            for level in told:
+                if level not in self._told_rolled:
+                    rows = self._rows.rolled(level)
+                    self._told_rolled[level] = self._told if rows is self._rows else _Told(rows, self._room)
+                told[level] = self._told_rolled[level]
+        tables = np.zeros(self.lattice.shape[0], np.uintp)
+        for level, held in told.items():
+            held.take_all(levels[levels[:, 0] == level])
+            tables[level] = ctypes.addressof(held.table)
+        return tables

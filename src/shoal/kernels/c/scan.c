@@ -77,28 +77,36 @@ static void count_rows(const Table *table, uint32_t least, uint64_t figures[BAND
     }
 }
 
-/* Counts classes of fewer than `least` persons, and the others. Of schemes with more than `limit` persons in the first
- * only these are counted. A scheme with more combinations than there are slots is left out, as `done` tells. `figures`
- * and `marginals` hold zeros. */
-API void shoal_scan(const Table *table, const uint8_t *schemes, int64_t count, uint32_t least, uint64_t limit, uint8_t *done,
+/* Counts the classes of a scheme; returns whether there was a slot for each combination. */
+static int count_scheme(const Table *table, const uint8_t *levels, uint32_t least, uint64_t limit, uint64_t figures[BANDS][FIGURES],
+                        uint32_t *marginals)
+{
+    Radix radix;
+    if (!radix_of(table, levels, &radix)) return 0;
+    const uint64_t combinations = (uint64_t)radix.first * radix.second;
+    fill(table, levels, &radix);
+    const uint64_t small = persons_in_small(table, combinations, least);
+    if (small > limit) {
+        figures[SMALL][PERSONS] = small;
+        clear(table, combinations);
+        return 1;
+    }
+    spread(table, levels, least, marginals);
+    if (table->records == table->persons && is_dense(table, combinations)) count_slots(table, combinations, least, figures);
+    else count_rows(table, least, figures);
+    return 1;
+}
+
+/* Counts classes of fewer than `least` persons, and the others; `tables`: the rows for each level of the first column. Of
+ * schemes with more than `limit` persons in the first only these are counted. A scheme with more combinations than there
+ * are slots is left out, as `done` tells. `figures` and `marginals` hold zeros. */
+API void shoal_scan(const Table *const *tables, const uint8_t *schemes, int64_t count, uint32_t least, uint64_t limit, uint8_t *done,
                     uint64_t *figures, uint32_t *marginals)
 {
     for (int64_t scheme = 0; scheme < count; scheme++) {
-        const uint8_t *levels = schemes + scheme * table->columns;
+        const Table *table = tables[*schemes];
         uint64_t(*mine)[FIGURES] = (uint64_t(*)[FIGURES])(figures + scheme * BANDS * FIGURES);
-        Radix radix;
-        done[scheme] = (uint8_t)radix_of(table, levels, &radix);
-        if (!done[scheme]) continue;
-        const uint64_t combinations = (uint64_t)radix.first * radix.second;
-        fill(table, levels, &radix);
-        const uint64_t small = persons_in_small(table, combinations, least);
-        if (small > limit) {
-            mine[SMALL][PERSONS] = small;
-            clear(table, combinations);
-            continue;
-        }
-        spread(table, levels, least, marginals + scheme * table->width);
-        if (table->records == table->persons && is_dense(table, combinations)) count_slots(table, combinations, least, mine);
-        else count_rows(table, least, mine);
+        done[scheme] = (uint8_t)count_scheme(table, schemes, least, limit, mine, marginals + scheme * table->width);
+        schemes += table->columns;
     }
 }

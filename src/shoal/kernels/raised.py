@@ -1,0 +1,117 @@
+"""Rows that are raised to levels: the node of each row on each level of its columns, found when somebody asks."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.kernels.lattice import Lattice
+from shoal.kernels.ordering import order
+from shoal.kernels.packing import packed
+from shoal.kernels.translation import Codes, narrowest, translate
+
+Numbers = NDArray[np.uint32]
+_WORTH_IT = 3 / 4  # of the rows: if more are left when the first column gets coarser, all are kept
+
+
+@dataclass(frozen=True, eq=False)
+class Raised:
+    """Rows with so many ``persons`` and ``records`` each. ``find``: finds their nodes on a level of a column.
+
+    >>> import numpy as np
+    >>> lattice, ones = Lattice(((np.array([0, 0, 1], np.uint32),), ()), ((3, 2), (2,))), np.ones(3, np.uint32)
+    >>> rows = Raised.of(lattice, [np.array([0, 2, 1], np.uint8), np.zeros(3, np.uint8)], ones, ones)
+    >>> rows.nodes(0, 1).tolist()
+    [0, 1, 0]
+    >>> coarser = rows.rolled(1)
+    >>> coarser.nodes(0, 1).tolist(), coarser.persons.tolist()
+    ([0, 1], [2, 1])
+    """
+
+    lattice: Lattice
+    persons: Numbers
+    records: Numbers
+    find: Callable[[int, int], Codes]
+    _found: dict[tuple[int, int], Codes] = field(default_factory=dict)
+    _rolled: dict[int, "Raised"] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        lattice: Lattice,
+        codes: Sequence[Codes],
+        persons: Numbers,
+        records: Numbers,
+        places: Sequence[NDArray[np.integer[Any]]] | None = None,
+    ) -> "Raised":
+        """Take rows of codes: code c of column j is node ``places[j][c]`` on its lowest level, or node c."""
+
+        def find(column: int, level: int) -> Codes:
+            sizes = lattice.sizes[column]
+            up = np.arange(sizes[0]) if places is None else places[column]
+            for step in lattice.steps[column][:level]:
+                up = step[up]
+            nodes = np.empty(len(persons), narrowest(sizes[level]))
+            translate(codes[column], up, nodes)
+            return nodes
+
+        return cls(lattice, persons, records, find)
+
+    def __len__(self) -> int:
+        return len(self.persons)
+
+    def nodes(self, column: int, level: int) -> Codes:
+        """Return the nodes of all rows on a level: always the same array, whichever thread asks first."""
+        if self.lattice.sizes[column][level] == 1:
+            return self._zeros
+        found = self._found.get((column, level))
+        return self._found.setdefault((column, level), self.find(column, level)) if found is None else found
+
+    @cached_property
+    def _zeros(self) -> Codes:
+        """The nodes on a level that has only one."""
+        return np.zeros(len(self), np.uint8)
+
+    def rolled(self, level: int) -> "Raised":
+        """Return fewer rows for schemes that have the first column on a level: those that are alike there as one.
+
+        Where hardly any are alike, these are all rows as they are.
+        """
+        if level and level not in self._rolled:
+            self._rolled.setdefault(level, self._roll(level))
+        return self._rolled[level] if level else self
+
+    def _roll(self, level: int) -> "Raised":
+        ordered, other = self._neighbours
+        first = self.nodes(0, level)[ordered]
+        new = other | np.concatenate([[True], first[1:] != first[:-1]])
+        begin = np.flatnonzero(new)
+        if len(begin) > _WORTH_IT * len(self):
+            return self
+        chosen = ordered[begin]
+        persons = np.add.reduceat(self.persons[ordered], begin, dtype=np.uint32)
+        is_same = self.records is self.persons
+        records = persons if is_same else np.add.reduceat(self.records[ordered], begin, dtype=np.uint32)
+        return Raised(self.lattice, persons, records, lambda column, level: self.nodes(column, level)[chosen])
+
+    @cached_property
+    def _neighbours(self) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        """An order in which rows that differ in the first column only are neighbours, and its nodes ascend.
+
+        Also which rows differ from the one before in other columns.
+        """
+        sizes = [held[0] for held in self.lattice.sizes]
+        lowest = [self.nodes(column, 0) for column in range(len(sizes))]
+        keys = [*packed(lowest[1:], sizes[1:]), *packed(lowest[:1], sizes[:1])]
+        ordered = np.arange(len(self))
+        for key in reversed(keys):
+            ordered = ordered[order(key[ordered])]
+        other = np.zeros(len(self), bool)
+        other[:1] = True
+        for key in keys[:-1]:
+            held = key[ordered]
+            other[1:] |= held[1:] != held[:-1]
+        return ordered, other
