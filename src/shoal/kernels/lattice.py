@@ -78,7 +78,13 @@ class Lattice:
 
     def levels(self, schemes: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the level of each column in each of some schemes."""
-        return np.stack(np.unravel_index(schemes, self.shape), axis=-1)
+        levels: NDArray[np.int64] = schemes[:, None] // self._strides % np.array(self.shape)
+        return levels
+
+    @cached_property
+    def _strides(self) -> NDArray[np.int64]:
+        """By how much the number of a scheme grows with the level of each column."""
+        return np.cumprod([1, *self.shape[:0:-1]])[::-1]
 
     def rows(
         self,

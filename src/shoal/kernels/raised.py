@@ -103,15 +103,15 @@ class Raised:
 
         Also which rows differ from the one before in other columns.
         """
-        sizes = [held[0] for held in self.lattice.sizes]
-        lowest = [self.nodes(column, 0) for column in range(len(sizes))]
-        keys = [*packed(lowest[1:], sizes[1:]), *packed(lowest[:1], sizes[:1])]
-        ordered = np.arange(len(self))
-        for key in reversed(keys):
+        columns = [*range(1, len(self.lattice.sizes)), 0]
+        sizes = [self.lattice.sizes[column][0] for column in columns]
+        keys = packed([self.nodes(column, 0) for column in columns], sizes)
+        ordered = order(keys[-1]).astype(np.intp)
+        for key in keys[-2::-1]:
             ordered = ordered[order(key[ordered])]
         other = np.zeros(len(self), bool)
         other[:1] = True
-        for key in keys[:-1]:
+        for key in (*keys[:-1], keys[-1] // np.uint64(sizes[-1])):
             held = key[ordered]
             other[1:] |= held[1:] != held[:-1]
         return ordered, other

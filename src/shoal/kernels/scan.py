@@ -60,11 +60,31 @@ class _Told:
             self.codes[column, level] = address(self.rows.nodes(column, level))
             self.nodes[column, level] = size
 
-    def take_all(self, levels: NDArray[np.uint8]) -> None:
-        """Tell where the nodes are that schemes have."""
-        new = np.argwhere(self.nodes[np.arange(levels.shape[1]), levels] == 0)
-        for column, level in {(column, int(levels[scheme, column])) for scheme, column in new.tolist()}:
-            self.take(column, level)
+
+class _ByLevel:
+    """What the core is told for schemes with each level of the first column; ``tell``: tells it for one of these."""
+
+    def __init__(self, lattice: Lattice, tell: Callable[[int], _Told]) -> None:
+        self._tell = tell
+        self._told: dict[int, _Told] = {}
+        self._tables = np.zeros(lattice.shape[0], np.uintp)
+        self._taken = np.zeros((lattice.shape[0], len(lattice.shape), max(lattice.shape)), bool)
+
+    def tables(self, levels: NDArray[np.uint8]) -> NDArray[np.uintp]:
+        """Return where the core finds the rows, and their nodes on all levels that schemes have."""
+        asked = levels[:, :1], np.arange(levels.shape[1]), levels
+        schemes, columns = np.nonzero(~self._taken[asked])
+        new = zip(levels[schemes, 0].tolist(), columns.tolist(), levels[schemes, columns].tolist(), strict=True)
+        for first, column, level in set(new):
+            self._take(first, column, level)
+        self._taken[asked] = True
+        return self._tables
+
+    def _take(self, first: int, column: int, level: int) -> None:
+        if first not in self._told:
+            self._told[first] = self._tell(first)
+            self._tables[first] = ctypes.addressof(self._told[first].table)
+        self._told[first].take(column, level)
 
 
 @dataclass(eq=False)
@@ -89,6 +109,7 @@ class Scan:
     records: NDArray[np.int64]
     make: Callable[[], Walk | WideWalk]
     _shared: list[Raised] = field(default_factory=list)
+    _is_busy: bool = False  # whether so much is counted that it is worth while to put rows together
 
     @cached_property
     def walk(self) -> Walk | WideWalk:
@@ -111,7 +132,8 @@ class Scan:
         levels, done = levels_of(self.lattice, schemes), np.zeros(len(schemes), np.uint8)
         figures = np.zeros((len(schemes), 2, len(FIGURES)), np.uint64)
         marginals = np.zeros((len(schemes), 1, self.lattice.width), np.uint32)
-        tables = self._tables(levels)
+        self._is_busy |= len(schemes) >= _MANY
+        tables = (self._rolled if self._is_busy else self._all).tables(levels)
         asked = (address(tables), address(levels), len(schemes), least, limit)
         native.shoal_scan(*asked, *(address(array) for array in (done, figures, marginals)))
         left = np.flatnonzero(done == 0)
@@ -159,24 +181,16 @@ class Scan:
         return _Told(self._rows, self._room)
 
     @cached_property
-    def _told_rolled(self) -> dict[int, _Told]:
-        """What is told of fewer rows, by the level of the first column."""
-        return {}
+    def _all(self) -> _ByLevel:
+        """All rows, for every level."""
+        return _ByLevel(self.lattice, lambda _: self._told)
 
-    def _tables(self, levels: NDArray[np.uint8]) -> NDArray[np.uintp]:
-        """Return what the core is told for schemes with each level of the first column.
+    @cached_property
+    def _rolled(self) -> _ByLevel:
+        """Rows that are alike put together."""
 
-        For many schemes it is worth while to put rows together that are alike on such a level.
-        """
-        told = dict.fromkeys(np.unique(levels[:, 0]).tolist(), self._told)
-        if len(levels) >= _MANY or self._told_rolled:
-            for level in told:
-                if level not in self._told_rolled:
-                    rows = self._rows.rolled(level)
-                    self._told_rolled[level] = self._told if rows is self._rows else _Told(rows, self._room)
-                told[level] = self._told_rolled[level]
-        tables = np.zeros(self.lattice.shape[0], np.uintp)
-        for level, held in told.items():
-            held.take_all(levels[levels[:, 0] == level])
-            tables[level] = ctypes.addressof(held.table)
-        return tables
+        def tell(level: int) -> _Told:
+            rows = self._rows.rolled(level)
+            return self._told if rows is self._rows else _Told(rows, self._room)
+
+        return _ByLevel(self.lattice, tell)

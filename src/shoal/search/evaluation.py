@@ -66,7 +66,8 @@ def by_bands(lattice: Lattice, found: Tallies) -> list[Counted]:
     levels = lattice.levels(found.schemes)
     lost = np.cumsum(found.figures, axis=1).astype(np.int64)
     whole = lost[:, -1]
-    nodes = np.cumsum(found.marginals, axis=1, dtype=np.uint32)
+    is_one = found.marginals.shape[1] == 1
+    nodes = found.marginals if is_one else np.cumsum(found.marginals, axis=1, dtype=np.uint32)
     return [
         Counted(
             found.schemes,

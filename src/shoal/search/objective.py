@@ -75,12 +75,13 @@ class LevelObjective:
         return [self.quality.pricing(rungs) for rungs in self.rungs]
 
     @cached_property
-    def base(self) -> list[Floats]:
-        """What each column costs on each of its levels if nothing is suppressed."""
-        return [
-            pricing(np.arange(len(rungs.records)), np.zeros(rungs.records.shape, np.int64))
-            for pricing, rungs in zip(self._pricings, self.rungs, strict=True)
-        ]
+    def base(self) -> Floats:
+        """What each column costs on each of its levels if nothing is suppressed; infinite where it has no more."""
+        base = np.full((len(self.rungs), max(len(rungs.records) for rungs in self.rungs)), np.inf)
+        for costs, pricing, rungs in zip(base, self._pricings, self.rungs, strict=True):
+            levels = np.arange(len(rungs.records))
+            costs[: len(levels)] = pricing(levels, np.zeros(rungs.records.shape, np.int64))
+        return base
 
     @cached_property
     def steady(self) -> bool:
@@ -88,19 +89,19 @@ class LevelObjective:
         return all(self.quality.steady(rungs) for rungs in self.rungs)
 
     @cached_property
-    def _cheapest_below(self) -> list[Floats]:
+    def _cheapest_below(self) -> Floats:
         """What each column costs at least on a level or a finer one: a label may say more than the one above it."""
-        return [np.minimum.accumulate(base) for base in self.base]
+        return np.minimum.accumulate(self.base, axis=1)
 
     @cached_property
-    def _cheapest_above(self) -> list[Floats]:
-        return [np.minimum.accumulate(base[::-1])[::-1] for base in self.base]
+    def _cheapest_above(self) -> Floats:
+        return np.minimum.accumulate(self.base[:, ::-1], axis=1)[:, ::-1]
 
     def sums(self) -> Floats:
         """Return what the columns of every scheme add up to if nothing is suppressed: the price only grows with it."""
         sums = np.zeros(1)
-        for base, weight in zip(reversed(self.base), reversed(self.weights), strict=True):
-            sums = np.add.outer(self.quality.summands(base) * weight, sums).ravel()
+        for base, rungs, weight in zip(self.base[::-1], reversed(self.rungs), self.weights[::-1], strict=True):
+            sums = np.add.outer(self.quality.summands(base[: len(rungs.records)]) * weight, sums).ravel()
         return sums
 
     def whole(self, sums: Floats) -> Floats:
@@ -119,7 +120,7 @@ class LevelObjective:
         """Return the same for each scheme and all that are coarser."""
         return self._floors(self._cheapest_above, levels, extra)
 
-    def _floors(self, costs: Sequence[Floats], levels: Ints, extra: Floats | None) -> Floats:
+    def _floors(self, costs: Floats, levels: Ints, extra: Floats | None) -> Floats:
         prices = _chosen(costs, levels)
         return self.quality.combined(prices if extra is None else prices + extra, self.weights)
 
@@ -135,9 +136,9 @@ class LevelObjective:
         )
 
 
-def _chosen(costs: Sequence[Floats], levels: Ints) -> Floats:
+def _chosen(costs: Floats, levels: Ints) -> Floats:
     """Return what the columns of schemes cost."""
-    return np.stack([cost[levels[:, column]] for column, cost in enumerate(costs)], axis=-1)
+    return costs[np.arange(len(costs)), levels]
 
 
 class Boundless:
