@@ -173,8 +173,9 @@ def _made(case: Case, treatment: Treatment, progress: Hook) -> Release:
     before = original(case, treatment.scheme, made)
     progress(Progress("verifying the release", 0))
     found = verified(made.table, before, case.asked)
-    names = dict.fromkeys([case.policy.search.quality, *_MEASURES])
-    quality = {name: QUALITIES[name]().measure(recoding) for name in names}
+    sought = case.quality
+    asked = {sought.name: sought, **{name: QUALITIES[name]() for name in _MEASURES if name != sought.name}}
+    quality = {name: one.measure(recoding.beside(case.table, one.beside)) for name, one in asked.items()}
     told = public(case, treatment, recoding, made, (quality, found))
     return Release(
         table=made.table,

@@ -466,3 +466,21 @@ def test_where_suppressing_costs_less_than_keeping(seed):
     assert (found is None) == (not prices)
     if found is not None:
         assert prices[found.scheme][0] == pytest.approx(min(price for price, _ in prices.values()), abs=1e-12)
+
+
+@pytest.mark.parametrize("limit", [0, 4])
+@pytest.mark.parametrize("name", sorted(QUALITIES))
+def test_every_measure_can_be_sought(name, limit):
+    """What is found costs no more, by the measure itself, than any other scheme."""
+    seeded = np.random.default_rng(7)
+    age = seeded.integers(30, 50, 60)
+    columns = {"age": age.tolist(), "sex": seeded.choice(list("fm"), 60).tolist(), "dx": (age > 41).tolist()}
+    table = shoal.read(columns).assign(quasi=["age", "sex"], sensitive="dx")
+    ladders = bind_all({"age": {"kind": "interval", "widths": [5, 10]}, "sex": {"kind": "suppression"}}, table)
+    given_to = {"target": "dx"} if name == "classification-metric" else {}
+    space, quality = Space.of(table, ["age", "sex"], ladders), QUALITIES[name](**given_to)
+    goal = Goal(space, Gatherer(table), (MODELS["k-anonymity"](k=3),), quality, limit)
+    plain = goal.plain.counted(np.arange(len(space)))
+    best = goal.optimum().best
+    assert best.suppressed == plain.suppressed[best.scheme] <= limit
+    assert plain.prices[best.scheme] == pytest.approx(plain.prices[plain.suppressed <= limit].min(), rel=1e-9)

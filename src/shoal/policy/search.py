@@ -8,6 +8,7 @@ from shoal.qualities.quality import QUALITIES
 from shoal.validation import Checked, Share, one_of
 
 DEFAULT_BALANCE = 0.5
+_TARGETED = "classification-metric"
 
 
 def _known_qualities(schema: dict[str, Any]) -> None:
@@ -26,6 +27,9 @@ class Search(Checked):
     balance: Share = Field(
         default=DEFAULT_BALANCE,
         description="between generalising, cheaper from 0.5 to 1, and suppressing, from 0.5 to 0; of loss",
+    )
+    target: str | None = Field(
+        default=None, description="the column that a classifier is to predict; of classification-metric"
     )
     recoding: Literal["global", "local", "mondrian", "subsets", "suppression"] = Field(
         default="global",
@@ -71,6 +75,8 @@ class Search(Checked):
             raise ValueError(f"the levels of column '{reversed_[0]}' are reversed: give the lowest first")
         if self.balance != DEFAULT_BALANCE and self.quality != "loss":
             raise ValueError('balance is for quality = "loss"')
+        if (self.target is not None) != (self.quality == _TARGETED):
+            raise ValueError(f'quality = "{_TARGETED}" and target, the column to predict, go together')
         if self.recoding != "mondrian" and not self.strict:
             raise ValueError('strict = false is for recoding = "mondrian"')
         if self.recoding != "mondrian" and self.cuts == "anywhere":

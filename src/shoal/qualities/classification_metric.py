@@ -35,6 +35,11 @@ class ClassificationMetric(Quality):
 
     target: str | None = Field(default=None, description="the column that a classifier is to predict")
 
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """The target."""
+        return () if self.target is None else (self.target,)
+
     def measured(self, recoding: Recoding) -> Measured:
         """Count the records."""
         if self.target is None:

@@ -85,6 +85,11 @@ class Quality(Checked):
     of_counts: ClassVar[bool] = True  # whether it reads nothing but counts of values and classes
     costs_all: ClassVar[bool] = True  # whether a table in which everything is suppressed costs 1
 
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """The columns that it looks at beside the quasi-identifiers."""
+        return ()
+
     def measure(self, recoding: Recoding) -> Measured:
         """Measure what a transformation cost."""
         if self.matched and not recoding.matched:

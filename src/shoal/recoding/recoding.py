@@ -1,6 +1,6 @@
 """The recoding: for every record, what it was and what it shows now. Qualities and attacks read nothing else."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -225,6 +225,33 @@ class Recoding:
         made = cls.of_scheme(table, hierarchies, scheme, suppressed[first], rows)
         return replace(made, known_sizes=None)
 
+    def beside(self, table: Table, names: Sequence[str]) -> "Recoding":
+        """Add columns of the table that are released as they are: rows that differ in these are told apart.
+
+        The rows are all the distinct ones that the table has under the quasi-identifiers, in their order.
+
+        >>> import shoal
+        >>> from shoal.hierarchy.spec import bind_all
+        >>> table = shoal.read({"sex": list("ffm"), "dx": ["flu", "none", "flu"]})
+        >>> ladders = bind_all({"sex": {"kind": "suppression"}}, table)
+        >>> Recoding.of_scheme(table, ladders, {"sex": 1}).beside(table, ["dx"])["dx"].matched.tolist()
+        [0, 1, 0]
+        """
+        more = [name for name in names if name not in self]
+        if not more:
+            return self
+        rows = table.distinct((*self.quasi, *more))
+        new = np.zeros(len(rows), bool)
+        for codes in rows.codes[: len(self.quasi)]:
+            new[1:] |= codes[1:] != codes[:-1]
+        of_row = np.cumsum(new)
+        ours = [replace(column.rows(of_row), counts=rows.counts) for column in self.columns]
+        theirs = [
+            _as_it_is(Domain.of(table[name]), codes, rows.counts)
+            for name, codes in zip(more, rows.codes[len(self.quasi) :], strict=True)
+        ]
+        return replace(self, columns=(*ours, *theirs), counts=rows.counts, suppressed=self.suppressed[of_row])
+
     def __getitem__(self, name: str) -> Recoded:
         if name not in self._places:
             raise RecodingError(f"Column '{name}' is not compared.", hint="It must be in both tables.")
@@ -292,6 +319,11 @@ class Recoding:
         of_row = np.full(len(self.counts), len(groups), np.uint32)
         of_row[kept] = groups.ids
         return Crowds(of_row, summed(groups.ids, self.counts[kept], len(groups)))
+
+
+def _as_it_is(domain: Domain, codes: Codes, counts: Ints) -> Recoded:
+    nodes = Nodes.of(domain, [Node.everything(domain)])
+    return Recoded(nodes, codes, codes, codes, len(nodes), summed(codes, counts, domain.codes), counts)
 
 
 def _on_level(domain: Domain, level: int, codes: Codes, counts: Ints, hidden: NDArray[np.bool_]) -> Recoded:

@@ -21,8 +21,9 @@ from shoal.models.exact import exact
 from shoal.models.model import Model, Need
 from shoal.policy.policy import Policy
 from shoal.population import Population
+from shoal.qualities.classification_metric import ClassificationMetric
 from shoal.qualities.loss import Loss
-from shoal.qualities.quality import QUALITIES
+from shoal.qualities.quality import QUALITIES, Quality
 from shoal.release.pseudonyms import key_of
 from shoal.release.sampling import sampled
 from shoal.release.shifted import shifted
@@ -125,9 +126,20 @@ class Case:
         """Return what is sought if so many persons may be left out."""
         for model in models:
             self._check_columns(model)
+        return Goal(self.space, self.gatherer, models, self.quality, limit, self.policy.search.weights, threads)
+
+    @property
+    def quality(self) -> Quality:
+        """The measure that is to be best."""
         how = self.policy.search
-        quality = Loss(balance=how.balance) if how.quality == Loss.name else QUALITIES[how.quality]()
-        return Goal(self.space, self.gatherer, models, quality, limit, how.weights, threads)
+        chosen: dict[str, dict[str, Any]] = {
+            Loss.name: {"balance": how.balance},
+            ClassificationMetric.name: {"target": how.target},
+        }
+        quality = QUALITIES[how.quality](**chosen.get(how.quality, {}))
+        for name in quality.beside:
+            self.table[name]  # raises if there is none
+        return quality
 
     def _check_columns(self, model: Model) -> None:
         named = getattr(model, "column", None)

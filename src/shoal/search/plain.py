@@ -85,7 +85,8 @@ class Plain:
     def _price(self, scheme: int, judged: Judged) -> float:
         if judged.persons > self.limit:
             return np.inf
-        measured = self.quality.measure(self.recoding(scheme, judged.suppressed))
+        recoding = self.recoding(scheme, judged.suppressed).beside(self.space.table, self.quality.beside)
+        measured = self.quality.measure(recoding)
         return np.inf if measured.total is None else measured.total.cost
 
     def recoding(self, scheme: int, suppressed: Mask) -> Recoding:

@@ -16,7 +16,7 @@ _PUBLIC = (
     *("shoal", "records", "classes", "recoding", "refined", "scheme", "heights", "representatives", "pseudonyms"),
     *("truthful", "verified", "columns"),
 )
-_SEARCH = ("recoding", "suppression", "quality", "balance", "outliers", "refine", "strict", "cuts", "sample")
+_SEARCH = ("recoding", "suppression", "quality", "target", "balance", "outliers", "refine", "strict", "cuts", "sample")
 
 
 def reproduction(found: Findings, audience: Audience) -> Section:
