@@ -4,6 +4,7 @@ Then the levels alone say what a scheme costs, so all prices are known beforehan
 schemes hold. One that fails has a row with too little company, and that row rules out most of the others that fail.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,34 +12,40 @@ import numpy as np
 from shoal.kernels.witness import Witnesses
 from shoal.progress import Progress
 from shoal.recoding.nodes import Floats
-from shoal.search.evaluation import BySize
-from shoal.search.objective import LevelObjective
 from shoal.search.optimum import CLOSE, Contest, Outcome, Places, Searching, so_far
 
 
 @dataclass(eq=False)
 class Cheapest(Searching):
-    """Looks for schemes all of whose classes are large enough: levels tell what they cost."""
+    """Looks for schemes all of whose classes are large enough.
+
+    ``witnesses``: these take for prices what the columns of schemes add up to; ``whole``: tells what that costs.
+    """
+
+    witnesses: Witnesses
+    whole: Callable[[Floats], Floats]
 
     def _found(self, contest: Contest) -> Outcome:
-        judge = self.evaluators[0]
-        if not isinstance(judge, BySize) or not isinstance(self.objective, LevelObjective):
-            raise TypeError("levels do not tell what schemes cost, or sizes of classes whether they will do")
-        sums, held, best = self.objective.sums(), list[int](), np.inf
-        witnesses = Witnesses(judge.scan, sums, judge.size)
+        witnesses, held, best = self.witnesses, list[int](), np.inf
         try:
-            self.progress(Progress(so_far(best), 0, len(self.space)))
+            self._tell(best)
             for scheme in witnesses.holding(2 * CLOSE):  # prices that are the same may have sums a little further apart
                 if scheme is not None:
                     held.append(scheme)
-                    best = min(best, float(self.objective.whole(sums[scheme])))
-                self.progress(Progress(so_far(best), witnesses.decided, len(self.space)))
+                    best = min(best, float(self._prices([scheme])[0]))
+                self._tell(best)
         finally:  # who stops it is told what was found until then
-            found = np.array(sorted(held), np.intp)
-            self._enter_cheapest(contest, found, self.objective.whole(sums[found]))
+            self._enter_cheapest(contest, np.array(sorted(held), np.intp))
         return Outcome(contest.best(), witnesses.looked_at, len(self.space))
 
-    def _enter_cheapest(self, contest: Contest, held: Places, prices: Floats) -> None:
+    def _tell(self, best: float) -> None:
+        self.progress(Progress(so_far(best), self.witnesses.decided, len(self.space)))
+
+    def _prices(self, schemes: Places | list[int]) -> Floats:
+        return self.whole(self.witnesses.prices[schemes])
+
+    def _enter_cheapest(self, contest: Contest, held: Places) -> None:
         if len(held):
+            prices = self._prices(held)
             least = prices.min()
             self._entered(contest, held[prices <= least + CLOSE * abs(least)])

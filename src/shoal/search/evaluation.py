@@ -191,12 +191,10 @@ class ByValues:
 
     def _left(self, listing: Listing, kept: NDArray[np.bool_]) -> Counted:
         """Count what is left of each scheme."""
-        number, levels = len(listing.schemes), self.walk.lattice.levels(listing.schemes)
+        levels = self.walk.lattice.levels(listing.schemes)
         sizes, records = listing.sizes.astype(np.int64), listing.records.astype(np.int64)
-        large, persons, left, squares = (
-            _summed(listing.of_class, part, number)
-            for part in (sizes * (sizes >= self.size), sizes * kept, records * kept, records * records * kept)
-        )
+        parts = (kept, sizes * (sizes >= self.size), sizes * kept, records * kept, records * records * kept)
+        classes, large, persons, left, squares = _by_scheme(listing, parts)
         everybody, all_records = (int(self.walk.rows[part].sum()) for part in ("persons", "records"))
         return Counted(
             listing.schemes,
@@ -204,7 +202,7 @@ class ByValues:
             everybody - large,
             everybody - persons,
             all_records - left,
-            np.bincount(listing.of_class[kept], minlength=number),
+            classes,
             squares.astype(np.uint64),
             self._whole(levels) - self._spreader.spread(listing, kept),
         )
@@ -257,5 +255,8 @@ def without_smallest(table: SizesModel, listing: Listing, kept: NDArray[np.bool_
     return spared
 
 
-def _summed(groups: Ints, numbers: Ints, number: int) -> Ints:
-    return np.bincount(groups, weights=numbers, minlength=number).astype(np.int64)
+def _by_scheme(listing: Listing, parts: Sequence[NDArray[np.integer | np.bool_]]) -> list[Ints]:
+    """Add numbers up that classes have; those of one scheme are neighbours."""
+    ends = np.searchsorted(listing.of_class, np.arange(len(listing.schemes) + 1))
+    sums = (np.concatenate([[0], np.cumsum(part, dtype=np.int64)])[ends] for part in parts)
+    return [np.diff(held) for held in sums]

@@ -180,14 +180,16 @@ class Goal:
 
         Of more schemes than ``most`` the best one is sought for so many ``seconds``, and a bound for all is proved.
         """
-        asked = (self.space, self.evaluators(), self.objective, self.limit, self.monotone, progress)
+        evaluators, objective = self.evaluators(), self.objective
+        asked = (self.space, evaluators, objective, self.limit, self.monotone, progress)
         if len(self.space) > most:
             return BestFirst(*asked, seconds).outcome()
-        return Cheapest(*asked).outcome() if self._levels_tell else Search(*asked).outcome()
+        if isinstance(objective, LevelObjective) and (witnesses := self._witnesses(objective, evaluators[0])):
+            return Cheapest(*asked, witnesses, objective.whole).outcome()
+        return Search(*asked).outcome()
 
-    @property
-    def _levels_tell(self) -> bool:
-        """Whether levels alone tell what a scheme costs that will do, and only the sizes of classes whether it will."""
-        if self.limit or not isinstance(self.objective, LevelObjective) or not isinstance(self.evaluator, BySize):
-            return False
-        return Witnesses.fit(self.evaluator.scan, self.size)
+    def _witnesses(self, objective: LevelObjective, judge: Evaluator) -> Witnesses | None:
+        """Return who finds the cheapest scheme, if sizes of classes tell whether one will do, and levels what it costs."""
+        if self.limit or not isinstance(judge, BySize) or not Witnesses.fit(judge.scan, judge.size):
+            return None
+        return Witnesses(judge.scan, objective.sums(), judge.size)
