@@ -189,7 +189,7 @@ class Goal:
         return Search(*asked).outcome()
 
     def _witnesses(self, objective: LevelObjective, judge: Evaluator) -> Witnesses | None:
-        """Return who finds the cheapest scheme, if sizes of classes tell whether one will do, and levels what it costs."""
+        """Return who finds the cheapest scheme where sizes of classes tell whether one will do, and levels its cost."""
         if self.limit or not isinstance(judge, BySize) or not Witnesses.fit(judge.scan, judge.size):
             return None
         return Witnesses(judge.scan, objective.sums(), judge.size)
