@@ -7,7 +7,7 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import ModelError, PolicyError, ReleaseError
+from shoal.errors import ModelError, PolicyError, ReleaseError, counted
 from shoal.models.k_anonymity import KAnonymity
 from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress, silent
@@ -142,12 +142,12 @@ def _impossible(case: Case, left_out: int, threads: int, progress: Hook) -> Rele
     goal = case.goal(case.models, everybody, threads)
     if goal.needed > everybody:
         return ReleaseError(
-            f"A class needs {goal.needed:,} persons, and the table has {everybody:,}.", hint="Ask for fewer."
+            f"A class needs {counted(goal.needed, 'person')}, and the table has {everybody:,}.", hint="Ask for fewer."
         )
     fine = None if case.policy.search.recoding == "global" else case.goal(case.models, case.limit, threads).optimum()
     if fine is not None and fine.best is not None:
         return ReleaseError(
-            f"This recoding leaves out {left_out:,} persons, and at most {case.limit:,} may be.",
+            f"This recoding leaves out {counted(left_out, 'person')}, and at most {case.limit:,} may be.",
             hint=f'Use recoding = "global", which leaves out {fine.best.suppressed:,}, or allow more to be left out.',
         )
     found = goal.optimum(progress).best
@@ -160,7 +160,7 @@ def _impossible(case: Case, left_out: int, threads: int, progress: Hook) -> Rele
     allowed = f"{case.policy.search.suppression:.4g} of the persons ({case.limit:,})"
     return ReleaseError(
         f"No scheme meets the requirements if at most {allowed} may be left out.",
-        hint=f"With {found.suppressed:,} persons left out ({share:.2%}) the best scheme does: allow "
+        hint=f"With {counted(found.suppressed, 'person')} left out ({share:.2%}) the best scheme does: allow "
         f"suppression = {enough:g}, ask for less, or give columns coarser hierarchies.",
     )
 

@@ -61,7 +61,8 @@ class ColumnError(ShoalError):
             else None
         )
         # The names are not listed: in a file without a header they are somebody's data.
-        hint = many or did_you_mean(name, available) or f"There are {counted(len(available), 'other column')}."
+        there = f"There {'is' if len(available) == 1 else 'are'} {counted(len(available), 'other column')}."
+        hint = many or did_you_mean(name, available) or there
         return cls(f"There is no column '{name}'.", hint=hint)
 
 
