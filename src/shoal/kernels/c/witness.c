@@ -33,61 +33,67 @@ static Part part_of(const Table *table, const Search *search, int32_t begin)
     return part;
 }
 
+/* Some rows, side by side, and the witness that they are compared with. */
+typedef struct {
+    const Table *table;
+    const Search *search;
+    int64_t witness, begin, size;
+} Compared;
+
 /* Adds `worth` for each row whose code is not that of the witness. */
-static void add_differing(const Table *table, int64_t at, int64_t witness, int64_t begin, int64_t size, uint8_t worth,
-                          uint8_t *restrict sums)
+static void add_differing(const Compared *rows, int64_t at, uint8_t worth, uint8_t *restrict sums)
 {
-    const uint8_t *restrict narrow = table->codes[at];
-    const uint16_t *restrict wide = table->codes[at];
-    const int64_t nodes = table->nodes[at];
+    const uint8_t *restrict narrow = rows->table->codes[at];
+    const uint16_t *restrict wide = rows->table->codes[at];
+    const int64_t nodes = rows->table->nodes[at], begin = rows->begin, size = rows->size;
     if (nodes == 1) return;
     if (is_narrow(nodes)) {
-        const uint8_t mine = narrow[witness];
+        const uint8_t mine = narrow[rows->witness];
         for (int64_t i = 0; i < size; i++) sums[i] = (uint8_t)(sums[i] + (narrow[begin + i] != mine ? worth : 0));
     } else {
-        const uint16_t mine = wide[witness];
+        const uint16_t mine = wide[rows->witness];
         for (int64_t i = 0; i < size; i++) sums[i] = (uint8_t)(sums[i] + (wide[begin + i] != mine ? worth : 0));
     }
 }
 
 /* Numbers the levels of a part at which rows meet the witness; `apart`: in how many columns they never do. Returns whether
  * there may be such columns. */
-static int meet(const Table *table, const Search *search, const Part *part, int64_t witness, int64_t begin, int64_t size,
-                 uint8_t *restrict sums, uint8_t *restrict apart)
+static int meet(const Compared *rows, const Part *part, uint8_t *restrict sums, uint8_t *restrict apart)
 {
+    const Table *table = rows->table;
     uint8_t worth = 1;
     int is_apart = 0;
-    memset(sums, 0, (size_t)size);
-    for (int32_t column = part->end; column-- > part->begin; worth = (uint8_t)(worth * search->levels[column])) {
-        const int64_t first = column * table->most, last = first + search->levels[column] - 1;
-        for (int64_t at = first; at < last; at++) add_differing(table, at, witness, begin, size, worth, sums);
-        add_differing(table, last, witness, begin, size, 1, apart);
+    memset(sums, 0, (size_t)rows->size);
+    for (int32_t column = part->end; column-- > part->begin; worth = (uint8_t)(worth * rows->search->levels[column])) {
+        const int64_t first = column * table->most, last = first + rows->search->levels[column] - 1;
+        for (int64_t at = first; at < last; at++) add_differing(rows, at, worth, sums);
+        add_differing(rows, last, 1, apart);
         is_apart |= table->nodes[last] > 1;
     }
     return is_apart;
 }
 
+/* The part that comes after; after the last one, the first. */
+static Part next_part(const Compared *rows, Part part)
+{
+    return part_of(rows->table, rows->search, part.end < rows->table->columns ? part.end : 0);
+}
+
 /* Numbers the schemes at which rows meet the witness, the first part last: so its levels lie side by side. Rows that never
  * do get a number that no scheme has. */
-static void number_schemes(const Table *table, const Search *search, int64_t witness, int64_t begin, int64_t size,
-                           uint16_t *restrict schemes)
+static void number_schemes(const Compared *rows, uint16_t *restrict schemes)
 {
-    uint8_t sums[BLOCK], apart[BLOCK]; /* there are no more than 64 columns */
-    const Part first = part_of(table, search, 0);
-    Part part = first;
-    int is_apart = 0, is_first = 1;
-    memset(apart, 0, (size_t)size);
-    do {
-        part = part.end < table->columns ? part_of(table, search, part.end) : first;
-        is_apart |= meet(table, search, &part, witness, begin, size, sums, apart);
-        if (is_first)
-            for (int64_t i = 0; i < size; i++) schemes[i] = sums[i];
-        else
-            for (int64_t i = 0; i < size; i++) schemes[i] = (uint16_t)(schemes[i] * (uint16_t)part.schemes + sums[i]);
-        is_first = 0;
-    } while (part.begin > 0);
+    uint8_t sums[BLOCK], apart[BLOCK] = {0}; /* there are no more than 64 columns */
+    Part part = next_part(rows, part_of(rows->table, rows->search, 0));
+    int is_apart = meet(rows, &part, sums, apart);
+    for (int64_t i = 0; i < rows->size; i++) schemes[i] = sums[i];
+    while (part.begin > 0) {
+        part = next_part(rows, part);
+        is_apart |= meet(rows, &part, sums, apart);
+        for (int64_t i = 0; i < rows->size; i++) schemes[i] = (uint16_t)(schemes[i] * (uint16_t)part.schemes + sums[i]);
+    }
     if (is_apart)
-        for (int64_t i = 0; i < size; i++) schemes[i] = apart[i] ? (uint16_t)search->schemes : schemes[i];
+        for (int64_t i = 0; i < rows->size; i++) schemes[i] = apart[i] ? (uint16_t)rows->search->schemes : schemes[i];
 }
 
 static inline uint32_t added(uint32_t a, uint32_t b) { return a + b; }
@@ -133,7 +139,7 @@ static void count_company(const Table *table, const Search *search, int64_t witn
     memset(persons, 0, (size_t)search->schemes * sizeof *persons);
     for (int64_t begin = 0; begin < table->count; begin += BLOCK) {
         const int64_t size = table->count - begin < BLOCK ? table->count - begin : BLOCK;
-        number_schemes(table, search, witness, begin, size, schemes);
+        number_schemes(&(Compared){table, search, witness, begin, size}, schemes);
         for (int64_t i = 0; i < size; i++) persons[schemes[i]] += table->persons[begin + i];
     }
     accumulate(persons, search, first.end, table->columns, first.schemes);
