@@ -59,6 +59,13 @@ def test_rows_of_any_width(columns):
     assert fewer.persons.sum() == fewer.records.sum() == 2000
 
 
+def test_the_same_array_whoever_asks():
+    """The core is told where it lies: so it must not be made anew."""
+    lattice, ones = Lattice((column(4, 2, 2)[0],), (column(4, 2, 2)[1],)), np.ones(4, np.uint32)
+    rows = Raised.of(lattice, [np.arange(4, dtype=np.uint8)], ones, ones)
+    assert all(rows.nodes(0, level) is rows.nodes(0, level) for level in range(3))
+
+
 def test_rows_that_are_not_alike_are_kept_as_they_are():
     lattice = Lattice((*[column(100, 10, 10)[0]] * 2,), (*[column(100, 10, 10)[1]] * 2,))
     nodes, ones = np.arange(100, dtype=np.uint8), np.ones(100, np.uint32)

@@ -1,5 +1,7 @@
 """Scans: schemes counted one by one are those that a walk counts."""
 
+import gc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -97,3 +99,19 @@ def test_no_rows_and_no_schemes_are_nothing(kernels):
         scan = scan_of(table)
         assert scan.tally(np.arange(2), 2, 4).figures.sum() == 0
         assert len(scan.tally(none, 2, 4).figures) == 0
+
+
+def test_what_the_core_was_told_the_place_of_is_kept():
+    """Even if rows find their nodes anew each time, as two threads at once may make them do."""
+    lattice = Lattice((column(300, 300)[0],) * 2, (column(300, 300)[1],) * 2)
+    seeded = np.random.default_rng(5)
+    nodes, ones = [seeded.integers(0, 300, 500).astype(np.uint32) for _ in range(2)], np.ones(500, np.int64)
+    table = (lattice, nodes, ones, ones)
+    scan, schemes = scan_of(table), np.arange(4)
+    with library.using("c"):
+        expected = scan.tally(schemes, 2, 500).marginals.tolist()
+        scan._shared[0]._found.clear()
+        gc.collect()
+        others = [np.full(500, 255, np.uint16) for _ in range(100)]
+        assert scan.tally(schemes, 2, 500).marginals.tolist() == expected
+    assert len(others) == 100

@@ -484,3 +484,37 @@ def test_every_measure_can_be_sought(name, limit):
     best = goal.optimum().best
     assert best.suppressed == plain.suppressed[best.scheme] <= limit
     assert plain.prices[best.scheme] == pytest.approx(plain.prices[plain.suppressed <= limit].min(), rel=1e-9)
+
+
+SAYS_MORE = {str(age): ["0-19" if age > 15 else str(age), "16-19" if age > 15 else "0-15"] for age in range(20)}
+ODD_LADDERS = {
+    "a star in the data": (["a0", "a1", "b0", "c0", "d0", "e0"], ["*"] * 4, {"kind": "prefix", "keep": [1]}, (0, 2)),
+    "a label that says more": (
+        list(range(16)),
+        list(range(16, 20)),
+        {"kind": "explicit", "values": SAYS_MORE, "check_labels": False},
+        (1, 3),
+    ),
+    "hidden below": (
+        ["a0", "a1", "b0", "c0"],
+        ["x", "x", "y"],
+        {"kind": "explicit", "values": {one: [one[0]] for one in ("a0", "a1", "b0", "c0")} | {"x": ["z"], "y": ["z"]}},
+        (0, 2),
+    ),
+}
+
+
+@pytest.mark.parametrize("ladder", ODD_LADDERS)
+@pytest.mark.parametrize("name", [name for name in QUALITIES if issubclass(QUALITIES[name], LevelQuality)])
+@pytest.mark.parametrize("limit", [3, 4, 10])
+def test_labels_that_say_more_than_finer_ones(ladder, name, limit):
+    """Then suppression adds less to a finer scheme than to a coarser one, and no bound may be made of it."""
+    common, rare, how, bounds = ODD_LADDERS[ladder]
+    values = [*(one for one in common for _ in range(5)), *rare]
+    table = shoal.read({"x": values, "sex": ["f"] * len(values)}).assign(quasi=["x", "sex"])
+    space = Space.of(table, ["x", "sex"], bind_all({"x": how, "sex": {"kind": "suppression"}}, table), {"x": bounds})
+    goal = Goal(space, Gatherer(table), (MODELS["k-anonymity"](k=5),), QUALITIES[name](), limit)
+    plain = goal.plain.counted(np.arange(len(space)))
+    for best in (goal.optimum().best, goal.optimum(most=0).best):
+        assert best.suppressed == plain.suppressed[best.scheme] <= limit
+        assert plain.prices[best.scheme] == pytest.approx(plain.prices[plain.suppressed <= limit].min(), abs=1e-12)

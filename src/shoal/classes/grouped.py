@@ -141,7 +141,7 @@ class Grouped:
 
 
 def _apart(rows: int) -> tuple[Ids, NDArray[np.intp]]:
-    """Return the same where nothing but quasi-identifiers was looked at, so that no two rows are equal."""
+    """Number rows that all differ, as they do where nothing but quasi-identifiers was looked at."""
     return np.arange(rows, dtype=np.uint32), np.arange(rows)
 
 

@@ -7,7 +7,7 @@ of the last column.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
 from typing import Any, TypeAlias
@@ -32,12 +32,18 @@ class Lattice:
     """The schemes of some columns. ``steps[j][l][node]``: the node on level l + 1 of a node of column j on level l.
 
     ``sizes[j][l]``: how many nodes there are. ``values``: how many sensitive values there are, 0 if none is looked at.
+    ``offsets``: where the nodes of each column begin, if those of all stand side by side; at the end, their number.
     Schemes are numbered; those that differ in the last column are neighbours.
     """
 
     steps: tuple[tuple[NDArray[np.uint32], ...], ...]
     sizes: tuple[tuple[int, ...], ...]
     values: int = 0
+    offsets: NDArray[np.int64] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        ends = np.cumsum([sizes[0] for sizes in self.sizes])
+        object.__setattr__(self, "offsets", np.concatenate([[0], ends]))  # now: threads share the place where it lies
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
@@ -65,11 +71,6 @@ class Lattice:
         """Whether a row is one key, and the core has room for the columns and levels."""
         few = len(self.sizes) <= MOST_COLUMNS and max(self.shape) <= MOST_LEVELS
         return sum(self.bits) <= MOST_BITS and few
-
-    @cached_property
-    def offsets(self) -> NDArray[np.int64]:
-        """Where the nodes of each column begin, if those of all stand side by side; at the end, their number."""
-        return np.concatenate([[0], np.cumsum([sizes[0] for sizes in self.sizes])])
 
     @property
     def width(self) -> int:

@@ -14,6 +14,7 @@ from shoal.kernels.packing import packed
 from shoal.kernels.translation import Codes, narrowest, translate
 
 Numbers = NDArray[np.uint32]
+_ONE = (-1, -1)  # stands for all levels that have only one node
 _WORTH_IT = 3 / 4  # of the rows: if more are left when the first column gets coarser, all are kept
 
 
@@ -65,15 +66,11 @@ class Raised:
 
     def nodes(self, column: int, level: int) -> Codes:
         """Return the nodes of all rows on a level: always the same array, whichever thread asks first."""
-        if self.lattice.sizes[column][level] == 1:
-            return self._zeros
-        found = self._found.get((column, level))
-        return self._found.setdefault((column, level), self.find(column, level)) if found is None else found
-
-    @cached_property
-    def _zeros(self) -> Codes:
-        """The nodes on a level that has only one."""
-        return np.zeros(len(self), np.uint8)
+        place = _ONE if self.lattice.sizes[column][level] == 1 else (column, level)
+        if place not in self._found:
+            nodes = np.zeros(len(self), np.uint8) if place == _ONE else self.find(column, level)
+            self._found.setdefault(place, nodes)
+        return self._found[place]
 
     def rolled(self, level: int) -> "Raised":
         """Return fewer rows for schemes that have the first column on a level: those that are alike there as one.

@@ -25,7 +25,7 @@ MOST_SLOTS = 1 << 21  # combinations that may be counted
 MOST_NODES = 1 << 16  # that a column may have
 MOST_LEVELS = 1 << 8
 MOST_CELLS = 1 << 28  # of all columns on all levels
-_MANY = 16  # schemes that are counted together
+_MANY = 16  # schemes to count from which on it is worth while to put rows together
 
 
 class _Table(ctypes.Structure):
@@ -49,6 +49,7 @@ class _Told:
         self.rows, self.codes, self.nodes = rows, np.zeros(shape, np.uintp), np.zeros(shape, np.int64)
         arrays: tuple[NDArray[Any], ...] = (self.codes, self.nodes, lattice.offsets, rows.persons, rows.records, *room)
         addresses = (address(array) for array in arrays)
+        self._held = [*arrays]  # what the core is told the place of must not go
         self.table = _Table(shape[0], len(rows), shape[1], lattice.width, *addresses, len(room[-1]))
 
     def take(self, column: int, level: int) -> None:
@@ -57,7 +58,8 @@ class _Told:
         if size > MOST_NODES:
             self.nodes[column, level] = -1
         elif not self.nodes[column, level]:
-            self.codes[column, level] = address(self.rows.nodes(column, level))
+            self._held.append(self.rows.nodes(column, level))
+            self.codes[column, level] = address(self._held[-1])
             self.nodes[column, level] = size
 
 
@@ -83,8 +85,8 @@ class _ByLevel:
     def _take(self, first: int, column: int, level: int) -> None:
         if first not in self._told:
             self._told[first] = self._tell(first)
-            self._tables[first] = ctypes.addressof(self._told[first].table)
         self._told[first].take(column, level)
+        self._tables[first] = ctypes.addressof(self._told[first].table)
 
 
 @dataclass(eq=False)
@@ -109,7 +111,7 @@ class Scan:
     records: NDArray[np.int64]
     make: Callable[[], Walk | WideWalk]
     _shared: list[Raised] = field(default_factory=list)
-    _is_busy: bool = False  # whether so much is counted that it is worth while to put rows together
+    _is_busy: bool = field(init=False, default=False)  # whether many schemes are counted
 
     @cached_property
     def walk(self) -> Walk | WideWalk:
@@ -132,7 +134,7 @@ class Scan:
         levels, done = levels_of(self.lattice, schemes), np.zeros(len(schemes), np.uint8)
         figures = np.zeros((len(schemes), 2, len(FIGURES)), np.uint64)
         marginals = np.zeros((len(schemes), 1, self.lattice.width), np.uint32)
-        self._is_busy |= len(schemes) >= _MANY
+        self._is_busy |= len(schemes) >= _MANY and self._cells * self.lattice.shape[0] <= MOST_CELLS
         tables = (self._rolled if self._is_busy else self._all).tables(levels)
         asked = (address(tables), address(levels), len(schemes), least, limit)
         native.shoal_scan(*asked, *(address(array) for array in (done, figures, marginals)))
@@ -145,8 +147,13 @@ class Scan:
     @cached_property
     def fits(self) -> bool:
         """Whether there is room for the nodes of all rows on all levels."""
-        few = len(self.persons) * sum(self.lattice.shape) <= MOST_CELLS and max(self.lattice.shape) <= MOST_LEVELS
+        few = self._cells <= MOST_CELLS and max(self.lattice.shape) <= MOST_LEVELS
         return few and max(int(self.persons.sum()), int(self.records.sum())) < (1 << 32) - 1  # one more is no number
+
+    @property
+    def _cells(self) -> int:
+        """How many nodes all rows have on all levels."""
+        return len(self.persons) * sum(self.lattice.shape)
 
     def on_all_levels(self) -> Any:
         """Return what the core is told, with the nodes of the rows on all levels."""

@@ -49,8 +49,8 @@ class Witnesses:
     """
 
     def __init__(self, scan: Scan, prices: NDArray[np.float64], least: int) -> None:
-        if least > MOST_LEAST:
-            raise ValueError(f"a witness has fewer than {MOST_LEAST} persons like it")
+        if not self.has_room(scan, least):
+            raise ValueError(f"there are too many schemes, or classes may need more than {MOST_LEAST} persons")
         self.scan = scan
         self.prices = np.ascontiguousarray(prices)
         self.least = least
@@ -59,12 +59,16 @@ class Witnesses:
         self._ceiling = np.inf  # a scheme that costs more is of no interest
 
     @staticmethod
+    def has_room(scan: Scan, least: int) -> bool:
+        """Tell whether schemes, nodes and persons are no more than can be counted."""
+        lattice = scan.lattice
+        narrow = len(lattice.shape) <= MOST_COLUMNS and max(sizes[0] for sizes in lattice.sizes) <= MOST_NODES
+        return lattice.schemes <= MOST_SCHEMES and narrow and least <= MOST_LEAST and scan.fits
+
+    @staticmethod
     def fit(scan: Scan, least: int) -> bool:
         """Tell whether there is room for it, and whether it pays: a witness takes a pass over all schemes."""
-        lattice = scan.lattice
-        few = lattice.schemes <= min(MOST_SCHEMES, SCHEMES_PER_ROW * len(scan.persons))
-        narrow = len(lattice.shape) <= MOST_COLUMNS and max(sizes[0] for sizes in lattice.sizes) <= MOST_NODES
-        return few and narrow and least <= MOST_LEAST and scan.fits
+        return Witnesses.has_room(scan, least) and scan.lattice.schemes <= SCHEMES_PER_ROW * len(scan.persons)
 
     @property
     def decided(self) -> int:

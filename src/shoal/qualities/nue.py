@@ -59,6 +59,13 @@ class NonUniformEntropy(LevelQuality):
 
         return prices
 
+    def steady(self, rungs: Rungs) -> bool:
+        """Tell whether the same values show nothing on all levels, but for the highest, on which nothing is shown."""
+        hidden, _ = rungs.spread(lambda nodes: nodes.lost.astype(np.float64))
+        shown = rungs.by_code(hidden) == 0
+        some = shown.any(axis=1)
+        return bool((np.diff(some.astype(np.int8)) <= 0).all() and (shown[some] == shown[:1]).all())
+
     def whole(self, sums: Floats, weight: float) -> Floats:  # noqa: ARG002 - what others divide by
         """Return the sum of the bits."""
         return sums

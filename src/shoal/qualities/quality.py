@@ -144,9 +144,9 @@ class LevelQuality(ColumnQuality):
         ``lost[i, node]`` records of each node of that level are suppressed.
         """
 
-    def steady(self, rungs: Rungs) -> bool:  # noqa: ARG002 - what others need
+    @abstractmethod
+    def steady(self, rungs: Rungs) -> bool:
         """Tell whether suppressing more records, or the same ones of a finer level, adds no less to the column."""
-        return True
 
     def combined(self, prices: Floats, weights: Floats) -> Floats:
         """Return what a table costs whose columns cost so much (along the last axis), and weigh so much."""
@@ -154,11 +154,14 @@ class LevelQuality(ColumnQuality):
         return self.whole(sums, float(weights.sum()))
 
     def summands(self, prices: Floats) -> Floats:
-        """Return what columns that cost so much add to the sum that tells what a table costs."""
+        """Return what columns that cost so much add to the sum that tells what a table costs; more, if that is more."""
         return prices
 
     def whole(self, sums: Floats, weight: float) -> Floats:
-        """Return what tables cost: the weighted mean of their columns; ``weight``: of all of these."""
+        """Return what tables cost: the weighted mean of their columns; ``weight``: of all of these.
+
+        A larger sum costs more, and sums that are nearly the same, in proportion to their size, cost nearly the same.
+        """
         return sums / weight
 
 
@@ -173,6 +176,12 @@ class CellQuality(LevelQuality):
         """Return the mean over the cells of a column."""
         cost = recoded.mean(self.cells(recoded.nodes))
         return Score.kept(1 - cost) if self.better is Better.MORE else Score.of_cost(cost)
+
+    def steady(self, rungs: Rungs) -> bool:
+        """Tell whether no value costs less on a level than on the one below: a label may say more than a finer one."""
+        costs, suppressed = rungs.spread(self.cells)
+        climbing = np.vstack([rungs.by_code(costs), np.full(np.count_nonzero(rungs.original), suppressed[0])])
+        return bool((np.diff(climbing, axis=0) >= 0).all())
 
     def pricing(self, rungs: Rungs) -> Pricing:
         """Add up what the nodes cost, and what suppressed records cost more."""

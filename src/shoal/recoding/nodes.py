@@ -199,14 +199,18 @@ class Nodes(ABC):
 
     @staticmethod
     def by_number(domain: Domain, hierarchy: Hierarchy, levels: Sequence[int]) -> tuple["Nodes", list[Ints]]:
-        """Return the nodes of some levels, and for each level where those are that the hierarchy numbers."""
+        """Return the nodes of some levels, and for each level where those are that the hierarchy numbers.
+
+        On the lowest level, where each code is a node of its own: −1 for leaves that no code has.
+        """
         nodes, found, begin = _OnLevels(domain, hierarchy, levels), list[Ints](), domain.codes
         for level in levels:
             labels = hierarchy.levels[level].labels
-            of_number = np.arange(begin, begin + len(labels))
-            if level == 0:  # there are the single codes
+            if level == 0:
+                of_number = np.full(len(labels), -1)
                 of_number[hierarchy.nodes(0)] = np.arange(domain.codes)
             else:
+                of_number = np.arange(begin, begin + len(labels))
                 begin += len(labels)
             if SUPPRESSED in labels:
                 of_number[labels.index(SUPPRESSED)] = len(nodes) - 1

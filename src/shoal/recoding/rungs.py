@@ -36,6 +36,20 @@ class Rungs:
             records[place, : len(held)] = counts[held]
         return cls(domain, low, numbers, records, original, int(original.sum()))
 
+    def by_code(self, numbers: Floats) -> Floats:
+        """Return for each level what the node has that every code is in, of codes that records have.
+
+        ``numbers[l, i]``: what node i of the l-th level has.
+        """
+        hierarchy = self.domain.hierarchy
+        assert hierarchy is not None  # noqa: S101 - as in ``of``
+        occurring, found = np.flatnonzero(self.original), list[Floats]()
+        for place, held in enumerate(self.numbers):
+            of_number = np.zeros(len(hierarchy.levels[self.low + place]))
+            of_number[held] = numbers[place, : len(held)]
+            found.append(of_number[hierarchy.nodes(self.low + place)[occurring]])
+        return np.array(found)
+
     def spread(self, costs: Callable[[Nodes], Floats]) -> tuple[Floats, Floats]:
         """Return what is known by node of a release: for each node on each level, and for a suppressed record."""
         hierarchy = self.domain.hierarchy

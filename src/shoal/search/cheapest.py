@@ -29,7 +29,7 @@ class Cheapest(Searching):
         witnesses, held, best = self.witnesses, list[int](), np.inf
         try:
             self._tell(best)
-            for scheme in witnesses.holding(2 * CLOSE):  # prices that are the same may have sums a little further apart
+            for scheme in witnesses.holding(2 * CLOSE):  # sums of the same columns may be rounded in another order
                 if scheme is not None:
                     held.append(scheme)
                     best = min(best, float(self._prices([scheme])[0]))

@@ -70,18 +70,20 @@ static int64_t sum_bytes(const uint8_t *codes, int64_t rows, const int64_t *coun
     return rows;
 }
 
-#define SUM(IN)                                                                                               \
-    for (int64_t i = 0; i < rows; i++) {                                                                      \
-        const IN code = ((const IN *)codes)[i];                                                               \
-        if (code >= number) return -1;                                                                        \
-        sums[code] += counts[i];                                                                              \
-    }
+#define SUM(IN, BYTES)                                                                                        \
+    case BYTES:                                                                                               \
+        for (int64_t i = 0; i < rows; i++) {                                                                  \
+            const IN code = ((const IN *)codes)[i];                                                           \
+            if (code >= number) return -1;                                                                    \
+            sums[code] += counts[i];                                                                          \
+        }                                                                                                     \
+        break;
 
 /* Adds counts up by code. `sums` holds zeros; -1 if a code is not below `number`. */
 API int64_t shoal_sum(const void *codes, int32_t width, int64_t rows, const int64_t *counts, int64_t *sums, int64_t number)
 {
     if (width == 1) return sum_bytes(codes, rows, counts, sums, number);
-    if (width == 2) SUM(uint16_t) else SUM(uint32_t)
+    switch (width) { FOR_EACH_WIDTH(SUM) }
     return rows;
 }
 
