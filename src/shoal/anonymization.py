@@ -150,19 +150,33 @@ def _impossible(case: Case, left_out: int, threads: int, progress: Hook) -> Rele
             f"This recoding leaves out {counted(left_out, 'person')}, and at most {case.limit:,} may be.",
             hint=f'Use recoding = "global", which leaves out {fine.best.suppressed:,}, or allow more to be left out.',
         )
-    found = goal.optimum(progress).best
-    if found is None or found.suppressed == everybody:
+    fewest = goal.coarsest()
+    if fewest == everybody:
+        found = goal.optimum(progress).best
+        fewest = everybody if found is None else found.suppressed
+    if fewest == everybody:
         return ReleaseError(
             f"No scheme meets the requirements, however many of the {everybody:,} persons are left out.",
             hint="Ask for less, or give columns coarser hierarchies.",
         )
-    share, enough = found.suppressed / everybody, ceil(Fraction(1000 * found.suppressed, everybody)) / 1000
-    allowed = f"{case.policy.search.suppression:.4g} of the persons ({case.limit:,})"
-    return ReleaseError(
-        f"No scheme meets the requirements if at most {allowed} may be left out.",
-        hint=f"With {counted(found.suppressed, 'person')} left out ({share:.2%}) the best scheme does: allow "
-        f"suppression = {enough:g}, ask for less, or give columns coarser hierarchies.",
+    allowed = (
+        f"at most {case.policy.search.suppression:.4g} of the persons ({case.limit:,})" if case.limit else "nobody"
     )
+    return ReleaseError(
+        f"No scheme meets the requirements if {allowed} may be left out.",
+        hint=f"With {counted(fewest, 'person')} left out ({fewest / everybody:.2%}) there is one: allow "
+        f"suppression = {_enough(fewest, everybody):g}, ask for less, or give columns coarser hierarchies.",
+    )
+
+
+def _enough(some: int, everybody: int) -> float:
+    """Return a share that is no less than some of everybody, with few digits.
+
+    >>> _enough(16, 3000), _enough(16, 1_000_000)
+    (0.0054, 1.6e-05)
+    """
+    scale: int = 10 ** max(3, 1 + len(str(everybody // some)))
+    return ceil(Fraction(scale * some, everybody)) / scale
 
 
 def _made(case: Case, treatment: Treatment, progress: Hook) -> Release:

@@ -232,7 +232,7 @@ def test_anonymize_shows_the_frontier_and_a_dry_run_without_writing(demo, tmp_pa
     folder = demo[0] / "here"
     given = ("anonymize", folder / "patients.csv", "--policy", folder / "policy.toml")
     done = run(*given, "--frontier", cwd=tmp_path)
-    assert (done.returncode, "2 % left out" in done.stdout) == (0, True)
+    assert (done.returncode, "at most 2 % left out" in done.stdout) == (0, True)
     done = run(*given, "--frontier", "--json", cwd=tmp_path)
     assert {point["k"] for point in json.loads(done.stdout)["result"]["frontier"]} == {2, 3, 5, 10, 11, 20, 50, 100}
     done = run(*given, "--dry-run", cwd=tmp_path)

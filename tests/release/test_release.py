@@ -376,3 +376,47 @@ def test_a_target_that_is_not_there():
     text = POLICY.replace("[search]", '[search]\nquality = "classification-metric"\ntarget = "illness"')
     with pytest.raises(ShoalError, match="no column 'illness'"):
         shoal.anonymize(patients(), shoal.Policy.parse(text))
+
+
+@pytest.mark.parametrize(("target", "said"), [("age", "go out"), ("name", "go out"), ("row", "go out")])
+def test_a_target_that_does_not_go_out_as_it_is(target, said):
+    """A release that is made for a column which nobody gets is made for nothing."""
+    text = POLICY.replace("[search]", f'[search]\nquality = "classification-metric"\ntarget = "{target}"')
+    with pytest.raises(PolicyError, match=f"'{target}' does not {said}"):
+        shoal.anonymize(patients(), shoal.Policy.parse(text))
+
+
+def test_the_recipient_is_told_the_target():
+    text = POLICY.replace("[search]", '[search]\nquality = "classification-metric"\ntarget = "dx"')
+    assert shoal.anonymize(patients(), shoal.Policy.parse(text)).public["target"] == "dx"
+
+
+@pytest.mark.parametrize(
+    "option", ["refine = true", 'outliers = "cells"', 'outliers = "relocate"', 'recoding = "local"']
+)
+def test_a_measure_that_does_not_go_with_a_treatment_is_named(option):
+    asked = f'[search]\nquality = "classification-metric"\ntarget = "dx"\n{option}'
+    text = POLICY.replace("suppression = 0.2", "suppression = 0.9\nlevels = { age = [0, 0] }")
+    with pytest.raises(ModelError, match="quality classification-metric") as refused:
+        shoal.anonymize(patients(), shoal.Policy.parse(text.replace("[search]", asked)))
+    assert "without refine" in refused.value.hint
+
+
+def test_weights_that_would_mean_nothing_are_refused():
+    asked = '[search]\nquality = "discernibility"\nweights = { age = 2 }'
+    with pytest.raises(PolicyError, match="Weights are for measures of single columns"):
+        shoal.anonymize(patients(), shoal.Policy.parse(POLICY.replace("[search]", asked)))
+
+
+def test_no_more_suppression_is_proposed_than_is_needed():
+    """Not what the cheapest scheme of all leaves out, but the fewest persons with whom any will do."""
+    data = patients()
+    text = POLICY.replace("suppression = 0.2", "suppression = 0\nlevels = { age = [1, 1] }").replace("k = 2", "k = 9")
+    with pytest.raises(ReleaseError, match="if nobody may be left out") as refused:
+        shoal.anonymize(data, shoal.Policy.parse(text))
+    crowds = Counter(age // 10 for age in data["age"])
+    fewest = sum(number for number in crowds.values() if number < 9)
+    assert f"With {fewest} person" in refused.value.hint
+    share = refused.value.hint.split("suppression = ")[1].split(",")[0]
+    enough = text.replace("suppression = 0\n", f"suppression = {share}\n")
+    assert shoal.anonymize(data, shoal.Policy.parse(enough)).suppressed <= fewest

@@ -1,10 +1,10 @@
 """The command line. Every command is a file here; heavy modules are imported when a command runs."""
 
 import os
+import signal
 import sys
 import traceback
 
-from shoal.cli.app import app
 from shoal.errors import ShoalError
 
 
@@ -13,8 +13,13 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a console that lacks a character shows a question mark
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that what is half done is tidied up
     try:
+        from shoal.cli.app import app
+
         app()
+    except KeyboardInterrupt:
+        sys.exit(128 + signal.SIGINT)
     except ShoalError as error:
         _fail(f"Error: {error}")
     except OSError as error:

@@ -123,7 +123,8 @@ def result(release: "Release") -> dict[str, Any]:
 def show(release: "Release", out: "Console") -> None:
     """Print what was done and what it attains."""
     released, lost = counted(release.table.records, "record"), counted(release.suppressed_records, "record")
-    out.print(f"[bold]{released} released[/bold], {lost} left out.")
+    whose = f" of {counted(release.suppressed, 'person')}" if release.suppressed != release.suppressed_records else ""
+    out.print(f"[bold]{released} released[/bold], {lost}{whose} left out.")
     for told in _told(release):
         out.print(told)
     if release.levels:
@@ -160,7 +161,9 @@ def _told(release: "Release") -> list[str]:
         records = counted(outliers["records"], "record")
         found.append(f"{counted(outliers['cells'], 'cell')} suppressed in {records} that fit into no class.")
     searched = release.internal["search"]
-    if searched.get("gap"):
+    if searched.get("gap") == 1:
+        found.append(f"Of {searched['schemes']:,} schemes, the best that was found in time; others may be better.")
+    elif searched.get("gap"):
         found.append(f"Of {searched['schemes']:,} schemes, none costs less by more than {searched['gap']:.2%}.")
     for who, risk in release.public.get("sampling", {}).items():
         if who != "share":

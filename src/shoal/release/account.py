@@ -45,6 +45,7 @@ def public(
             for name, measured in quality.items()
             if measured.total is not None
         },
+        **({} if how.target is None else {"target": how.target}),
         "outliers": {"dealt_with": how.outliers, **treatment.facts.get("outliers", {})},
         "representatives": case.show,
         "pseudonyms": [] if case.policy.pseudonyms is None else case.policy.pseudonyms.columns,

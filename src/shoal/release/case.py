@@ -23,7 +23,7 @@ from shoal.policy.policy import Policy
 from shoal.population import Population
 from shoal.qualities.classification_metric import ClassificationMetric
 from shoal.qualities.loss import Loss
-from shoal.qualities.quality import QUALITIES, Quality
+from shoal.qualities.quality import QUALITIES, LevelQuality, Quality
 from shoal.release.pseudonyms import key_of
 from shoal.release.sampling import sampled
 from shoal.release.shifted import shifted
@@ -138,7 +138,16 @@ class Case:
         }
         quality = QUALITIES[how.quality](**chosen.get(how.quality, {}))
         for name in quality.beside:
-            self.table[name]  # raises if there is none
+            if self.table.roles.get(self.table[name].name) not in {Role.SENSITIVE, Role.INSENSITIVE}:
+                raise PolicyError(
+                    f"The target '{name}' does not go out as it is.",
+                    hint='Name a column with the role "sensitive" or "insensitive".',
+                )
+        if how.weights and how.recoding == "global" and not isinstance(quality, LevelQuality):
+            raise PolicyError(
+                f"Weights are for measures of single columns, and {quality.name} is none.",
+                hint='Leave weights out, or use a quality such as "loss" or "nue".',
+            )
         return quality
 
     def _check_columns(self, model: Model) -> None:

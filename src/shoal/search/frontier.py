@@ -67,7 +67,12 @@ class Frontier(Shown):
             for k in dict.fromkeys(point.k for point in self.points)
         ]
         title = f"The lowest {self.quality} that can be had, of {counted(self.schemes, 'scheme')}"
-        return Sheet(title, ("k", *(f"{100 * limit:.4g} % left out" for limit in limits)), tuple(rows), words=0)
+        return Sheet(
+            title,
+            ("k", *(f"at most {100 * limit:.4g} % left out" if limit else "nobody left out" for limit in limits)),
+            tuple(rows),
+            words=0,
+        )
 
 
 def _price(price: float | None) -> str:

@@ -175,6 +175,10 @@ class Goal:
         """Return one for each thread; ``keeping``: whether they are asked for few schemes many times."""
         return [self.evaluator.another(keeping=keeping) for _ in range(self.threads)]
 
+    def coarsest(self) -> int:
+        """Return how many persons the coarsest scheme leaves out: the fewest of all, where models promise that."""
+        return int(self.evaluator.counted(np.array([len(self.space) - 1])).suppressed[0])
+
     def optimum(self, progress: Hook = silent, *, seconds: float = 60, most: int = MOST_SCHEMES) -> Outcome:
         """Find the best scheme of all.
 

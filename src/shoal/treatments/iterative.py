@@ -39,8 +39,8 @@ def iterative(goal: Goal, how: Search, progress: Hook = silent) -> Treatment:  #
     jury, objective = Jury(goal), goal.objective
     if not isinstance(objective, LevelObjective):
         raise ModelError(
-            "Local recoding tries the cheapest scheme first, and this measure does not tell which one that is.",
-            hint='Use a quality such as "loss" or "nue".',
+            f"The cheapest scheme is tried first, and the quality {goal.quality.name} does not tell which one that is.",
+            hint='Use a quality of single columns, such as "loss" or "nue", or recoding = "global".',
         )
     iteration = Iteration(goal, jury, objective, progress)
     schemes = np.stack(np.unravel_index(np.arange(len(goal.space)), goal.space.shape), axis=-1)

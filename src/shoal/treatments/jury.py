@@ -15,6 +15,7 @@ from shoal.errors import ModelError
 from shoal.kernels.grouping import group
 from shoal.models.evidence import Evidence
 from shoal.models.model import Need, Scope
+from shoal.qualities.quality import FigureQuality, LevelQuality
 from shoal.search.goal import Goal
 from shoal.search.objective import Ints
 from shoal.search.plain import Plain
@@ -163,8 +164,13 @@ def _check(goal: Goal) -> None:
             "classes share persons.",
             hint='Use recoding = "global" with outliers = "suppress", or give each person one record.',
         )
+    if not isinstance(goal.quality, LevelQuality | FigureQuality):
+        raise ModelError(
+            f"The quality {goal.quality.name} is measured of whole schemes only; here every class is judged by itself.",
+            hint='Use recoding = "global" with outliers = "suppress" and without refine, or a quality such as "loss".',
+        )
     if isinstance(goal.evaluator, Plain):
         raise ModelError(
-            "Only requirements of single classes, and a measure of single columns, can be used with this recoding.",
-            hint='Use recoding = "global", or a quality such as "loss" or "nue".',
+            "What is required here is judged of whole schemes only; here every class is judged by itself.",
+            hint='Use recoding = "global" with outliers = "suppress" and without refine.',
         )
