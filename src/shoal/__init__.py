@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from shoal.plain import measures
     from shoal.planning import plan
     from shoal.policy.policy import Policy
+    from shoal.release.mapping import ValueMap
     from shoal.release.release import Release
     from shoal.reporting.report import Report, report
     from shoal.table.reading import read
@@ -36,6 +37,7 @@ _HOMES = {
     "Report": "shoal.reporting.report",
     "ShoalError": "shoal.errors",
     "Table": "shoal.table.table",
+    "ValueMap": "shoal.release.mapping",
     "anonymize": "shoal.anonymization",
     "anonymize_dataset": "shoal.dataset.anonymization",
     "assess": "shoal.assessment",
@@ -63,6 +65,7 @@ __all__ = [
     "Report",
     "ShoalError",
     "Table",
+    "ValueMap",
     "__version__",
     "also_known",
     "anonymize",

@@ -420,3 +420,25 @@ def test_no_more_suppression_is_proposed_than_is_needed():
     share = refused.value.hint.split("suppression = ")[1].split(",")[0]
     enough = text.replace("suppression = 0\n", f"suppression = {share}\n")
     assert shoal.anonymize(data, shoal.Policy.parse(enough)).suppressed <= fewest
+
+
+def test_a_mapping_is_read_again(policy, tmp_path):
+    data = patients()
+    data["sex"][0] = None
+    release = shoal.anonymize(data, policy)
+    release.save(tmp_path / "out.csv")
+    held = shoal.ValueMap.load(tmp_path / "out.csv.mapping.json")
+    assert held == release.mapping
+    assert held.apply(data).to_frame("pyarrow").equals(release.mapping.apply(data).to_frame("pyarrow"))
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"kept": ["a"], "columns": {"a": [["Ann"]]}}', '{"kept": 1, "columns": {}}']
+)
+def test_what_is_no_mapping(text, tmp_path):
+    path = tmp_path / "m.json"
+    path.write_text(text)
+    with pytest.raises(ReleaseError, match="is no mapping"):
+        shoal.ValueMap.load(path)
+    with pytest.raises(ReleaseError, match="cannot be read"):
+        shoal.ValueMap.load(tmp_path / "other.json")

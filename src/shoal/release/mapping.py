@@ -1,7 +1,9 @@
 """The mapping of a release: what every value became, so that the same can be done to new data."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -41,6 +43,20 @@ class ValueMap:
             values, became = table[name].labels().to_pylist(), hierarchies[name].labels(level).to_pylist()
             columns[name] = dict(zip(values, became, strict=True))
         return cls(columns, kept)
+
+    @classmethod
+    def load(cls, path: str | Path) -> "ValueMap":
+        """Read the mapping that was written beside a release."""
+        try:
+            held = json.loads(Path(path).read_text(encoding="utf-8"))
+            columns = {str(name): dict(pairs) for name, pairs in held["columns"].items()}
+            return cls(columns, tuple(map(str, held["kept"])))
+        except OSError as error:
+            raise ReleaseError(f"'{path}' cannot be read: {error.strerror}.") from None
+        except (ValueError, KeyError, TypeError, AttributeError):  # whose messages could hold values
+            raise ReleaseError(
+                f"'{path}' is no mapping.", hint="It is the file ….mapping.json that was written beside a release."
+            ) from None
 
     def document(self) -> dict[str, Any]:
         """Return the mapping as plain data: values and what they became, in pairs, for a value may be missing."""
