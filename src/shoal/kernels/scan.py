@@ -40,7 +40,7 @@ class _Table(ctypes.Structure):
     )
 
 
-class _Told:
+class _CoreTable:
     """What the core is told about rows: where their nodes are, as far as somebody asked. ``room``: to work in."""
 
     def __init__(self, rows: Raised, room: Sequence[NDArray[np.uint32]]) -> None:
@@ -50,10 +50,10 @@ class _Told:
         arrays: tuple[NDArray[Any], ...] = (self.codes, self.nodes, lattice.offsets, rows.persons, rows.records, *room)
         addresses = (address(array) for array in arrays)
         self._held = [*arrays]  # what the core is told the place of must not go
-        self.table = _Table(shape[0], len(rows), shape[1], lattice.width, *addresses, len(room[-1]))
+        self.struct = _Table(shape[0], len(rows), shape[1], lattice.width, *addresses, len(room[-1]))
 
-    def take(self, column: int, level: int) -> None:
-        """Tell where the nodes on a level are."""
+    def show(self, column: int, level: int) -> None:
+        """Tell the core where the nodes on a level are."""
         size = self.rows.lattice.sizes[column][level]
         if size > MOST_NODES:
             self.nodes[column, level] = -1
@@ -64,29 +64,29 @@ class _Told:
 
 
 class _ByLevel:
-    """What the core is told for schemes with each level of the first column; ``tell``: tells it for one of these."""
+    """What the core is told for schemes with each level of the first column; ``make``: makes it for one of these."""
 
-    def __init__(self, lattice: Lattice, tell: Callable[[int], _Told]) -> None:
-        self._tell = tell
-        self._told: dict[int, _Told] = {}
+    def __init__(self, lattice: Lattice, make: Callable[[int], _CoreTable]) -> None:
+        self._make = make
+        self._made: dict[int, _CoreTable] = {}
         self._tables = np.zeros(lattice.shape[0], np.uintp)
-        self._taken = np.zeros((lattice.shape[0], len(lattice.shape), max(lattice.shape)), bool)
+        self._shown = np.zeros((lattice.shape[0], len(lattice.shape), max(lattice.shape)), bool)
 
     def tables(self, levels: NDArray[np.uint8]) -> NDArray[np.uintp]:
         """Return where the core finds the rows, and their nodes on all levels that schemes have."""
         asked = levels[:, :1], np.arange(levels.shape[1]), levels
-        schemes, columns = np.nonzero(~self._taken[asked])
+        schemes, columns = np.nonzero(~self._shown[asked])
         new = zip(levels[schemes, 0].tolist(), columns.tolist(), levels[schemes, columns].tolist(), strict=True)
         for first, column, level in set(new):
-            self._take(first, column, level)
-        self._taken[asked] = True
+            self._show(first, column, level)
+        self._shown[asked] = True
         return self._tables
 
-    def _take(self, first: int, column: int, level: int) -> None:
-        if first not in self._told:
-            self._told[first] = self._tell(first)
-        self._told[first].take(column, level)
-        self._tables[first] = ctypes.addressof(self._told[first].table)
+    def _show(self, first: int, column: int, level: int) -> None:
+        if first not in self._made:
+            self._made[first] = self._make(first)
+        self._made[first].show(column, level)
+        self._tables[first] = ctypes.addressof(self._made[first].struct)
 
 
 @dataclass(eq=False)
@@ -159,8 +159,8 @@ class Scan:
         """Return what the core is told, with the nodes of the rows on all levels."""
         for column, sizes in enumerate(self.lattice.sizes):
             for level in range(len(sizes)):
-                self._told.take(column, level)
-        return ctypes.byref(self._told.table)
+                self._table.show(column, level)
+        return ctypes.byref(self._table.struct)
 
     def lowest(self) -> list[NDArray[np.intp]]:
         """Return the nodes of the rows on the lowest level, by column."""
@@ -184,20 +184,20 @@ class Scan:
         return np.empty(count, np.uint32), np.empty(count, np.uint32), slots
 
     @cached_property
-    def _told(self) -> _Told:
-        return _Told(self._rows, self._room)
+    def _table(self) -> _CoreTable:
+        return _CoreTable(self._rows, self._room)
 
     @cached_property
     def _all(self) -> _ByLevel:
         """All rows, for every level."""
-        return _ByLevel(self.lattice, lambda _: self._told)
+        return _ByLevel(self.lattice, lambda _: self._table)
 
     @cached_property
     def _rolled(self) -> _ByLevel:
         """Rows that are alike put together."""
 
-        def tell(level: int) -> _Told:
+        def make(level: int) -> _CoreTable:
             rows = self._rows.rolled(level)
-            return self._told if rows is self._rows else _Told(rows, self._room)
+            return self._table if rows is self._rows else _CoreTable(rows, self._room)
 
-        return _ByLevel(self.lattice, tell)
+        return _ByLevel(self.lattice, make)
