@@ -86,7 +86,7 @@ class Contest:
 
     def enter(self, counted: Counted, prices: Floats) -> None:
         """Let schemes take part."""
-        if not len(prices):
+        if not len(prices) or prices.min() > self.ceiling:
             return
         self.price = min(self.price, float(prices.min()))
         mine = np.flatnonzero(prices <= self.ceiling)
