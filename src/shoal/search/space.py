@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from shoal.classes.members import Members
 from shoal.classes.shown import counted_rows, showing
 from shoal.engines.protocol import DistinctRows
-from shoal.errors import PolicyError
+from shoal.errors import PolicyError, did_you_mean
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.lattice import MOST_COLUMNS, Lattice
 from shoal.kernels.scan import Scan
@@ -58,7 +58,10 @@ class Space:
         bounds = bounds or {}
         unknown = [name for name in bounds if name not in quasi]
         if unknown:
-            raise PolicyError(f"Levels are given for column '{unknown[0]}', which is no quasi-identifier.")
+            raise PolicyError(
+                f"Levels are given for column '{unknown[0]}', which is no quasi-identifier.",
+                hint=did_you_mean(unknown[0], quasi),
+            )
         if len(quasi) > MOST_COLUMNS:
             raise PolicyError(
                 f"A search takes {MOST_COLUMNS} quasi-identifiers, not {len(quasi)}.",

@@ -53,9 +53,22 @@ static inline void count_class(uint64_t *figures, uint64_t persons, uint64_t rec
 /* Counts the classes of which the persons, who are as many as their records, are in all slots; then clears these. */
 static void count_slots(const Table *table, uint64_t combinations, uint32_t least, uint64_t figures[BANDS][FIGURES])
 {
+    const uint32_t *restrict slots = table->slots;
+    uint64_t classes[BANDS] = {0}, persons[BANDS] = {0}, squares[BANDS] = {0}; /* of all in the second, at first */
     for (uint64_t slot = 0; slot < combinations; slot++) {
-        const uint32_t persons = table->slots[slot];
-        count_class(figures[persons >= least], persons, persons);
+        const uint32_t here = slots[slot], few = here < least ? here : 0;
+        classes[SMALL] += few != 0;
+        persons[SMALL] += few;
+        squares[SMALL] += (uint64_t)few * few;
+        classes[LARGE] += here != 0;
+        persons[LARGE] += here;
+        squares[LARGE] += (uint64_t)here * here;
+    }
+    for (int32_t band = SMALL; band < BANDS; band++) {
+        const int is_large = band == LARGE;
+        figures[band][CLASSES] = classes[band] - (is_large ? classes[SMALL] : 0);
+        figures[band][PERSONS] = figures[band][RECORDS] = persons[band] - (is_large ? persons[SMALL] : 0);
+        figures[band][SQUARES] = squares[band] - (is_large ? squares[SMALL] : 0);
     }
     clear(table, combinations);
 }
