@@ -175,7 +175,7 @@ def _enough(some: int, everybody: int) -> float:
     >>> _enough(16, 3000), _enough(16, 1_000_000)
     (0.0054, 1.6e-05)
     """
-    scale: int = 10 ** max(3, 1 + len(str(everybody // some)))
+    scale: int = 10 ** max(3, 1 + len(str(everybody // max(some, 1))))
     return ceil(Fraction(scale * some, everybody)) / scale
 
 

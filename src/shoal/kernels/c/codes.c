@@ -82,8 +82,11 @@ static int64_t sum_bytes(const uint8_t *codes, int64_t rows, const int64_t *coun
 /* Adds counts up by code. `sums` holds zeros; -1 if a code is not below `number`. */
 API int64_t shoal_sum(const void *codes, int32_t width, int64_t rows, const int64_t *counts, int64_t *sums, int64_t number)
 {
-    if (width == 1) return sum_bytes(codes, rows, counts, sums, number);
-    switch (width) { FOR_EACH_WIDTH(SUM) }
+    switch (width) {
+        case 1: return sum_bytes(codes, rows, counts, sums, number);
+        SUM(uint16_t, 2)
+        SUM(uint32_t, 4)
+    }
     return rows;
 }
 

@@ -54,21 +54,15 @@ static inline void count_class(uint64_t *figures, uint64_t persons, uint64_t rec
 static void count_slots(const Table *table, uint64_t combinations, uint32_t least, uint64_t figures[BANDS][FIGURES])
 {
     const uint32_t *restrict slots = table->slots;
-    uint64_t classes[BANDS] = {0}, persons[BANDS] = {0}, squares[BANDS] = {0}; /* of all in the second, at first */
+    uint64_t small[FIGURES] = {0}, all[FIGURES] = {0};
     for (uint64_t slot = 0; slot < combinations; slot++) {
-        const uint32_t here = slots[slot], few = here < least ? here : 0;
-        classes[SMALL] += few != 0;
-        persons[SMALL] += few;
-        squares[SMALL] += (uint64_t)few * few;
-        classes[LARGE] += here != 0;
-        persons[LARGE] += here;
-        squares[LARGE] += (uint64_t)here * here;
+        const uint32_t here = slots[slot];
+        count_class(small, here < least ? here : 0, here < least ? here : 0);
+        count_class(all, here, here);
     }
-    for (int32_t band = SMALL; band < BANDS; band++) {
-        const int is_large = band == LARGE;
-        figures[band][CLASSES] = classes[band] - (is_large ? classes[SMALL] : 0);
-        figures[band][PERSONS] = figures[band][RECORDS] = persons[band] - (is_large ? persons[SMALL] : 0);
-        figures[band][SQUARES] = squares[band] - (is_large ? squares[SMALL] : 0);
+    for (int32_t figure = 0; figure < FIGURES; figure++) {
+        figures[SMALL][figure] = small[figure];
+        figures[LARGE][figure] = all[figure] - small[figure];
     }
     clear(table, combinations);
 }
