@@ -21,7 +21,7 @@ from shoal.hierarchy.spec import bind_all
 from shoal.plain import measures
 from shoal.policy.policy import Policy
 from shoal.progress import Hook
-from shoal.qualities.quality import QUALITIES, Measured
+from shoal.qualities.quality import QUALITIES, Measured, made
 from shoal.recoding.matching import Match, match
 from shoal.recoding.nodes import Fate, Ints
 from shoal.recoding.of_tables import relate
@@ -236,7 +236,6 @@ def _measured(
     left_out: dict[str, str] = {}
     for name in QUALITIES if names is None else names:
         kind = QUALITIES[name]
-        fields = {field: value for field, value in (parameters or {}).items() if field in kind.model_fields}
         if names is None and not kind.of_counts:
             left_out[name] = "It takes more than counting: ask for it by name."
             continue
@@ -244,7 +243,7 @@ def _measured(
             left_out[name] = f"There are more than {kind.most_columns} columns: ask for it by name."
             continue
         try:
-            found[name] = kind(**fields).measure(recoding)
+            found[name] = made(name, **(parameters or {})).measure(recoding)
         except RecodingError as error:
             if names is not None:
                 raise

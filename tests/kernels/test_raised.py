@@ -13,9 +13,14 @@ from shoal.kernels.lattice import Lattice
 from shoal.kernels.raised import Raised
 
 
+def places_of(lattice):
+    """Codes are nodes."""
+    return [np.arange(sizes[0]) for sizes in lattice.sizes]
+
+
 def raised(table):
     lattice, nodes, *counts = table
-    return Raised.of(lattice, nodes, *(part.astype(np.uint32) for part in counts))
+    return Raised.of(lattice, nodes, places_of(lattice), *(part.astype(np.uint32) for part in counts))
 
 
 def shown(rows, levels):
@@ -52,7 +57,7 @@ def test_rows_of_any_width(columns):
     nodes = other[seeded.integers(0, 40, 2000)]
     nodes[:, 0] = seeded.integers(0, 300, 2000)
     ones = np.ones(2000, np.uint32)
-    rows = Raised.of(lattice, list(nodes.T), ones, ones)
+    rows = Raised.of(lattice, list(nodes.T), places_of(lattice), ones, ones)
     fewer = rows.rolled(1)
     different = {(row[0] // 20, *row[1:]) for row in nodes.tolist()}
     assert len(fewer) == len(different) < 2000
@@ -62,12 +67,12 @@ def test_rows_of_any_width(columns):
 def test_the_same_array_whoever_asks():
     """The core is told where it lies: so it must not be made anew."""
     lattice, ones = Lattice((column(4, 2, 2)[0],), (column(4, 2, 2)[1],)), np.ones(4, np.uint32)
-    rows = Raised.of(lattice, [np.arange(4, dtype=np.uint8)], ones, ones)
+    rows = Raised.of(lattice, [np.arange(4, dtype=np.uint8)], places_of(lattice), ones, ones)
     assert all(rows.nodes(0, level) is rows.nodes(0, level) for level in range(3))
 
 
 def test_rows_that_are_not_alike_are_kept_as_they_are():
     lattice = Lattice((*[column(100, 10, 10)[0]] * 2,), (*[column(100, 10, 10)[1]] * 2,))
     nodes, ones = np.arange(100, dtype=np.uint8), np.ones(100, np.uint32)
-    rows = Raised.of(lattice, [nodes, nodes], ones, ones)
+    rows = Raised.of(lattice, [nodes, nodes], places_of(lattice), ones, ones)
     assert rows.rolled(0) is rows.rolled(1) is rows

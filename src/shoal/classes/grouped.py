@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from shoal.classes.members import Ids, Members
 from shoal.classes.shown import Shown
 from shoal.hierarchy.hierarchy import Hierarchy
-from shoal.kernels.grouping import group, group_rows
+from shoal.kernels.grouping import changes, group, group_rows
 from shoal.kernels.translation import Codes, narrowest, translate
 from shoal.table.column import Column
 
@@ -147,10 +147,8 @@ def _apart(rows: int) -> tuple[Ids, NDArray[np.intp]]:
 
 def _runs(columns: Sequence[Codes], rows: int) -> tuple[Ids, NDArray[np.intp]]:
     """Number the runs of equal rows; return also where each starts."""
-    new = np.zeros(rows, bool)
+    new = changes(columns, rows)
     new[:1] = True
-    for column in columns:
-        new[1:] |= column[1:] != column[:-1]
     return np.cumsum(new, dtype=np.uint32) - np.uint32(1), np.flatnonzero(new)
 
 

@@ -3,6 +3,7 @@
 import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,6 +78,19 @@ def group_rows(columns: Sequence[Codes], sizes: Sequence[int], rows: int) -> Gro
         groups = group(pack(columns[done:end], sizes[done:end], start), space)
         done = end
     return groups
+
+
+def changes(columns: Sequence[NDArray[Any]], rows: int) -> NDArray[np.bool_]:
+    """Tell which rows differ from the one before in any of some columns; the first row does not.
+
+    >>> import numpy as np
+    >>> changes([np.array([1, 1, 2]), np.array([5, 6, 6])], 3).tolist()
+    [False, True, True]
+    """
+    new = np.zeros(rows, bool)
+    for column in columns:
+        new[1:] |= column[1:] != column[:-1]
+    return new
 
 
 def _is_direct(space: int, rows: int) -> bool:

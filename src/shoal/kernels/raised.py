@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.kernels.grouping import changes
 from shoal.kernels.lattice import Lattice
 from shoal.kernels.ordering import order
 from shoal.kernels.packing import packed
@@ -24,7 +25,8 @@ class Raised:
 
     >>> import numpy as np
     >>> lattice, ones = Lattice(((np.array([0, 0, 1], np.uint32),), ()), ((3, 2), (2,))), np.ones(3, np.uint32)
-    >>> rows = Raised.of(lattice, [np.array([0, 2, 1], np.uint8), np.zeros(3, np.uint8)], ones, ones)
+    >>> codes, places = [np.array([0, 2, 1], np.uint8), np.zeros(3, np.uint8)], [np.arange(3), np.arange(2)]
+    >>> rows = Raised.of(lattice, codes, places, ones, ones)
     >>> rows.nodes(0, 1).tolist()
     [0, 1, 0]
     >>> coarser = rows.rolled(1)
@@ -44,15 +46,15 @@ class Raised:
         cls,
         lattice: Lattice,
         codes: Sequence[Codes],
+        places: Sequence[NDArray[np.integer[Any]]],
         persons: Numbers,
         records: Numbers,
-        places: Sequence[NDArray[np.integer[Any]]] | None = None,
     ) -> "Raised":
-        """Take rows of codes: code c of column j is node ``places[j][c]`` on its lowest level, or node c."""
+        """Take rows of codes: code c of column j is node ``places[j][c]`` on its lowest level."""
 
         def find(column: int, level: int) -> Codes:
             sizes = lattice.sizes[column]
-            up = np.arange(sizes[0]) if places is None else places[column]
+            up = places[column]
             for step in lattice.steps[column][:level]:
                 up = step[up]
             nodes = np.empty(len(persons), narrowest(sizes[level]))
@@ -83,8 +85,8 @@ class Raised:
 
     def _roll(self, level: int) -> "Raised":
         ordered, other = self._neighbours
-        first = self.nodes(0, level)[ordered]
-        new = other | np.concatenate([[True], first[1:] != first[:-1]])
+        new = other | changes([self.nodes(0, level)[ordered]], len(self))
+        new[:1] = True
         begin = np.flatnonzero(new)
         if len(begin) > _WORTH_IT * len(self):
             return self
@@ -106,9 +108,5 @@ class Raised:
         ordered = order(keys[-1]).astype(np.intp)
         for key in keys[-2::-1]:
             ordered = ordered[order(key[ordered])]
-        other = np.zeros(len(self), bool)
-        other[:1] = True
-        for key in (*keys[:-1], keys[-1] // np.uint64(sizes[-1])):
-            held = key[ordered]
-            other[1:] |= held[1:] != held[:-1]
-        return ordered, other
+        others = [*keys[:-1], keys[-1] // np.uint64(sizes[-1])]
+        return ordered, changes([key[ordered] for key in others], len(self))

@@ -173,7 +173,7 @@ class Scan:
             persons = self.persons.astype(np.uint32)
             same = np.array_equal(self.persons, self.records)
             records = persons if same else self.records.astype(np.uint32)
-            self._shared.append(Raised.of(self.lattice, self.codes, persons, records, self.places))
+            self._shared.append(Raised.of(self.lattice, self.codes, self.places, persons, records))
         return self._shared[0]
 
     @cached_property

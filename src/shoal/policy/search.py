@@ -8,7 +8,6 @@ from shoal.qualities.quality import QUALITIES
 from shoal.validation import Checked, Share, one_of
 
 DEFAULT_BALANCE = 0.5
-_TARGETED = "classification-metric"
 
 
 def _known_qualities(schema: dict[str, Any]) -> None:
@@ -73,10 +72,11 @@ class Search(Checked):
         reversed_ = [name for name, (low, high) in self.levels.items() if low > high]
         if reversed_:
             raise ValueError(f"the levels of column '{reversed_[0]}' are reversed: give the lowest first")
-        if self.balance != DEFAULT_BALANCE and self.quality != "loss":
+        taken = QUALITIES[self.quality].model_fields
+        if self.balance != DEFAULT_BALANCE and "balance" not in taken:
             raise ValueError('balance is for quality = "loss"')
-        if (self.target is not None) != (self.quality == _TARGETED):
-            raise ValueError(f'quality = "{_TARGETED}" and target, the column to predict, go together')
+        if (self.target is not None) != ("target" in taken):
+            raise ValueError('quality = "classification-metric" and target, the column to predict, go together')
         if self.recoding != "mondrian" and not self.strict:
             raise ValueError('strict = false is for recoding = "mondrian"')
         if self.recoding != "mondrian" and self.cuts == "anywhere":

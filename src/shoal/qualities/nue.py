@@ -50,10 +50,10 @@ class NonUniformEntropy(LevelQuality):
         """Let all records climb to their node, and the suppressed ones from there to everything."""
         hidden, _ = rungs.spread(lambda nodes: nodes.lost.astype(np.float64))
         climbed = xlogx(rungs.records).sum(axis=-1) - _weighed(rungs.original)
-        always = np.where(hidden > 0, rungs.records, 0) if hidden.any() else None
+        always = np.where(hidden > 0, rungs.records, 0)
 
         def prices(levels: Counts, lost: Counts) -> Floats:
-            gone = lost if always is None else np.maximum(lost, always[levels])
+            gone = np.maximum(lost, always[levels])
             bits: Floats = climbed[levels] + xlogx(gone.sum(axis=-1)) - xlogx(gone).sum(axis=-1)
             return bits
 

@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -224,3 +224,9 @@ def lost_share(recoded: Recoded) -> float:
 
 
 QUALITIES: Registry[type[Quality]] = Registry("quality", "shoal.qualities")
+
+
+def made(name: str, **parameters: Any) -> Quality:
+    """Return a measure, with those of some parameters that it takes."""
+    kind = QUALITIES[name]
+    return kind(**{field: value for field, value in parameters.items() if field in kind.model_fields})

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from shoal.engines.protocol import DistinctRows
 from shoal.errors import RecodingError
 from shoal.hierarchy.hierarchy import Hierarchy
-from shoal.kernels.grouping import Groups, group, group_rows
+from shoal.kernels.grouping import Groups, changes, group, group_rows
 from shoal.kernels.summing import summed
 from shoal.kernels.translation import Codes, narrowest
 from shoal.recoding.nodes import Domain, Fate, Floats, Ints, Node, Nodes
@@ -241,10 +241,9 @@ class Recoding:
         if not more:
             return self
         rows = table.distinct((*self.quasi, *more))
-        new = np.zeros(len(rows), bool)
-        for codes in rows.codes[: len(self.quasi)]:
-            new[1:] |= codes[1:] != codes[:-1]
-        of_row = np.cumsum(new)
+        of_row = np.cumsum(changes(rows.codes[: len(self.quasi)], len(rows)), dtype=np.intp)
+        if int(of_row.max(initial=-1)) + 1 != len(self.counts):
+            raise ValueError("the rows are not those that the table has under the quasi-identifiers")
         ours = [replace(column.rows(of_row), counts=rows.counts) for column in self.columns]
         theirs = [
             _as_it_is(Domain.of(table[name]), codes, rows.counts)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.recoding.nodes import Domain, Floats, Ints, Nodes
 
 
@@ -36,13 +37,17 @@ class Rungs:
             records[place, : len(held)] = counts[held]
         return cls(domain, low, numbers, records, original, int(original.sum()))
 
+    @property
+    def _hierarchy(self) -> Hierarchy:
+        assert self.domain.hierarchy is not None  # noqa: S101 - as in ``of``
+        return self.domain.hierarchy
+
     def by_code(self, numbers: Floats) -> Floats:
         """Return for each level what the node has that every code is in, of codes that records have.
 
         ``numbers[l, i]``: what node i of the l-th level has.
         """
-        hierarchy = self.domain.hierarchy
-        assert hierarchy is not None  # noqa: S101 - as in ``of``
+        hierarchy = self._hierarchy
         occurring, found = np.flatnonzero(self.original), list[Floats]()
         for place, held in enumerate(self.numbers):
             of_number = np.zeros(len(hierarchy.levels[self.low + place]))
@@ -52,8 +57,7 @@ class Rungs:
 
     def spread(self, costs: Callable[[Nodes], Floats]) -> tuple[Floats, Floats]:
         """Return what is known by node of a release: for each node on each level, and for a suppressed record."""
-        hierarchy = self.domain.hierarchy
-        assert hierarchy is not None  # noqa: S101 - as in ``of``
+        hierarchy = self._hierarchy
         nodes, of_number = Nodes.by_number(self.domain, hierarchy, range(self.low, self.low + len(self.numbers)))
         held, found = costs(nodes), np.zeros(self.records.shape)
         for place, numbers in enumerate(self.numbers):

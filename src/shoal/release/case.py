@@ -21,9 +21,7 @@ from shoal.models.exact import exact
 from shoal.models.model import Model, Need
 from shoal.policy.policy import Policy
 from shoal.population import Population
-from shoal.qualities.classification_metric import ClassificationMetric
-from shoal.qualities.loss import Loss
-from shoal.qualities.quality import QUALITIES, LevelQuality, Quality
+from shoal.qualities.quality import LevelQuality, Quality, made
 from shoal.release.pseudonyms import key_of
 from shoal.release.sampling import sampled
 from shoal.release.shifted import shifted
@@ -132,11 +130,7 @@ class Case:
     def quality(self) -> Quality:
         """The measure that is to be best."""
         how = self.policy.search
-        chosen: dict[str, dict[str, Any]] = {
-            Loss.name: {"balance": how.balance},
-            ClassificationMetric.name: {"target": how.target},
-        }
-        quality = QUALITIES[how.quality](**chosen.get(how.quality, {}))
+        quality = made(how.quality, balance=how.balance, target=how.target)
         for name in quality.beside:
             if self.table.roles.get(self.table[name].name) not in {Role.SENSITIVE, Role.INSENSITIVE}:
                 raise PolicyError(

@@ -11,6 +11,7 @@ from shoal.classes.classes import Classes
 from shoal.classes.grouped import Coarsening
 from shoal.classes.shown import showing
 from shoal.engines.protocol import DistinctRows
+from shoal.kernels.grouping import changes
 from shoal.models.evidence import Evidence, Gatherer, View
 from shoal.models.k_anonymity import KAnonymity
 from shoal.models.model import Model, Scope, SizesModel
@@ -196,10 +197,7 @@ class Plain:
     def of_shown(self) -> NDArray[np.intp]:
         """Which of the distinct rows under the quasi-identifiers each shown row is one of."""
         keys = self.base.grouped.shown.keys
-        new = np.zeros(len(keys[0]), bool)
-        for key in keys:
-            new[1:] |= key[1:] != key[:-1]
-        return np.asarray(np.flatnonzero(self._visible)[np.cumsum(new)])
+        return np.asarray(np.flatnonzero(self._visible)[np.cumsum(changes(keys, len(keys[0])))])
 
     @cached_property
     def _visible(self) -> Mask:
