@@ -4,7 +4,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, TypeAlias
 
@@ -48,6 +48,10 @@ class Job:
     def seconds(self) -> float:
         """How long it has taken so far."""
         return time.monotonic() - self.begun
+
+    def seen(self) -> "Job":
+        """Return it as it is now: who shows it must not find it under way here, and done there."""
+        return replace(self)  # the state is read first, and what comes of a job is there before its state says so
 
     def cancel(self) -> None:
         """Ask it to stop; it does when it next tells how far it is."""

@@ -70,6 +70,7 @@ class Visit:
         """Show the page of a step; a job that is nearly done is waited for."""
         if job is not None:
             job.wait(PATIENCE)
+            job = job.seen()
         done = job is not None and job.state is State.DONE
         return self.part(
             step,
