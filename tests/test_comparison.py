@@ -11,7 +11,7 @@ import shoal
 from shoal import charts
 from shoal.errors import RecodingError
 from shoal.kernels import library
-from tests.cli.test_cli import run
+from tests.command_line import run
 
 BEFORE = "id,age,sex,dx\n" + "".join(
     f"{place},{20 + place % 40},{'fm'[place % 2]},{['flu', 'ms', 'gout'][place % 3]}\n" for place in range(120)

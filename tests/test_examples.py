@@ -106,6 +106,7 @@ def olatunji(*options):
     return done.stdout
 
 
+@pytest.mark.exhaustive
 def test_the_experiments_of_the_review(tmp_path):
     """Sex is read from the measurements, ethnicity is not; means of single columns keep what can be predicted."""
     told = olatunji(tmp_path, "--patients", 1000, "--k", "5,100", "--l", "3")
@@ -129,6 +130,7 @@ def test_the_experiments_of_the_review(tmp_path):
     assert told.count("AUC") == 3
 
 
+@pytest.mark.exhaustive
 def test_the_experiments_on_tables_like_those_of_mimic(tmp_path):
     """Made-up tables with the names and items of MIMIC-III: longer stays come with faster hearts."""
     folder, out = tmp_path / "mimic", tmp_path / "out"

@@ -10,7 +10,7 @@ import pytest
 import shoal
 from shoal.planning import combinations
 from shoal.table.reading import read_sample
-from tests.cli.test_cli import run
+from tests.command_line import run
 
 
 def census(rows, spread=1.5):

@@ -17,7 +17,7 @@ from shoal.attacks.singling_out import SinglingOut
 from shoal.attacks.truth import by_content, in_register
 from shoal.errors import AttackError, ColumnError
 from shoal.kernels import library
-from tests.cli.test_cli import run
+from tests.command_line import run
 
 
 def people(size, seed):

@@ -7,20 +7,24 @@ import sys
 from importlib.metadata import version
 
 import pytest
+from tests.command_line import run
 
 import shoal
+from shoal.kernels import library
 from shoal.policy.policy import Policy
+from shoal.table import reading
+
+pytestmark = pytest.mark.xdist_group("demo")  # one worker runs the demo that most of these tests start from
 
 
-def run(*arguments, cwd, **environment):
-    """Run ``shoal`` in a process of its own."""
+def process(*words, cwd, **environment):
+    """Run Python in a process of its own, where the process is what is tested."""
     return subprocess.run(
-        [sys.executable, "-c", "from shoal.cli import main; main()", *map(str, arguments)],
+        [sys.executable, *map(str, words)],
         cwd=cwd,
         capture_output=True,
         text=True,
-        encoding="utf-8",
-        env={**os.environ, "NO_COLOR": "1", "COLUMNS": "100", "PYTHONUTF8": "1", **environment},
+        env={**os.environ, "NO_COLOR": "1", "COLUMNS": "100", "PYTHONUTF8": "0", **environment},
         check=False,
     )
 
@@ -52,9 +56,11 @@ def test_the_demo_runs_through(demo):
     assert set(policy.hierarchies(table)) >= set(table.quasi)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("kernels", ["c", "numpy"])
 def test_the_demo_says_the_same_with_both_kernels(demo, tmp_path, kernels):
-    done = run("demo", "here", "--patients", 300, cwd=tmp_path, SHOAL_KERNELS=kernels)
+    with library.using(kernels):
+        done = run("demo", "here", "--patients", 300, cwd=tmp_path)
     assert done.stdout == demo[1].stdout
     for name in ("admissions.csv", "patients.csv", "register.csv"):
         assert (tmp_path / "here" / name).read_bytes() == (demo[0] / "here" / name).read_bytes()
@@ -120,9 +126,11 @@ def test_the_data_are_never_overwritten(tmp_path):
     assert (done.returncode, (tmp_path / "a.csv").read_text()) == (2, "a\n1\n")
 
 
+@pytest.mark.exhaustive
 def test_consoles_without_unicode(tmp_path):
-    done = run("demo", "here", "--patients", 60, cwd=tmp_path, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    done = process("-m", "shoal", "demo", "here", "--patients", 60, cwd=tmp_path, PYTHONIOENCODING="ascii")
     assert done.returncode == 0, done.stderr
+    assert "who can be found?" in done.stdout
 
 
 def test_a_demo_where_a_file_is(tmp_path):
@@ -131,25 +139,22 @@ def test_a_demo_where_a_file_is(tmp_path):
     assert (done.returncode, done.stderr) == (2, "Error: 'here' is a file, not a folder.\n")
 
 
-def test_stopping(tmp_path):
-    code = (
-        "import shoal.cli, shoal.table.reading as r\n"
-        "def stopped(*a, **k): raise KeyboardInterrupt\n"
-        "r.read = stopped\n"
-        "shoal.cli.main()"
-    )
+def failing(error):
+    def read(*_, **__):
+        raise error
+
+    return read
+
+
+def test_stopping(tmp_path, monkeypatch):
+    monkeypatch.setattr(reading, "read", failing(KeyboardInterrupt))
     (tmp_path / "a.csv").write_text("a\n1\n")
-    done = subprocess.run(
-        [sys.executable, "-c", code, "init", "a.csv"], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+    done = run("init", "a.csv", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (2, "Error: Stopped. Nothing half-done was left behind.\n")
 
 
 def test_as_a_module(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-m", "shoal", "--version"], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert done.stdout.startswith("shoal ")
+    assert process("-m", "shoal", "--version", cwd=tmp_path).stdout.startswith("shoal ")
 
 
 def test_notes_go_to_stderr(tmp_path):
@@ -171,21 +176,14 @@ def test_wrong_usage(tmp_path):
     assert "init" in done.stderr
 
 
-def test_an_unexpected_failure_tells_no_values(tmp_path):
+def test_an_unexpected_failure_tells_no_values(tmp_path, monkeypatch):
     """Whatever breaks: other libraries' errors quote data, so their text is not shown."""
-    code = (
-        "import shoal.cli, shoal.table.reading as r\n"
-        "def broken(*a, **k): raise ValueError('Zyxwvut')\n"
-        "r.read = broken\n"
-        "shoal.cli.main()"
-    )
+    monkeypatch.setattr(reading, "read", failing(ValueError("Zyxwvut")))
     (tmp_path / "a.csv").write_text("a\n1\n")
-    done = subprocess.run(
-        [sys.executable, "-c", code, "init", "a.csv"], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+    done = run("init", "a.csv", cwd=tmp_path)
     assert done.returncode == 2
     assert "Zyxwvut" not in done.stderr + done.stdout
-    assert "ValueError in broken" in done.stderr
+    assert "ValueError in read" in done.stderr
 
 
 def test_schema(tmp_path):

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from tests.cli.test_cli import run
+from tests.command_line import run
 
 POLICY = """
 version = 1

@@ -50,7 +50,12 @@ class Running:
 
 
 @pytest.fixture(scope="session")
-def postgresql() -> Iterator[Running]:
+def servers() -> None:
+    """What every test with a server asks for: these tests run in one process, in which each server is started once."""
+
+
+@pytest.fixture(scope="session")
+def postgresql(servers: None) -> Iterator[Running]:
     programs = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
     if not programs:
         pytest.skip("PostgreSQL is not installed")
@@ -72,7 +77,7 @@ def postgresql() -> Iterator[Running]:
 
 
 @pytest.fixture(scope="session")
-def mariadb() -> Iterator[Running]:
+def mariadb(servers: None) -> Iterator[Running]:
     program = shutil.which("mariadbd") or shutil.which("mariadbd", path="/usr/sbin")
     if program is None:
         pytest.skip("MariaDB is not installed")
@@ -104,7 +109,7 @@ def mariadb() -> Iterator[Running]:
 
 
 @pytest.fixture(params=["postgresql", "mariadb"])
-def server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Running:
+def server(request: pytest.FixtureRequest, servers: None, monkeypatch: pytest.MonkeyPatch) -> Running:
     """Each server, empty, with its password in the environment."""
     running: Running = request.getfixturevalue(request.param)
     for name in running.tables():

@@ -11,6 +11,7 @@ from shoal.engines.spark import session
 from shoal.errors import ReadError, ReleaseError, WriteError
 from shoal.table.databases import spark as module
 
+pytestmark = pytest.mark.spark
 values = engine.SparkFrame.values
 
 

@@ -4,19 +4,20 @@ import signal
 import subprocess
 import sys
 import textwrap
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.effort import pairwise
 
 import shoal
 from shoal.engines import sorting, spark, written
 from shoal.engines.capacity import Watch
 from shoal.errors import CapacityError
 
-OUTSIDE = ["disk", "duckdb", "spark"]
+OUTSIDE = ["disk", "duckdb", pytest.param("spark", marks=pytest.mark.spark)]
 ROWS = 600
 
 POLICY = """
@@ -72,7 +73,7 @@ def files(tmp_path_factory):
     return folder
 
 
-@pytest.fixture(params=[*OUTSIDE, "spark, one by one"])
+@pytest.fixture(params=[*OUTSIDE, pytest.param("spark, one by one", marks=pytest.mark.spark)])
 def opened(request, files, monkeypatch):
     """Return what opens a table: in memory, and by another engine."""
     engine, _, one_by_one = request.param.partition(", ")
@@ -83,7 +84,14 @@ def opened(request, files, monkeypatch):
 
 def both(files, engine, whose="alone", **roles):
     path = files / f"{whose}.parquet"
-    return [shoal.read(path, engine=one).assign(**roles) for one in ("memory", engine)]
+    return [read(path, each, spark._MOST_CELLS).assign(**roles) for each in ("memory", engine)]
+
+
+@cache
+def read(path, engine, most_cells):
+    """Read a table once for all tests with an engine, which for Spark takes longer than what they ask of it."""
+    del most_cells  # tells Spark's two ways of reading apart
+    return shoal.read(path, engine=engine)
 
 
 def unrepeated(monkeypatch):
@@ -149,8 +157,8 @@ SEARCHES = {
 }
 
 
-@pytest.fixture(params=["counted", "sorted"])
-def _way(request, monkeypatch):
+@pytest.fixture
+def way(request, monkeypatch):
     """Let records be counted, or sorted on disk."""
     if request.param == "sorted":
         unrepeated(monkeypatch)
@@ -158,10 +166,8 @@ def _way(request, monkeypatch):
         monkeypatch.setattr(sorting.sorted_on_disk, "__defaults__", (100,))
 
 
-@pytest.mark.usefixtures("_way")
-@pytest.mark.parametrize("search", SEARCHES)
-@pytest.mark.parametrize("engine", OUTSIDE)
-def test_anonymize(files, engine, search, tmp_path):
+@pairwise(engine=OUTSIDE, search=list(SEARCHES), way=["counted", "sorted"], indirect=["way"])
+def test_anonymize(files, engine, search, way, tmp_path):
     """The same release, byte for byte, whether its records were counted or sorted on disk."""
     whose, asked = SEARCHES[search]
     said = policy(whose == "several", asked)
@@ -227,7 +233,10 @@ def test_killed_half_way(files, engine, tmp_path):
     script = f"""
         import os, signal, shoal
         from pathlib import Path
+        from shoal.engines import spark
+        from tests.conftest import SMALL_SPARK
         from tests.engines.test_contract import policy
+        spark._SESSION.update(SMALL_SPARK)
         release = shoal.anonymize(shoal.read({str(files / "alone.parquet")!r}, engine={engine!r}), policy())
         die = lambda progress: os.kill(os.getpid(), signal.SIGKILL)
         release.save({str(tmp_path / "out.csv")!r}, force=True, progress=die)

@@ -6,8 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.effort import examples
 
 import shoal
 from shoal.classes.classes import Classes
@@ -34,7 +35,7 @@ def both(rows, folder, **options):
     return tables
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+@examples(40)
 @given(rows=tables, markers=st.sampled_from([(), ("NA",)]))
 def test_rows_profiles_and_the_way_back(rows, markers, tmp_path):
     one, other = both(rows, tmp_path, markers=markers)
@@ -55,7 +56,7 @@ def test_rows_profiles_and_the_way_back(rows, markers, tmp_path):
     assert one.to_arrow().to_pydict() == other.to_arrow().to_pydict()
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
+@examples(25)
 @given(rows=tables.filter(bool), subject=st.sampled_from([None, "who"]), missing=st.sampled_from(["own", "never"]))
 def test_every_model_gives_the_same_answer(rows, subject, missing, tmp_path):
     one, other = both(rows, tmp_path)

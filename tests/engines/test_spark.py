@@ -4,6 +4,10 @@ import subprocess
 import sys
 import textwrap
 
+import pytest
+
+pytestmark = pytest.mark.spark
+
 
 def test_memory_that_is_too_small_is_told():
     """A thread of Spark's that dies for lack of memory would be waited for for ever."""

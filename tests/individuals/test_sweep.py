@@ -6,8 +6,9 @@ from fractions import Fraction
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.effort import examples
 
 import shoal
 from shoal.errors import ColumnError, ModelError
@@ -86,7 +87,7 @@ def protected(records, intervals, p):
     return safe
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(records=rows, p=st.sampled_from([0, Fraction(1, 3)]), smallest=st.integers(1, 3), hole=st.booleans())
 def test_all_partitions_by_the_definition(records, p, smallest, hole):
     records = [(None if hole and place == 1 else v, other, secret) for place, (v, other, secret) in enumerate(records)]

@@ -4,8 +4,9 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.effort import examples
 
 from shoal.kernels import library
 from shoal.kernels.layers import Layer
@@ -48,7 +49,7 @@ def expected(shape, layer):
 
 @pytest.mark.parametrize("kernels", ["c", "numpy"])
 @given(given_=layers())
-@settings(max_examples=150)
+@examples(150)
 def test_the_schemes_below_are_found(kernels, given_):
     shape, layer = given_
     with library.using(kernels):

@@ -4,8 +4,9 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.effort import examples
 from tests.kernels.test_scan import column, tables
 
 from shoal.kernels import library
@@ -35,7 +36,7 @@ def shown(rows, levels):
 
 @pytest.mark.parametrize("kernels", ["c", "numpy"])
 @given(table=tables(), data=st.data())
-@settings(max_examples=40)
+@examples(40)
 def test_fewer_rows_show_the_same(kernels, table, data):
     with library.using(kernels):
         shape, rows = table[0].shape, raised(table)

@@ -4,8 +4,9 @@ import gc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.effort import examples
 
 from shoal.kernels import library
 from shoal.kernels.lattice import FIGURES, Lattice
@@ -59,7 +60,7 @@ def checked(table, least, limit):
 
 
 @given(table=tables(), least=st.sampled_from([1, 2, 5, 4000]), share=st.sampled_from([0, 0.02, 1]))
-@settings(max_examples=60)
+@examples(60)
 def test_a_scan_counts_what_a_walk_counts(table, least, share):
     with library.using("c"):
         checked(table, least, int(share * table[2].sum()))

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.effort import examples
 
 from shoal.kernels import library
 from shoal.kernels.subsets import Rows
@@ -39,7 +40,7 @@ def alone(rows, known):
 
 @pytest.mark.parametrize("kernels", ["c", "numpy"])
 @given(rows=tables(), seed=st.integers(0, 99))
-@settings(max_examples=100)
+@examples(100)
 def test_who_is_alone_is_counted_for_every_subset(kernels, rows, seed):
     columns = len(rows.columns)
     order = np.random.default_rng(seed).permutation(columns).tolist()

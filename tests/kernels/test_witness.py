@@ -4,8 +4,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.effort import examples, tiered
 from tests.kernels.test_scan import PERSONS, column, scan_of, tables
 
 from shoal.kernels import library
@@ -32,7 +33,7 @@ def best_of(witnesses, close=0.0):
 
 @pytest.mark.parametrize("kernels", ["c", "numpy"])
 @given(table=tables(), least=st.sampled_from([1, 2, 5, 200, MOST_LEAST]), seed=st.integers(0, 9), of=st.integers(1, 50))
-@settings(max_examples=60)
+@examples(60)
 def test_the_cheapest_schemes_are_found(kernels, table, least, seed, of):
     """Whatever they cost; also where columns have no common top, and where several cost the same."""
     prices = np.random.default_rng(seed).integers(0, of, table[0].schemes) / 8
@@ -81,7 +82,7 @@ MANY_LEVELS = [column(300, *[2] * 16)] * 3  # three
 
 
 @pytest.mark.parametrize("columns", [MANY_COLUMNS, MANY_LEVELS])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", tiered(range(4), quick=1))
 def test_lattices_of_which_a_byte_cannot_number_the_schemes(columns, seed):
     lattice, seeded = lattice_of(*columns), np.random.default_rng(seed)
     nodes = [(seeded.integers(0, sizes[0], 400) ** 3 // sizes[0] ** 2).astype(np.uint32) for sizes in lattice.sizes]

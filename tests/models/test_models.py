@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
@@ -16,6 +16,7 @@ from shoal.hierarchy.spec import bind
 from shoal.models.evidence import Evidence, Gatherer, View
 from shoal.models.model import MODELS, Better, Need, Scope
 from shoal.plain import functions
+from tests.effort import examples
 from tests.models import reference
 
 QUASI = ("age", "sex")
@@ -59,7 +60,7 @@ def close(got, wanted):
     return got == wanted or math.isclose(got, wanted, rel_tol=1e-12, abs_tol=1e-12)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(rows=tables, subject=subjects, missing=rules)
 def test_every_model_agrees_with_the_reference(rows, subject, missing):
     evidence = evidence_of(rows, subject=subject, missing=missing)
@@ -70,7 +71,7 @@ def test_every_model_agrees_with_the_reference(rows, subject, missing):
         assert all(close(got[key], values[key]) for key in values), (name, got, values)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(rows=tables, subject=subjects, missing=rules)
 def test_models_of_numbers_agree_with_the_reference(rows, subject, missing):
     evidence = evidence_of(rows, subject=subject, missing=missing, sensitive=("income",))
@@ -89,7 +90,7 @@ def test_the_reference_knows_every_model():
     assert {key[0] for key in (*plain, *numeric)} | with_population == set(MODELS)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(rows=tables, subject=subjects)
 def test_wildcards_count_compatible_persons(rows, subject):
     evidence = evidence_of(rows, subject=subject, missing="wildcard", sensitive=())
@@ -125,7 +126,7 @@ STRICT = {"recursive-l-diversity", "delta-disclosure"}  # must be less than the 
 
 
 @VARIANTS
-@settings(max_examples=25)
+@examples(25)
 @given(rows=tables, subject=subjects, missing=rules)
 def test_the_attained_value_is_where_the_verdict_turns(model, rows, subject, missing):
     evidence = evidence_of(rows, subject=subject, missing=missing)
@@ -147,7 +148,7 @@ def test_the_attained_value_is_where_the_verdict_turns(model, rows, subject, mis
 
 
 @VARIANTS
-@settings(max_examples=25)
+@examples(25)
 @given(rows=tables, subject=subjects, missing=rules, seed=st.integers(0, 99))
 def test_the_order_of_records_does_not_matter(model, rows, subject, missing, seed):
     shuffled = [rows[place] for place in np.random.default_rng(seed).permutation(len(rows))]
@@ -156,7 +157,7 @@ def test_the_order_of_records_does_not_matter(model, rows, subject, missing, see
 
 
 @VARIANTS
-@settings(max_examples=25)
+@examples(25)
 @given(rows=tables, subject=subjects)
 def test_merging_classes_keeps_what_the_model_promises(model, rows, subject):
     """What holds for all classes holds for merged ones, where the model says so."""
@@ -175,7 +176,7 @@ def test_merging_classes_keeps_what_the_model_promises(model, rows, subject):
 
 
 @VARIANTS
-@settings(max_examples=25)
+@examples(25)
 @given(rows=tables, subject=subjects, missing=rules)
 def test_rolling_up_is_grouping_again(model, rows, subject, missing):
     evidence = evidence_of(rows, subject=subject, missing=missing)
@@ -186,7 +187,7 @@ def test_rolling_up_is_grouping_again(model, rows, subject, missing):
 
 
 @VARIANTS
-@settings(max_examples=25)
+@examples(25)
 @given(rows=tables, subject=subjects, missing=rules)
 def test_failing_classes_and_persons_are_counted(model, rows, subject, missing):
     evidence = evidence_of(rows, subject=subject, missing=missing)
@@ -240,7 +241,7 @@ def test_thresholds_are_needed_to_judge():
         MODELS["k-anonymity"]().verdict(evidence_of(rows))
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     inside=st.lists(st.sampled_from("abcd"), min_size=2, max_size=2),
     outside=st.lists(st.sampled_from("abcd"), min_size=4, max_size=4),

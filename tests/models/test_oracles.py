@@ -136,12 +136,8 @@ LEVELS = {"sex": 0, "age": 2, "race": 1, "marital-status": 1, "education": 1, "n
 
 
 @pytest.fixture(scope="module")
-def adult():
-    from tests.conftest import SHARED
-
-    if not SHARED.is_dir():
-        pytest.skip("the reference data are not beside this checkout")
-    return shoal.read(SHARED / "data/arx-adult/adult.csv")
+def adult(shared):
+    return shoal.read(shared / "data/arx-adult/adult.csv")
 
 
 def test_adult(shared, adult):

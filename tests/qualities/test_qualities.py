@@ -90,12 +90,8 @@ def test_menten_appendix(shared):
 
 
 @pytest.fixture(scope="module")
-def adult():
-    from tests.conftest import SHARED
-
-    if not SHARED.is_dir():
-        pytest.skip("the reference data are not beside this checkout")
-    folder = SHARED / "data/arx-adult"
+def adult(shared):
+    folder = shared / "data/arx-adult"
     table = shoal.read(folder / "adult.csv")
     ladders = {
         name: bind(Explicit(file=str(folder / f"adult_hierarchy_{name}.csv"), check_labels=False), table, name)

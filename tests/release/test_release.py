@@ -15,12 +15,13 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
 from shoal.errors import ModelError, PolicyError, ReleaseError, ShoalError, WriteError
 from shoal.release import verification
+from tests.effort import examples
 
 POLICY = """
 version = 1
@@ -262,7 +263,7 @@ def test_persons_are_counted_not_records(policy):
 
 
 @given(seed=st.integers(0, 500), k=st.integers(2, 4), limit=st.sampled_from([0.0, 0.1, 0.5]))
-@settings(max_examples=25)
+@examples(25)
 def test_every_release_holds_what_it_promises(seed, k, limit):
     policy = shoal.Policy.parse(
         POLICY.replace("k = 2", f"k = {k}").replace("suppression = 0.2", f"suppression = {limit}")
@@ -307,7 +308,7 @@ def test_local_recoding_keeps_more_and_holds(tmp_path):
 
 
 @given(seed=st.integers(0, 500), k=st.integers(1, 6), t=st.sampled_from([0.3, 0.6, 1.0]))
-@settings(max_examples=25)
+@examples(25)
 def test_every_local_release_holds_what_it_promises(seed, k, t):
     said = POLICY.replace("k = 2", f'k = {k}\n[[require]]\nmodel = "t-closeness"\nt = {t}\ncolumn = "dx"')
     policy = shoal.Policy.parse(said.replace("suppression = 0.2", 'suppression = 0.5\nrecoding = "local"'))

@@ -159,7 +159,7 @@ def test_what_was_done_elsewhere_is_not_made_up(released):
 
 def test_stars_mean_suppressed(tmp_path, released):
     """One record that shows nothing forms no class; on the command line, too."""
-    from tests.cli.test_cli import run
+    from tests.command_line import run
 
     starred = {**released, "age": ["*", *released["age"][1:]], "town": ["*", *released["town"][1:]]}
     shoal.write(shoal.read({name: list(map(str, held)) for name, held in starred.items()}), tmp_path / "r.csv")

@@ -9,8 +9,9 @@ from itertools import pairwise
 import html5lib
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.effort import examples, tiered
 
 import shoal
 from shoal.errors import ReportError, WriteError
@@ -257,23 +258,26 @@ MEAN = 'age = { role = "quasi", show = "mean", hierarchy = { kind = "interval", 
 
 @pytest.mark.parametrize(
     ("search", "columns", "more"),
-    [
-        ('recoding = "local"\nsuppression = 0.05', "", ""),
-        ('recoding = "local"\nsuppression = 0.05\nrefine = true', "", ""),
-        ('recoding = "mondrian"', "", ""),
-        ('recoding = "mondrian"\ncuts = "anywhere"', "", ""),
-        ('recoding = "suppression"\nsuppression = 0.1', "", ""),
-        ('suppression = 0.05\noutliers = "relocate"', "", ""),
-        ('suppression = 0.05\noutliers = "counterfeits"', "", ""),
-        ('suppression = 0.05\noutliers = "cells"', "", ""),
-        ("suppression = 0.2\nsample = 0.7", "", ""),
-        ("suppression = 1", "", ""),
-        ("suppression = 0.05", MEAN, ""),
-        ("suppression = 0.05", "", "[population]\nsize = 4000"),
-        ("suppression = 0.05\nsample = 0.7", "", "[population]\nfraction = 0.1"),
-        ('suppression = 0.05\noutliers = "counterfeits"', "", "[population]\nsize = 400"),
-        ("suppression = 0.3", "", '[data]\nmissing = "never"'),
-    ],
+    tiered(
+        [
+            ('recoding = "local"\nsuppression = 0.05', "", ""),
+            ('recoding = "mondrian"', "", ""),
+            ('suppression = 0.05\noutliers = "counterfeits"', "", ""),
+            ("suppression = 0.05\nsample = 0.7", "", "[population]\nfraction = 0.1"),
+            ("suppression = 0.3", "", '[data]\nmissing = "never"'),
+            ('recoding = "local"\nsuppression = 0.05\nrefine = true', "", ""),
+            ('recoding = "mondrian"\ncuts = "anywhere"', "", ""),
+            ('recoding = "suppression"\nsuppression = 0.1', "", ""),
+            ('suppression = 0.05\noutliers = "relocate"', "", ""),
+            ('suppression = 0.05\noutliers = "cells"', "", ""),
+            ("suppression = 0.2\nsample = 0.7", "", ""),
+            ("suppression = 1", "", ""),
+            ("suppression = 0.05", MEAN, ""),
+            ("suppression = 0.05", "", "[population]\nsize = 4000"),
+            ('suppression = 0.05\noutliers = "counterfeits"', "", "[population]\nsize = 400"),
+        ],
+        quick=5,
+    ),
 )
 def test_every_way_to_make_a_release(search, columns, more):
     text = toml_of(search, columns, more)
@@ -428,7 +432,7 @@ def test_every_kind_of_block_is_written_in_every_way():
             assert part in said
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(25)
 @given(st.data())
 def test_others_are_never_told_a_value_that_few_have(data):
     """Whatever the table: each word that is a value of the data belongs to at least k persons."""

@@ -27,12 +27,8 @@ from shoal.risk.uniqueness import Sizes, pitman, population_uniqueness, snb, zay
 
 
 @pytest.fixture(scope="module")
-def adult():
-    from tests.conftest import SHARED
-
-    if not SHARED.is_dir():
-        pytest.skip("the reference data are not beside this checkout")
-    return shoal.read(SHARED / "data/arx-adult/adult.csv")
+def adult(shared):
+    return shoal.read(shared / "data/arx-adult/adult.csv")
 
 
 def batched(pairs):
@@ -94,16 +90,14 @@ def test_zayatz_by_hand():
 def test_pitman_is_where_the_likelihood_is_largest():
     sample = sizes_of([60, 10, 4, 2, 1, 1] + [0] * 33 + [1], 1000)
 
-    def likelihood(alpha, theta):
-        made = sum(log(theta + i * alpha) for i in range(1, sample.classes))
-        drawn = sum(log(theta + i) for i in range(1, sample.persons))
-        inside = sum(
-            n * sum(log(i - alpha) for i in range(1, s)) for s, n in zip(sample.sizes, sample.counts, strict=True)
-        )
-        return made - drawn + inside
-
-    grid = [(likelihood(a, t), a, t) for a in np.linspace(0.01, 0.95, 189) for t in np.linspace(1, 80, 400)]
-    _, alpha, theta = max(grid)
+    alphas, thetas = np.meshgrid(np.linspace(0.01, 0.95, 189), np.linspace(1, 80, 400), indexing="ij")
+    made = sum(np.log(thetas + i * alphas) for i in range(1, sample.classes))
+    drawn = sum(np.log(thetas + i) for i in range(1, sample.persons))
+    inside = sum(
+        n * sum(np.log(i - alphas) for i in range(1, s)) for s, n in zip(sample.sizes, sample.counts, strict=True)
+    )
+    best = np.argmax(made - drawn + inside)
+    alpha, theta = alphas.flat[best], thetas.flat[best]
     wanted = np.exp(lgamma(theta + 1) - lgamma(theta + alpha)) * 1000**alpha / 1000
     assert pitman(sample) == pytest.approx(wanted, rel=0.01)
 

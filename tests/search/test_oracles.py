@@ -118,6 +118,7 @@ def test_presence_in_a_subset_is_that_of_arx(shared, limit, classes):
 TIED = {"k5_s0.0_height", "k5_s1.0_loss_gs1.0"}  # several schemes cost this; ARX takes the one that it finds first
 
 
+@pytest.mark.shared
 @pytest.mark.parametrize("one", results(), ids=lambda one: one["id"])
 def test_the_optimum_is_that_of_arx(one):
     params = one["params"]

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
 from shoal.errors import ModelError
 from shoal.search.schemes import Schemes
+from tests.effort import examples
 
 
 def policy(k=2, suppression=0.2, more=""):
@@ -24,7 +25,7 @@ search = {{ suppression = {suppression} }}
 ROWS = st.lists(st.tuples(st.integers(20, 60), st.sampled_from("fmx"), st.sampled_from("abc")), min_size=3, max_size=30)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(rows=ROWS, k=st.integers(1, 4), limit=st.sampled_from([0, 0.1, 0.5]), diverse=st.booleans())
 def test_they_agree_with_the_search_and_with_a_slow_count(rows, k, limit, diverse):
     data = dict(zip(("age", "sex", "dx"), map(list, zip(*rows, strict=True)), strict=True))

@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
@@ -23,6 +23,7 @@ from shoal.search.goal import Goal
 from shoal.search.plain import Plain
 from shoal.search.space import Space
 from shoal.table.missing import Missing
+from tests.effort import examples
 
 LADDERS = {
     "age": {"kind": "interval", "widths": [2, 4]},
@@ -103,7 +104,7 @@ def tried(goal):
 
 @pytest.mark.parametrize("kernels", ["c", "numpy"])
 @given(goal=goals())
-@settings(max_examples=120)
+@examples(120)
 def test_the_search_finds_what_trying_every_scheme_finds(kernels, goal):
     with library.using(kernels):
         found = goal.optimum().best
@@ -120,7 +121,7 @@ def test_the_search_finds_what_trying_every_scheme_finds(kernels, goal):
 
 
 @given(goal=goals(registered=True))
-@settings(max_examples=150)
+@examples(150)
 def test_a_search_with_a_register_finds_what_trying_every_scheme_finds(goal):
     found, expected = goal.optimum().best, tried(goal)
     if not expected:
@@ -145,7 +146,7 @@ def test_fast_counts_are_those_of_the_slow_way(goal):
 
 
 @given(goal=goals(), sizes=st.lists(st.integers(1, 5), min_size=1, max_size=3), limits=st.just([0.0, 0.25, 1.0]))
-@settings(max_examples=40)
+@examples(40)
 def test_every_point_of_the_frontier_is_an_optimum(goal, sizes, limits):
     found = frontier(goal, sizes, limits)
     assert [(point.k, point.limit) for point in found.points] == list(product(sorted(set(sizes)), limits))
@@ -294,7 +295,7 @@ def test_whoever_stops_a_search_without_suppression_is_told_the_best_so_far():
     assert "had been found yet" in stopped(after=1, limit=0)[0]
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(goal=goals(), seconds=st.sampled_from([1e-9, 60]))
 def test_best_first_finds_the_best_and_proves_it(goal, seconds):
     """With time enough it is the best; without, nothing is cheaper than the bound."""

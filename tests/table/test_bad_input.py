@@ -94,9 +94,9 @@ def test_text_behind_a_closing_quote(tmp_path):
 
 
 def test_a_header_wider_than_the_sample(tmp_path):
-    names = [f"a_rather_long_name_{number}" for number in range(5000)]
+    names = [f"a_name_of_{'many_' * 60}letters_{number}" for number in range(400)]
     table = shoal.read(file(tmp_path, ";".join(names) + "\n" + ";".join("1" for _ in names) + "\n"))
-    assert (len(table.columns), table.records) == (5000, 1)
+    assert (len(table.columns), table.records) == (400, 1)
 
 
 def test_empty_lines_above_the_header(tmp_path):
@@ -300,6 +300,7 @@ def test_empty_file(tmp_path):
         )
 
 
+@pytest.mark.exhaustive
 def test_a_million_categories(kernels):
     values = np.arange(1_000_000)[::-1].astype(str)
     table = shoal.read({"a": values, "b": np.zeros(1_000_000, np.int8)})

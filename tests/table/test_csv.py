@@ -4,7 +4,7 @@ import codecs
 import gzip
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import shoal
@@ -233,7 +233,6 @@ def test_blocks_join(tmp_path, monkeypatch, kernels):
 FIELD = st.text("ab1.é,-", max_size=4) | st.sampled_from(["NA", "*", "2020-01-31", "12", "0.5"])
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rows=st.integers(1, 3).flatmap(
         lambda width: st.lists(st.lists(FIELD, min_size=width, max_size=width), max_size=20)

@@ -45,6 +45,7 @@ def test_types_that_spark_does_not_have(tmp_path, kind):
     assert shoal.read(tmp_path / "files", engine="duckdb").records == 1
 
 
+@pytest.mark.spark
 def test_times_of_the_zone_that_they_are_kept_in(tmp_path):
     cells = pa.array([MOMENT, datetime(1500, 1, 1)], pa.timestamp("us", "UTC"))
     files = folder(tmp_path / "files", {"t": cells})

@@ -4,8 +4,9 @@ from datetime import date, datetime
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.effort import examples
 
 import shoal
 from shoal.errors import ReadError, WriteError
@@ -33,7 +34,7 @@ COLUMNS = st.one_of(
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-@settings(deadline=None, max_examples=80)
+@examples(80)
 @given(cells=COLUMNS)
 def test_equal_values_come_back_or_the_column_is_refused(tmp_path_factory, suffix, cells):
     path = tmp_path_factory.mktemp("t") / f"t{suffix}"

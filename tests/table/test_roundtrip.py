@@ -7,8 +7,9 @@ import string
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.effort import examples, pairwise
 
 import shoal
 from shoal.errors import WriteError
@@ -122,7 +123,7 @@ def test_equal_or_refused(tmp_path, suffix, awkward):
         max_size=8,
     )
 )
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+@examples(40)
 def test_any_text(tmp_path, suffix, cells):
     table = shoal.read({"a": pa.array(cells, pa.string()), "b": ["x"] * len(cells)})
     before, after = both(table, tmp_path / f"t{suffix}", force=True)
@@ -130,7 +131,6 @@ def test_any_text(tmp_path, suffix, cells):
 
 
 @given(cells=st.lists(st.none() | st.text(string.digits + "-.eNA ", max_size=8), min_size=1, max_size=8))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_text_like_numbers_through_csv(tmp_path, cells):
     table = shoal.read({"a": pa.array(cells, pa.string()), "b": ["x"] * len(cells)})
     before, after = both(table, tmp_path / "t.csv", force=True)
@@ -138,7 +138,6 @@ def test_text_like_numbers_through_csv(tmp_path, cells):
 
 
 @given(cells=st.lists(st.none() | st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=8))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_number_through_csv(tmp_path, cells):
     table = shoal.read({"a": pa.array(cells, pa.float64())})
     before, after = both(table, tmp_path / "t.csv", force=True)
@@ -210,9 +209,7 @@ def test_a_replaced_file_keeps_its_mode_and_its_link(tmp_path):
 NAMES = ["d;e", "d,e", "d|e", "d\te", "\ufeffz", "sep=;", "=x", " x ", '"q"', "2023", "a\nb"]
 
 
-@ALL
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("cells", [["a;b", "c,d"], [None, "x"], ["1|2", "3"]])
+@pairwise(suffix=SUFFIXES, name=NAMES, cells=[["a;b", "c,d"], [None, "x"], ["1|2", "3"]])
 def test_odd_names_and_lone_columns(tmp_path, suffix, name, cells):
     for table in (shoal.read({name: cells}), shoal.read({name: cells, "other": ["p", "q"]})):
         try:

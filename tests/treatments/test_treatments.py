@@ -7,7 +7,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import shoal
@@ -85,7 +85,6 @@ def test_policies_know_all_treatments():
     ],
 )
 @given(rows=st.lists(records, min_size=4, max_size=30), k=st.integers(2, 4), diverse=st.booleans())
-@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_every_class_passes_and_every_cell_is_true(recoding, options, rows, k, diverse):
     more = ', { model = "l-diversity", l = 2, column = "dx" }' if diverse else ""
     data = frame(rows)
@@ -112,7 +111,6 @@ def test_every_class_passes_and_every_cell_is_true(recoding, options, rows, k, d
 
 @pytest.mark.parametrize("outliers", ["suppress", "cells", "relocate", "counterfeits"])
 @given(rows=st.lists(records, min_size=8, max_size=40), k=st.integers(2, 4))
-@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_outliers_are_dealt_with_and_counted(outliers, rows, k):
     data = frame(rows)
     plain = shoal.anonymize(data, policy("global", k=k, suppression=0.4))
@@ -163,7 +161,6 @@ def test_relocation_goes_to_the_nearest_class_that_takes_it():
 
 
 @given(rows=st.lists(records, min_size=4, max_size=30), k=st.integers(2, 4), m=st.integers(1, 3))
-@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_nobody_is_found_by_any_few_columns(rows, k, m):
     more = f', {{ model = "subset-k-anonymity", k = {k}, m = {m} }}'
     data = frame(rows)

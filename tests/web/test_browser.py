@@ -5,6 +5,8 @@ import shutil
 from pathlib import Path
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import sync_playwright
 from tests.web.conftest import Server
 
 import shoal
@@ -13,12 +15,6 @@ from shoal.web.guard import ENTRANCE
 from shoal.web.project import Project
 from shoal.web.server import ADDRESS
 
-playwright = pytest.importorskip("playwright.sync_api", reason="a browser is driven by playwright")
-axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pages are checked by axe")
-CHROMIUM = shutil.which("chromium")
-if CHROMIUM is None:
-    pytest.skip("there is no chromium", allow_module_level=True)
-
 FLAGS = (
     "--headless --no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync"
 )
@@ -26,8 +22,11 @@ FLAGS = (
 
 @pytest.fixture(scope="module")
 def browser():
-    with playwright.sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS.split())
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("Chromium is not installed")
+    with sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=chromium, args=FLAGS.split())
         yield started
         started.close()
 
@@ -72,7 +71,7 @@ class Walk:
         """Take a picture, and see that nobody is kept out: names, contrast, roles."""
         self.page.wait_for_load_state("networkidle")
         self.page.screenshot(path=self.pictures / f"{name}.png", full_page=True)
-        found = axe.Axe().run(self.page).response["violations"]
+        found = Axe().run(self.page).response["violations"]
         serious = [one["id"] for one in found if one["impact"] in {"serious", "critical"}]
         assert serious == [], name
         across = self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")

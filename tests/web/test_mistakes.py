@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.effort import tiered
 from tests.web.conftest import DATA, Server
 
 import shoal
@@ -135,6 +136,7 @@ def test_uploads_of_the_same_name_do_not_meet(decided, tmp_path):
 LADDER = "".join(f"{age};{age // 10 * 10}-{age // 10 * 10 + 9}\n" for age in range(20, 60))
 
 
+@pytest.mark.exhaustive
 def test_a_hierarchy_that_is_sent_is_checked_kept_and_handed_out(decided, tmp_path):
     form = {"column": "age", "kind": "explicit", "path": "/protect/hierarchy", "field": "sent"}
     lying = LADDER.replace("20-29", "50-99")
@@ -344,7 +346,7 @@ def test_odd_requests_are_answered(decided, value):
     assert decided.project.now.source.suffix == ".csv"
 
 
-@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("end", tiered([signal.SIGINT, signal.SIGTERM, signal.SIGHUP], quick=1))
 def test_whoever_ends_it_nothing_is_left(tmp_path, end):
     (tmp_path / "data.csv").write_text(DATA, encoding="utf-8")
     command = [sys.executable, "-m", "shoal", "serve", str(tmp_path / "data.csv"), "--no-browser"]

@@ -1,0 +1,89 @@
+"""The two tiers of the tests.
+
+``pytest`` runs the quick tier: what a change is likely to break, without servers, browser, Java or reference data.
+``pytest --all`` adds the exhaustive tier. A test belongs to it if it is marked ``exhaustive``, or if it needs one of
+the resources below: it carries the mark of the resource, or asks for the fixture of that name.
+"""
+
+import os
+from collections.abc import Generator
+from typing import TypeVar
+
+import pytest
+from hypothesis import settings
+from tests import effort
+
+RESOURCES = {
+    "shared": "reads the reference datasets in ../shared",
+    "spark": "starts Spark, which needs Java",
+    "servers": "starts PostgreSQL or MariaDB",
+    "browser": "drives Chromium",
+}
+Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
+ONE_PER_RUN = ("spark", "servers", "browser")  # their tests share one worker, so that each is started once
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Offer ``--all``."""
+    parser.addoption(
+        "--all",
+        action="store_true",
+        help="run the exhaustive tier as well: reference data, Spark, database servers, Chromium, all combinations of "
+        "parameters, and five times as many hypothesis examples",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the marks, and load the profile of the tier unless another is asked for."""
+    config.addinivalue_line("markers", "exhaustive: runs with --all only")
+    for name, says in RESOURCES.items():
+        config.addinivalue_line("markers", f"{name}: {says}; runs with --all only")
+    if not config.getoption("--hypothesis-profile"):
+        settings.load_profile(effort.EXHAUSTIVE if config.getoption("--all") else effort.QUICK)
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    """Name the tier."""
+    if config.getoption("--all"):
+        return "tier: all tests"
+    return "tier: quick; add --all for the exhaustive tests (see CONTRIBUTING.md)"
+
+
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect the exhaustive tests in the quick tier."""
+    for item in items:
+        _mark(item)
+    if not config.getoption("--all"):
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("exhaustive")])
+        items[:] = [item for item in items if not item.get_closest_marker("exhaustive")]
+
+
+def _mark(item: pytest.Item) -> None:
+    """Give a test the marks of the resources that it needs."""
+    asked_for = getattr(item, "fixturenames", ())
+    for name in RESOURCES:
+        if name in asked_for or item.get_closest_marker(name):
+            item.add_marker(name)
+            item.add_marker("exhaustive")
+            if name in ONE_PER_RUN:
+                item.add_marker(pytest.mark.xdist_group(name))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Let no test be skipped in CI."""
+    return _unskipped((yield))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Let no module be skipped in CI."""
+    return _unskipped((yield))
+
+
+def _unskipped(report: Report) -> Report:
+    if report.skipped and os.environ.get("CI") and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped in CI: {report.nodeid}"
+    return report

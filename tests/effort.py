@@ -1,0 +1,70 @@
+"""How much of a test runs in each tier: hypothesis profiles, a scale for their examples, and subsets of parameters."""
+
+import os
+from collections.abc import Iterable, Sequence
+from itertools import combinations as choose
+from itertools import product
+
+import pytest
+from _pytest.mark import ParameterSet
+from hypothesis import HealthCheck, settings
+
+QUICK, EXHAUSTIVE, NIGHTLY = "quick", "exhaustive", "nightly"
+USUAL = 150  # examples of a test that states no number, with --all
+
+_COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+settings.register_profile(QUICK, _COMMON, max_examples=USUAL // 5, derandomize=True)
+settings.register_profile(EXHAUSTIVE, _COMMON, max_examples=USUAL, derandomize=bool(os.environ.get("CI")))
+settings.register_profile(NIGHTLY, _COMMON, max_examples=USUAL * 10, print_blob=True)
+
+
+def examples(usual: int) -> settings:
+    """Set the number of examples: as given with ``--all``, a fifth in the quick tier, ten times as many nightly."""
+    return settings(max_examples=max(usual * settings.default.max_examples // USUAL, 3))
+
+
+def tiered(values: Iterable[object], quick: int) -> list[ParameterSet]:
+    """Return parameters of which the first few run in both tiers, and the others with ``--all`` only."""
+    return [_parameters(value, exhaustive=place >= quick) for place, value in enumerate(values)]
+
+
+def pairwise(indirect: Sequence[str] = (), **factors: Sequence[object]) -> pytest.MarkDecorator:
+    """Parametrise with every combination; the quick tier runs enough of them to meet every pair of values."""
+    combinations = list(product(*(range(len(values)) for values in factors.values())))
+    quick = _covering(combinations)
+    parameters = [
+        _parameters(
+            [values[place] for values, place in zip(factors.values(), places, strict=True)],
+            exhaustive=places not in quick,
+        )
+        for places in combinations
+    ]
+    return pytest.mark.parametrize(tuple(factors), parameters, indirect=indirect)
+
+
+def _covering(combinations: Sequence[tuple[int, ...]]) -> set[tuple[int, ...]]:
+    """Return few combinations in which every pair of values occurs: always the one that meets most new pairs."""
+    chosen: set[tuple[int, ...]] = set()
+    missing = set().union(*map(_pairs, combinations))
+    while missing:
+        best = max(combinations, key=lambda places: len(_pairs(places) & missing))
+        chosen.add(best)
+        missing -= _pairs(best)
+    return chosen
+
+
+def _pairs(places: tuple[int, ...]) -> set[object]:
+    return set(choose(enumerate(places), 2))
+
+
+def _parameters(value: object, *, exhaustive: bool) -> ParameterSet:
+    """Put a value, the values of several parameters, or what ``pytest.param`` returned into its tier."""
+    flat = [value] if not isinstance(value, list | tuple) or isinstance(value, ParameterSet) else list(value)
+    marks, cells = [pytest.mark.exhaustive] if exhaustive else [], []
+    for cell in flat:
+        if isinstance(cell, ParameterSet):
+            marks += cell.marks
+            cells += cell.values
+        else:
+            cells.append(cell)
+    return pytest.param(*cells, marks=marks)
