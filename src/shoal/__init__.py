@@ -5,7 +5,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from shoal import demo, errors
+    from shoal import charts, demo, errors
     from shoal.anonymization import anonymize, frontier, schemes
     from shoal.assessment import Assessment, assess
     from shoal.battery import attack
@@ -72,6 +72,7 @@ __all__ = [
     "anonymize_dataset",
     "assess",
     "attack",
+    "charts",
     "compare",
     "demo",
     "dimension",

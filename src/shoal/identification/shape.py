@@ -120,9 +120,10 @@ def _form(column: Column, texts: pa.StringArray, ladder: object, counts: NDArray
 def _form_of_texts(texts: pa.StringArray, ladder: object, counts: NDArray[np.int64]) -> Form:
     if is_free_text(texts, counts):
         return Form.TEXT
-    for pattern, form in ((_DATED, Form.DATE), (_MEASURED, Form.MEASURE)):
-        if _most(texts, pattern):
-            return form
+    if _most(texts, r"\d"):  # both patterns need a digit, and take milliseconds to compile
+        for pattern, form in ((_DATED, Form.DATE), (_MEASURED, Form.MEASURE)):
+            if _most(texts, pattern):
+                return form
     coded = Form.CODE if isinstance(ladder, Prefix | Icd10) else Form.CATEGORY
     return Form.SET if _are_sets(texts.to_pylist()) else coded
 
