@@ -18,6 +18,7 @@ from shoal.dataset import release as module
 from shoal.dataset import verification
 from shoal.errors import PolicyError, ReadError, ReleaseError, WriteError
 from shoal.release.shifted import offset
+from tests.effort import examples
 
 KEY = "a key of sixteen"
 POLICY = """
@@ -535,6 +536,7 @@ def test_command_line(tmp_path, capsys, monkeypatch):
     assert run("-o", "out")[0] == 2
 
 
+@examples(60)
 @given(st.integers(1, 40), st.integers(0, 10_000), st.sampled_from([1, 2, 3]))
 def test_whatever_the_data_a_release_holds_together(people, seed, k):
     tables = hospital(people, seed)

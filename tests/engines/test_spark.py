@@ -16,7 +16,7 @@ def test_memory_that_is_too_small_is_told():
         from shoal.errors import ReadError
 
         spark._SESSION["spark.driver.memory"] = "512m"
-        rows = spark.session().range(8_000_000).coalesce(1).selectExpr("repeat(cast(id as string), 9) AS x")
+        rows = spark.session().range(2_000_000).coalesce(1).selectExpr("repeat(cast(id as string), 40) AS x")
         try:
             spark.SparkFrame(rows, "rows").drawn(1.0)
         except ReadError as error:

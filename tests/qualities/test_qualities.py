@@ -111,7 +111,8 @@ def scheme_recoding(adult, levels, k):
 
 def test_lattice(adult, shared):
     """Loss, NUE and discernibility of every 40th of all schemes × k; all of them: benchmarks/quality.py --lattice."""
-    oracle = np.load(shared / "oracles/adult_lattice_bruteforce.npz")
+    with np.load(shared / "oracles/adult_lattice_bruteforce.npz") as file:
+        oracle = dict(file)  # unpacked once
     for at in range(0, len(oracle["levels"]), 40):
         for k in (2, 5, 10, 100):
             recoding = scheme_recoding(adult, oracle["levels"][at].tolist(), k)

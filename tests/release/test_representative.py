@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.errors import PolicyError
+from tests.effort import examples
 
 POLICY = """
 version = 1
@@ -33,6 +34,7 @@ def expected(how, values):
 
 @pytest.mark.parametrize("recoding", ["global", "mondrian"])
 @pytest.mark.parametrize("how", ["mean", "median", "mode"])
+@examples(60)
 @given(rows=st.lists(st.tuples(ages, st.sampled_from("fm")), min_size=4, max_size=30))
 def test_classes_show_one_value(how, recoding, rows):
     data = {"age": [age for age, _ in rows], "sex": [sex for _, sex in rows], "note": list(range(len(rows)))}
