@@ -13,6 +13,9 @@ import pytest
 from hypothesis import settings
 from tests import effort
 
+for library in ("OMP", "OPENBLAS"):  # one thread for each worker; before numpy is loaded
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
 RESOURCES = {
     "shared": "reads the reference datasets in ../shared",
     "spark": "starts Spark, which needs Java",

@@ -47,6 +47,28 @@ def target() -> tuple[str, str, str] | None:
     return TARGETS.get(asked or here)
 
 
+def compile_core(root: Path, chosen: tuple[str, str, str]) -> Path:
+    """Compile the core into a checkout for a machine; return the library.
+
+    Zig writes beside the library, which is then renamed: a running process keeps the file that it has open.
+    """
+    zig_target, _, suffix = chosen
+    library = root / KERNELS / f"_core{suffix}"
+    sources = sorted((root / KERNELS / "c").iterdir())
+    digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
+    with tempfile.TemporaryDirectory(dir=root / KERNELS) as folder:  # Windows gets more files than are wanted
+        fresh = Path(folder) / library.name
+        command = [
+            *(sys.executable, "-m", "ziglang", "cc", "-target", zig_target),
+            *("-O3", "-std=c11", "-shared", "-fPIC", "-s", "-fvisibility=hidden"),
+            *(f'-DSHOAL_SOURCE_HASH="{digest}"', "-o", str(fresh)),
+            *(str(source) for source in sources if source.suffix == ".c"),
+        ]
+        subprocess.run(command, check=True)
+        fresh.replace(library)
+    return library
+
+
 class CustomBuildHook(BuildHookInterface[Any]):
     """Compile the C core into the package, before the wheel is put together."""
 
@@ -61,26 +83,8 @@ class CustomBuildHook(BuildHookInterface[Any]):
         if chosen is None:
             print("shoal: no C core for this platform; the numpy kernels will be used", file=sys.stderr)
             return
-        zig_target, tag, suffix = chosen
-        library = KERNELS / f"_core{suffix}"
-        self.compile(zig_target, library)
+        library = compile_core(Path(self.root), chosen)
         # Git ignores the library: unless it is named here it would silently be left out.
-        build_data["artifacts"].append(library.as_posix())
+        build_data["artifacts"].append(library.relative_to(self.root).as_posix())
         build_data["pure_python"] = False
-        build_data["tag"] = f"py3-none-{tag}"
-
-    def compile(self, zig_target: str, library: Path) -> None:
-        """Run zig beside the library and rename: a running process keeps the file that it has open."""
-        root = Path(self.root)
-        sources = sorted((root / KERNELS / "c").iterdir())
-        digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
-        with tempfile.TemporaryDirectory(dir=root / KERNELS) as folder:  # Windows gets more files than are wanted
-            fresh = Path(folder) / library.name
-            command = [
-                *(sys.executable, "-m", "ziglang", "cc", "-target", zig_target),
-                *("-O3", "-std=c11", "-shared", "-fPIC", "-s", "-fvisibility=hidden"),
-                *(f'-DSHOAL_SOURCE_HASH="{digest}"', "-o", str(fresh)),
-                *(str(source) for source in sources if source.suffix == ".c"),
-            ]
-            subprocess.run(command, check=True)
-            fresh.replace(root / library)
+        build_data["tag"] = f"py3-none-{chosen[1]}"

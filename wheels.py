@@ -3,12 +3,14 @@
     python wheels.py [FOLDER]
 
 Needs what ``pip install --group dev`` brings. The wheel of this machine is loaded; of the others it is checked that
-their library is for the right system and processor and has every function that Python calls.
+their library is for the right system and processor and has every function that Python calls. All are built in a copy
+of the checkout, so that its own library stays what it is.
 """
 
 import ctypes
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -32,10 +34,18 @@ def called() -> set[str]:
     return set(re.findall(r'"(shoal_\w+)": \(', text))
 
 
-def built(name: str, folder: Path) -> Path:
+def copied(folder: Path) -> Path:
+    """Copy what a wheel is built of."""
+    shutil.copytree(HERE / "src", folder / "src", ignore=shutil.ignore_patterns("_core.*", "__pycache__"))
+    for name in (".gitignore", "pyproject.toml", "hatch_build.py", "README.md", "LICENSE"):
+        shutil.copy(HERE / name, folder)
+    return folder
+
+
+def built(name: str, root: Path, folder: Path) -> Path:
     """Build the wheel for a machine."""
     before = set(folder.glob("*.whl"))
-    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "-o", str(folder), str(HERE)]
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "-o", str(folder), str(root)]
     subprocess.run(command, check=True, env={**os.environ, "SHOAL_TARGET": name}, stdout=subprocess.DEVNULL)
     (wheel,) = set(folder.glob("*.whl")) - before
     return wheel
@@ -84,13 +94,15 @@ def main() -> None:
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "dist").resolve()
     folder.mkdir(parents=True, exist_ok=True)
     own = hatch_build.target()
-    ours_last = sorted(hatch_build.TARGETS.items(), key=lambda item: item[1] == own)  # its library stays in the source
-    for name, target in ours_last:
-        wheel = built(name, folder)
-        functions = check(name, wheel)
-        if target == own:
-            load(wheel, target[2])
-        print(f"{wheel.name}: {functions} functions, {wheel.stat().st_size // 1024} KB{', loaded' * (target == own)}")
+    with tempfile.TemporaryDirectory() as copy:
+        root = copied(Path(copy))
+        for name, target in hatch_build.TARGETS.items():
+            wheel = built(name, root, folder)
+            functions = check(name, wheel)
+            if target == own:
+                load(wheel, target[2])
+            size = wheel.stat().st_size // 1024
+            print(f"{wheel.name}: {functions} functions, {size} KB{', loaded' * (target == own)}")
 
 
 if __name__ == "__main__":

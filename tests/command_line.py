@@ -22,9 +22,12 @@ class Completed:
     stderr: str
 
 
-def run(*arguments: object, cwd: str | Path, **environment: str) -> Completed:
-    """Run ``shoal`` with arguments in a folder; use ``subprocess`` where the process itself is tested."""
-    output, errors = _stream(), _stream()
+def run(*arguments: object, cwd: str | Path, encoding: str = "utf-8", **environment: str) -> Completed:
+    """Run ``shoal`` with arguments in a folder; use ``subprocess`` where the process itself is tested.
+
+    ``encoding``: what the console speaks.
+    """
+    output, errors = _stream(encoding), _stream(encoding)
     with _surroundings(Path(cwd), environment), redirect_stdout(output), redirect_stderr(errors):
         code = _code(["shoal", *map(str, arguments)])
     return Completed(code, _text(output), _text(errors))
@@ -42,18 +45,19 @@ def _code(words: list[str]) -> int:
 @contextmanager
 def _surroundings(folder: Path, environment: dict[str, str]) -> Iterator[None]:
     """Enter a folder and an environment, and leave them as they were, signal handlers too."""
-    before, handler = Path.cwd(), signal.getsignal(signal.SIGTERM)
+    before, handlers = Path.cwd(), {end: signal.getsignal(end) for end in (signal.SIGTERM, signal.SIGHUP)}
     os.chdir(folder)
     try:
         with patch.dict(os.environ, {"NO_COLOR": "1", "COLUMNS": "100", **environment}):
             yield
     finally:
         os.chdir(before)
-        signal.signal(signal.SIGTERM, handler)
+        for end, handler in handlers.items():
+            signal.signal(end, handler)
 
 
-def _stream() -> io.TextIOWrapper:
-    return io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+def _stream(encoding: str) -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BytesIO(), encoding=encoding)
 
 
 def _text(stream: io.TextIOWrapper) -> str:

@@ -5,6 +5,7 @@ from unittest.mock import patch
 
 import pytest
 
+from shoal.demo import Hospital, hospital
 from shoal.engines import spark
 from shoal.kernels import library
 
@@ -17,6 +18,12 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("the reference data are not beside this checkout")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def demo_hospital() -> Hospital:
+    """The demo hospital with enough patients to learn from; made once, as tables do not change."""
+    return hospital(patients=1500)
 
 
 @pytest.fixture(params=["c", "numpy"])

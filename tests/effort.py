@@ -10,7 +10,7 @@ from _pytest.mark import ParameterSet
 from hypothesis import HealthCheck, settings
 
 QUICK, EXHAUSTIVE, NIGHTLY = "quick", "exhaustive", "nightly"
-USUAL = 150  # examples of a test that states no number, with --all
+USUAL = 100  # examples of a test that states no number, with --all
 
 _COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 settings.register_profile(QUICK, _COMMON, max_examples=USUAL // 10, derandomize=True)

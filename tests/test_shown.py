@@ -14,26 +14,46 @@ columns.sex = "quasi"
 columns.dx = "sensitive"
 require = [{ model = "k-anonymity", k = 2 }]
 """)
-RELEASE = shoal.anonymize(DATA, POLICY)
-RESULTS = {
-    "table": (shoal.read(DATA), "6 records × 3 columns"),
-    "found": (shoal.identify(DATA), "because"),
-    "assessment": (shoal.assess(DATA, POLICY), "k = 1"),
-    "people": (shoal.peers(DATA), "6 persons"),
-    "dimension": (shoal.dimension(DATA, POLICY), "Best to make coarser"),
-    "frontier": (shoal.frontier(DATA, POLICY, sizes=(2, 3)), "lowest loss"),
-    "release": (RELEASE, "k ≥ 2: met"),
-    "comparison": (shoal.compare(DATA, RELEASE), "6 released"),
-    "attacked": (shoal.attack(RELEASE, DATA, attacks=["homogeneity"]), "homogeneity of dx"),
-    "report": (RELEASE.report(), "Summary"),
+SAYS = {
+    "table": "6 records × 3 columns",
+    "found": "because",
+    "assessment": "k = 1",
+    "people": "6 persons",
+    "dimension": "Best to make coarser",
+    "frontier": "lowest loss",
+    "release": "k ≥ 2: met",
+    "comparison": "6 released",
+    "attacked": "homogeneity of dx",
+    "report": "Summary",
 }
 
 
-@pytest.mark.parametrize("name", RESULTS)
-def test_a_result_shows_itself(name):
-    result, says = RESULTS[name]
+@pytest.fixture(scope="module")
+def release():
+    return shoal.anonymize(DATA, POLICY)
+
+
+@pytest.fixture(scope="module")
+def results(release):
+    return {
+        "table": shoal.read(DATA),
+        "found": shoal.identify(DATA),
+        "assessment": shoal.assess(DATA, POLICY),
+        "people": shoal.peers(DATA),
+        "dimension": shoal.dimension(DATA, POLICY),
+        "frontier": shoal.frontier(DATA, POLICY, sizes=(2, 3)),
+        "release": release,
+        "comparison": shoal.compare(DATA, release),
+        "attacked": shoal.attack(release, DATA, attacks=["homogeneity"]),
+        "report": release.report(),
+    }
+
+
+@pytest.mark.parametrize("name", SAYS)
+def test_a_result_shows_itself(results, name):
+    result = results[name]
     lines = repr(result).splitlines()
-    assert any(says in line for line in lines)
+    assert any(SAYS[name] in line for line in lines)
     assert len(lines) < 60
     made = result._repr_html_()
     assert "<table" in made
@@ -42,8 +62,8 @@ def test_a_result_shows_itself(name):
     assert all(len(row) == len(sheet.headings) for row in sheet.rows)
 
 
-def test_no_cell_of_the_data_is_shown():
-    for name, (result, _) in RESULTS.items():
+def test_no_cell_of_the_data_is_shown(results):
+    for name, result in results.items():
         assert "gout" not in repr(result), name
 
 

@@ -11,7 +11,6 @@ from shoal.attacks.linkage import Linkage
 from shoal.attacks.minimality import Minimality
 from shoal.attacks.scene import Scene
 from shoal.attacks.truth import by_content
-from shoal.demo import hospital
 from shoal.errors import AttackError, ShoalError
 
 SIZE = 600
@@ -237,10 +236,10 @@ def test_records_are_matched_by_what_they_show():
     assert a.success.value <= 1 / 5
 
 
-def test_the_demo_hospital():
+def test_the_demo_hospital(demo_hospital):
     """Linkage finds everybody before and few after; sex is read from other columns, ethnicity is not."""
-    demo = hospital(patients=1500)
-    table = demo.patients.assign(
+    patients = demo_hospital.patients
+    table = patients.assign(
         quasi=["birth_date", "sex", "postcode", "ethnicity"],
         sensitive=["hypertension"],
         insensitive=["height", "weight", "bmi"],
@@ -255,7 +254,7 @@ def test_the_demo_hospital():
     )
     tried = ["linkage", "attribute-inference", "reconstruction"]
     before = shoal.attack(table, table, in_order=True, attacks=tried[:2])
-    after = shoal.attack(shoal.anonymize(demo.patients, policy), demo.patients, attacks=tried)
+    after = shoal.attack(shoal.anonymize(patients, policy), patients, attacks=tried)
     assert before.of("linkage").success.value > 0.95
     assert after.of("linkage").success.value < 0.2
     assert not after.of("attribute-inference").covers_baseline  # k-anonymity does not stop it

@@ -23,7 +23,7 @@ COMMAND = """
 """
 
 
-@pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGINT", 130)])
+@pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGINT", 130), ("SIGHUP", 129)])
 def test_what_is_half_done_is_tidied_up(name, code):
     command = [sys.executable, "-c", textwrap.dedent(COMMAND).format(name=name)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)

@@ -14,8 +14,9 @@ def test_memory_that_is_too_small_is_told():
     script = """
         from shoal.engines import spark
         from shoal.errors import ReadError
+        from tests.conftest import SMALL_SPARK
 
-        spark._SESSION["spark.driver.memory"] = "512m"
+        spark._SESSION.update(SMALL_SPARK | {"spark.driver.memory": "512m"})
         rows = spark.session().range(2_000_000).coalesce(1).selectExpr("repeat(cast(id as string), 40) AS x")
         try:
             spark.SparkFrame(rows, "rows").drawn(1.0)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import shoal
-from shoal.demo import hospital
 from shoal.errors import ShoalError
 from shoal.identification.concepts import concepts, named, tokens
 from shoal.identification.found import identify
@@ -12,15 +11,13 @@ from shoal.identification.patterns.pattern import PATTERNS
 from shoal.identification.shape import Form, Shape
 from shoal.table.role import Role
 
-HOSPITAL = hospital(patients=1500)
-
 
 def roles(data, **options):
     return {name: str(one.role) for name, one in identify(data, **options).columns.items()}
 
 
-def test_the_demo_hospital():
-    found = identify(HOSPITAL.patients)
+def test_the_demo_hospital(demo_hospital):
+    found = identify(demo_hospital.patients)
     assert found.subject == "patient_id"
     assert set(found.of_role(Role.DIRECT)) == {"mrn", "first_name", "last_name", "phone", "email"}
     assert found.of_role(Role.HOUSEHOLD) == ("household_id",)
@@ -32,7 +29,7 @@ def test_the_demo_hospital():
     assert letters["F"] == ("email",)
     assert letters["B"] == ("postcode",)
     assert letters["L"] == ()
-    stays = identify(HOSPITAL.admissions)
+    stays = identify(demo_hospital.admissions)
     assert stays.subject == "patient_id"
     assert stays.of_role(Role.DIRECT) == ()
 

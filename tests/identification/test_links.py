@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import shoal
-from shoal.demo import hospital
 from shoal.identification import links as module
 from shoal.identification.links import Way, links
 
@@ -48,8 +47,8 @@ def test_few_records_prove_nothing():
     assert found(a=[1, 1, 2], b=[1, 1, 2]) == set()
 
 
-def test_gaps_do_not_hide_what_was_computed():
-    table = shoal.read(hospital(patients=2000).patients)
+def test_gaps_do_not_hide_what_was_computed(demo_hospital):
+    table = demo_hospital.patients
     assert [str(link) for link in links(table, table.names)] == [
         "bmi can be computed, exactly or nearly, from height and weight"
     ]

@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 import pytest
@@ -47,8 +48,14 @@ def table_of(rows):
     return shoal.read({name: [row[name] for row in rows] for name in rows[0]})
 
 
-def evidence_of(rows, *, subject=None, missing="own", sensitive=("dx",)):
-    table = table_of(rows)
+def evidence_of(rows, **how):
+    """Return what models read of rows; all models are tried on the same tables, which are counted once."""
+    return _evidence_of(tuple(tuple(row.items()) for row in rows), **how)
+
+
+@lru_cache(maxsize=1000)
+def _evidence_of(rows, *, subject=None, missing="own", sensitive=("dx",)):
+    table = table_of([dict(row) for row in rows])
     table = table.assign(subject=subject) if subject else table
     ladders = {"dx": bind(HIERARCHY, table, "dx")} if "dx" in sensitive else {}
     return Gatherer(table, shoal.table.missing.Missing(missing), ladders).evidence(View(QUASI, sensitive))

@@ -354,7 +354,6 @@ def test_whoever_ends_it_nothing_is_left(tmp_path, end):
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=where) as process:
         next(line for line in process.stderr if "http://" in line)
         assert list(tmp_path.glob("shoal-*"))
-        time.sleep(1)
         process.send_signal(end)
         process.wait(30)
     assert not list(tmp_path.glob("shoal-*"))

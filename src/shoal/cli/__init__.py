@@ -13,7 +13,9 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a console that lacks a character shows a question mark
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that what is half done is tidied up
+    for end in ("SIGTERM", "SIGHUP"):  # so that what is half done is tidied up
+        if hasattr(signal, end):
+            signal.signal(getattr(signal, end), lambda number, _: sys.exit(128 + number))
     try:
         from shoal.cli.app import app
 
