@@ -536,7 +536,7 @@ def test_command_line(tmp_path, capsys, monkeypatch):
     assert run("-o", "out")[0] == 2
 
 
-@examples(60)
+@examples(40)
 @given(st.integers(1, 40), st.integers(0, 10_000), st.sampled_from([1, 2, 3]))
 def test_whatever_the_data_a_release_holds_together(people, seed, k):
     tables = hospital(people, seed)

@@ -104,7 +104,7 @@ def tried(goal):
 
 @pytest.mark.parametrize("kernels", ["c", "numpy"])
 @given(goal=goals())
-@examples(120)
+@examples(60)
 def test_the_search_finds_what_trying_every_scheme_finds(kernels, goal):
     with library.using(kernels):
         found = goal.optimum().best
@@ -121,7 +121,7 @@ def test_the_search_finds_what_trying_every_scheme_finds(kernels, goal):
 
 
 @given(goal=goals(registered=True))
-@examples(150)
+@examples(60)
 def test_a_search_with_a_register_finds_what_trying_every_scheme_finds(goal):
     found, expected = goal.optimum().best, tried(goal)
     if not expected:
@@ -295,7 +295,7 @@ def test_whoever_stops_a_search_without_suppression_is_told_the_best_so_far():
     assert "had been found yet" in stopped(after=1, limit=0)[0]
 
 
-@examples(150)
+@examples(60)
 @given(goal=goals(), seconds=st.sampled_from([1e-9, 60]))
 def test_best_first_finds_the_best_and_proves_it(goal, seconds):
     """With time enough it is the best; without, nothing is cheaper than the bound."""

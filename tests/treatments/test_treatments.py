@@ -85,7 +85,7 @@ def test_policies_know_all_treatments():
         ("mondrian", {"strict": False}),
     ],
 )
-@examples(60)
+@examples(40)
 @given(rows=st.lists(records, min_size=4, max_size=30), k=st.integers(2, 4), diverse=st.booleans())
 def test_every_class_passes_and_every_cell_is_true(recoding, options, rows, k, diverse):
     more = ', { model = "l-diversity", l = 2, column = "dx" }' if diverse else ""
@@ -112,7 +112,7 @@ def test_every_class_passes_and_every_cell_is_true(recoding, options, rows, k, d
 
 
 @pytest.mark.parametrize("outliers", ["suppress", "cells", "relocate", "counterfeits"])
-@examples(60)
+@examples(40)
 @given(rows=st.lists(records, min_size=8, max_size=40), k=st.integers(2, 4))
 def test_outliers_are_dealt_with_and_counted(outliers, rows, k):
     data = frame(rows)
