@@ -70,6 +70,11 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(50_000, 20, 100)
 
 
+def pytest_sessionfinish() -> None:
+    """Let go of it again, or libraries complain about leaks when Python ends."""
+    gc.unfreeze()
+
+
 def _mark(item: pytest.Item) -> None:
     """Give a test the marks of the resources that it needs."""
     asked_for = getattr(item, "fixturenames", ())
