@@ -64,14 +64,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Let the garbage collector pass over what modules and tests hold: a fifth of all time went into looking at it."""
+    """Exempt modules and tests from garbage collection, which took a fifth of the time of many tests."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
 
 
 def pytest_sessionfinish() -> None:
-    """Let go of it again, or libraries complain about leaks when Python ends."""
+    """Unfreeze: libraries report leaks when Python ends with frozen objects."""
     gc.unfreeze()
 
 

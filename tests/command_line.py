@@ -12,6 +12,8 @@ from unittest.mock import patch
 
 from shoal.cli import main
 
+_ENDS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
 
 @dataclass(frozen=True)
 class Completed:
@@ -25,7 +27,7 @@ class Completed:
 def run(*arguments: object, cwd: str | Path, encoding: str = "utf-8", **environment: str) -> Completed:
     """Run ``shoal`` with arguments in a folder; use ``subprocess`` where the process itself is tested.
 
-    ``encoding``: what the console speaks.
+    ``encoding``: the encoding of the console.
     """
     output, errors = _stream(encoding), _stream(encoding)
     with _surroundings(Path(cwd), environment), redirect_stdout(output), redirect_stderr(errors):
@@ -45,7 +47,7 @@ def _code(words: list[str]) -> int:
 @contextmanager
 def _surroundings(folder: Path, environment: dict[str, str]) -> Iterator[None]:
     """Enter a folder and an environment, and leave them as they were, signal handlers too."""
-    before, handlers = Path.cwd(), {end: signal.getsignal(end) for end in (signal.SIGTERM, signal.SIGHUP)}
+    before, handlers = Path.cwd(), {end: signal.getsignal(end) for end in _ENDS}
     os.chdir(folder)
     try:
         with patch.dict(os.environ, {"NO_COLOR": "1", "COLUMNS": "100", **environment}):

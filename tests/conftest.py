@@ -33,10 +33,11 @@ def kernels(request: pytest.FixtureRequest):
         yield request.param
 
 
+_JAVA = "spark.driver.defaultJavaOptions"
 SMALL_SPARK = {  # for tables of a few hundred rows: few tasks, nothing compiled for a query that runs once
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.codegen.wholeStage": "false",
-    "spark.driver.defaultJavaOptions": "-XX:+ExitOnOutOfMemoryError -XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    _JAVA: f"{spark._SESSION[_JAVA]} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
 
 

@@ -2,7 +2,6 @@
 
 import hmac
 import json
-import sys
 from collections import Counter, defaultdict
 from datetime import date, timedelta
 
@@ -13,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.cli import main
 from shoal.dataset import release as module
 from shoal.dataset import verification
 from shoal.errors import PolicyError, ReadError, ReleaseError, WriteError
 from shoal.release.shifted import offset
+from tests.command_line import run
 from tests.effort import examples
 
 KEY = "a key of sixteen"
@@ -507,33 +506,28 @@ def test_columns_named_for_pseudonyms_have_the_same_in_all_tables():
         of(text.replace('["nhs"]', '["nsh"]'), patients=patients, stays=stays)
 
 
-def test_command_line(tmp_path, capsys, monkeypatch):
+def test_command_line(tmp_path):
     (tmp_path / "in").mkdir()
     for name, table in hospital().items():
         shoal.write(shoal.read(table), tmp_path / "in" / f"{name}.csv")
     (tmp_path / "policy.toml").write_text(POLICY)
-    monkeypatch.chdir(tmp_path)
 
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["shoal", "anonymize", "in", "-p", "policy.toml", *words])
-        try:
-            main()
-        except SystemExit as ended:
-            return ended.code, "".join(capsys.readouterr())
-        raise AssertionError
+    def anonymize(*words):
+        done = run("anonymize", "in", "-p", "policy.toml", *words, cwd=tmp_path)
+        return done.returncode, done.stdout + done.stderr
 
-    code, told = run("-o", "out")
+    code, told = anonymize("-o", "out")
     assert code == 0, told
     assert "released in 3 tables" in told
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "dataset.internal.json", "dataset.manifest.json", "lab.csv", "patients.csv", "stays.csv"
     ]  # fmt: skip
-    code, told = run("--dry-run", "--json")
+    code, told = anonymize("--dry-run", "--json")
     assert code == 0
     assert set(json.loads(told)["result"]["tables"]) == {"patients", "stays", "lab"}
-    assert run("--frontier")[0] == 2
-    assert run("-o", "out2", "--separator", ";")[0] == 2
-    assert run("-o", "out")[0] == 2
+    assert anonymize("--frontier")[0] == 2
+    assert anonymize("-o", "out2", "--separator", ";")[0] == 2
+    assert anonymize("-o", "out")[0] == 2
 
 
 @examples(40)
