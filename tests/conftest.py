@@ -34,10 +34,11 @@ def kernels(request: pytest.FixtureRequest):
 
 
 _JAVA = "spark.driver.defaultJavaOptions"
+_QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 SMALL_SPARK = {  # for tables of a few hundred rows: few tasks, nothing compiled for a query that runs once
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.codegen.wholeStage": "false",
-    _JAVA: f"{spark._SESSION[_JAVA]} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    _JAVA: f"{spark._SESSION[_JAVA]} {_QUICK_START}",
 }
 
 

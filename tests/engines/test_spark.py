@@ -17,7 +17,7 @@ def test_memory_that_is_too_small_is_told():
         from tests.conftest import SMALL_SPARK
 
         spark._SESSION.update(SMALL_SPARK | {"spark.driver.memory": "512m"})
-        rows = spark.session().range(2_000_000).coalesce(1).selectExpr("repeat(cast(id as string), 40) AS x")
+        rows = spark.session().range(60_000).coalesce(1).selectExpr("repeat(cast(id as string), 1500) AS x")
         try:
             spark.SparkFrame(rows, "rows").drawn(1.0)
         except ReadError as error:
