@@ -16,6 +16,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 KERNELS = Path("src/shoal/kernels")
+ALONE = ("-nostdlib", "--rtlib=compiler-rt")  # Windows: no C runtime, which zig would compile first (c/windows.c)
 
 # name -> (zig target, platform tag of the wheel, suffix). The target names the oldest system that is supported and
 # the baseline of the processor family: without it, zig bakes in the builder's own.
@@ -61,6 +62,7 @@ def compile_core(root: Path, chosen: tuple[str, str, str]) -> Path:
         command = [
             *(sys.executable, "-m", "ziglang", "cc", "-target", zig_target),
             *("-O3", "-std=c11", "-shared", "-fPIC", "-s", "-fvisibility=hidden"),
+            *(ALONE if suffix == ".dll" else ()),
             *(f'-DSHOAL_SOURCE_HASH="{digest}"', "-o", str(fresh)),
             *(str(source) for source in sources if source.suffix == ".c"),
         ]

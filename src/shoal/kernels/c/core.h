@@ -8,11 +8,16 @@
 #define SHOAL_CORE_H
 
 #include <stdint.h>
-#include <string.h>
 
-#if defined(_WIN32)
+#if defined(_WIN32) /* built without a C runtime, of which these four would be all that is needed: see windows.c */
+#include <stddef.h>
+int memcmp(const void *, const void *, size_t);
+void *memcpy(void *, const void *, size_t);
+void *memmove(void *, const void *, size_t);
+void *memset(void *, int, size_t);
 #define API __declspec(dllexport)
 #else
+#include <string.h>
 #define API __attribute__((visibility("default")))
 #endif
 
