@@ -158,8 +158,9 @@ def _translated(theirs: Column, ours: Column, codes: Codes) -> Codes:
     place = pc.index_in(_comparable(theirs, ours), _comparable(ours, theirs)).fill_null(ours.size)
     table = np.full(theirs.size, ours.size, np.int64)
     table[: len(theirs.values)] = place.to_numpy()
-    if theirs.missing_code is not None and ours.missing_code is not None:
-        table[theirs.missing_code] = ours.missing_code
+    for there, here in ((theirs.missing_code, ours.missing_code), (theirs.suppressed_code, ours.suppressed_code)):
+        if there is not None and here is not None:
+            table[there] = here
     return table[codes].astype(narrowest(ours.size + 1))
 
 

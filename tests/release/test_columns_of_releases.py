@@ -157,7 +157,9 @@ def test_a_sample_is_drawn_by_person_and_lowers_the_risk_of_a_journalist():
 @pytest.mark.parametrize(
     "asked", ['{ model = "delta-presence", delta_min = 0, delta_max = 0.6 }', '{ model = "k-map", k = 3 }']
 )
-def test_requirements_with_a_register_are_searched_for_and_verified(tmp_path, asked):
+@pytest.mark.parametrize("top", ["", "search.levels.sex = [1, 1]", "search.levels = { age = [3, 3], sex = [1, 1] }"])
+def test_requirements_with_a_register_are_searched_for_and_verified(tmp_path, asked, top):
+    """Also where a quasi-identifier is on its top level, on which the register shows * as the release does."""
     rng = np.random.default_rng(11)
     everybody = {"age": rng.integers(20, 80, 300).tolist(), "sex": rng.choice(["f", "m"], 300).tolist()}
     lines = [f"{age},{sex}" for age, sex in zip(everybody["age"], everybody["sex"], strict=True)]
@@ -170,6 +172,7 @@ def test_requirements_with_a_register_are_searched_for_and_verified(tmp_path, as
         require = [{asked}]
         search.suppression = 0.1
         population.file = "register.csv"
+        {top}
         """
     )
     data = {name: held[:80] for name, held in everybody.items()}
