@@ -172,6 +172,38 @@ def test_a_file_with_other_records_is_not_handed_out(policy, tmp_path, monkeypat
     assert not list(tmp_path.iterdir())
 
 
+STAGES = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2] * 4, pa.int8()), ["low", "middle", "high"], ordered=True)
+COLUMNS = {  # columns that are read back as another kind, and a value that they do not have
+    "stage": (STAGES, "higher"),
+    "day": (pa.array([18262, 18263, 18264] * 4, pa.date32()), "somewhen"),
+    "visits": (pa.array([1, 2, 3] * 4), "many"),
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.parametrize("wrong", ["unknown", "more often"])
+def test_a_column_that_is_read_as_another_kind_is_compared(tmp_path, monkeypatch, name, wrong):
+    column, unknown = COLUMNS[name]
+    roles = f'columns.age = "quasi"\ncolumns.{name} = "insensitive"'
+    policy = shoal.Policy.parse(f'version = 1\n{roles}\nrequire = [{{ model = "k-anonymity", k = 2 }}]')
+    release = shoal.anonymize(pa.table({"age": [30] * 12, name: column}), policy)
+    release.save(tmp_path / "right.csv")
+    reading = verification.read
+
+    def another(path, **options):
+        rows = {
+            key: [str(cell) for cell in cells]
+            for key, cells in reading(path, **options).to_frame("pyarrow").to_pydict().items()
+        }
+        rows[name][0] = unknown if wrong == "unknown" else rows[name][-1]
+        return shoal.read(rows, text=list(rows))
+
+    monkeypatch.setattr(verification, "read", another)
+    with pytest.raises(ReleaseError, match=f"values in column '{name}'"):
+        release.save(tmp_path / "wrong.csv")
+    assert not (tmp_path / "wrong.csv").exists()
+
+
 def test_nothing_is_overwritten_unasked(policy, tmp_path):
     release = shoal.anonymize(patients(), policy)
     (tmp_path / "out.csv.manifest.json").write_text("old")

@@ -133,11 +133,12 @@ def check_same(found: Table, promised: Table) -> None:
 
 
 def _same_values(found: Table, promised: Table, name: str) -> bool:
-    """Tell whether a column holds the same values, each as often; one that is of another kind now is not looked at."""
+    """Tell whether a column holds the same values, each as often, whatever kind it was read as.
+
+    Most formats do not know the categories of a category: its labels are read as text, and are compared as such.
+    """
     here, there = found[name], promised[name]
-    if here.kind is not there.kind and not (here.kind.numeric and there.kind.numeric):
-        return True
-    texts = [_written(one, numeric=here.kind.numeric) for one in (here, there)]
+    texts = [_written(one, numeric=here.kind.numeric and there.kind.numeric) for one in (here, there)]
     places = pc.index_in(*texts).fill_null(-1).to_numpy(zero_copy_only=False)
     counts, expected = found.counts(name), promised.counts(name)
     if ((places < 0) & (counts > 0)).any():
