@@ -1,11 +1,15 @@
 """Disclosure: which numbers of persons are not to be told, for they are small or give a small one away."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
+_MOST_TIERS = 3  # of large counts that are suppressed before all are
+_MOST_LISTINGS = 200  # attempts to find another listing with the same picture
 USUAL = 11  # persons that are told of at least, where no k is required
 
 
@@ -19,19 +23,98 @@ def hides(number: int, least: int) -> bool:
 
 
 def hidden(counts: Sequence[int] | NDArray[np.integer], least: int) -> NDArray[np.bool_]:
-    """Tell which of some numbers, whose sum is known, are not to be told.
+    """Return which counts of persons are suppressed in a list whose sum is public.
 
-    If what is hidden were fewer persons in total than may be told, the sum would give it away: then the smallest of the
-    others is hidden, too.
+    Counts below ``least`` are suppressed (primary suppression); zeros are shown. Then the smallest of the other counts
+    are suppressed, equal ones together (complementary suppression), until the suppressed persons are at least ``least``
+    in total and a small count has at least two possible values for a reader who knows the sum and this rule. Where
+    three such steps do not achieve that, all counts but zeros are suppressed.
 
     >>> hidden([50, 3, 20, 0], 11).tolist()
     [False, True, True, False]
+    >>> hidden([20, 5, 4, 4], 5).tolist()  # two counts below 5 with a sum of 8 can only be 4 and 4
+    [False, True, True, True]
     """
-    held = np.asarray(counts, np.int64)
-    small = (held > 0) & (held < least)
-    if small.any() and held[small].sum() < least and (others := np.flatnonzero((held > 0) & ~small)).size:
-        small[others[np.argmin(held[others])]] = True
-    return np.asarray(small)
+    cells = np.asarray(counts, np.int64)
+    mask = np.asarray((cells > 0) & (cells < least))
+    if mask.any():
+        tiers = np.unique(cells[cells >= least])
+        large = tuple(np.sort(cells[cells >= least]).tolist())
+        listing = _Listing(int(mask.sum()), int(cells[mask].sum()), large, least)
+        tried = range(min(len(tiers), _MOST_TIERS + 1))
+        more = next((more for more in tried if listing.is_unclear(more)), len(tiers))
+        mask |= np.isin(cells, tiers[:more])
+    return mask
+
+
+@dataclass(frozen=True, slots=True)
+class _Listing:
+    """Counts of persons, in no order: some ``small`` ones with a ``total``, and those of ``least`` or more, ascending.
+
+    A tier is a set of equal large counts. Suppression of the small counts and the lowest tiers leaves a picture: how
+    many counts are suppressed, their sum, and the counts that are shown.
+    """
+
+    small: int
+    total: int
+    large: tuple[int, ...]
+    least: int
+
+    def is_unclear(self, tiers: int) -> bool:
+        """Tell whether a small count can have two values, for a reader of the picture that so many tiers leave.
+
+        The reader considers every listing that is shown by the same picture, because suppressing fewer is not enough.
+        After a number of attempts to find one, a picture that is still clear counts as clear.
+        """
+        shown = self._shown(tiers)
+        number = len(self.large) - len(shown)
+        cells, persons = self.small + number, self.total + sum(self.large[:number])
+        if persons < self.least:
+            return False
+        if cells < persons < cells * (self.least - 1) and cells > 1:
+            return True  # all of them may be small, and have two values each
+        values: set[int] = set()
+        for other in islice(self._alternatives(tiers, persons, shown), _MOST_LISTINGS):
+            if other is not None and not any(other.is_unclear(fewer) for fewer in range(tiers)):
+                values.update(other.extremes())
+            if len(values) > 1:
+                return True
+        return False
+
+    def extremes(self) -> tuple[int, int]:
+        """Return the lowest and the highest value that a small count can have."""
+        others = self.small - 1
+        return max(1, self.total - others * (self.least - 1)), min(self.least - 1, self.total - others)
+
+    def _shown(self, tiers: int) -> tuple[int, ...]:
+        """Return the large counts above the lowest tiers."""
+        highest = [0, *sorted(set(self.large))][tiers]
+        return tuple(count for count in self.large if count > highest)
+
+    def _alternatives(self, tiers: int, persons: int, shown: tuple[int, ...]) -> Iterator["_Listing | None"]:
+        """Yield the listings with the same picture and as many small counts and tiers; None for an attempt in vain."""
+        number, most = len(self.large) - len(shown), shown[0] - 1 if shown else persons
+        for total in range(self.small, min(self.small * (self.least - 1), persons - number * self.least) + 1):
+            for large in _tiered(number, persons - total, (self.least, most), tiers):
+                yield None if large is None else _Listing(self.small, total, (*large, *shown), self.least)
+
+
+def _tiered(number: int, total: int, between: tuple[int, int], tiers: int) -> Iterator[tuple[int, ...] | None]:
+    """Yield some ascending counts between two numbers, with a sum and so many different values; None if there are none.
+
+    >>> list(_tiered(3, 8, (2, 9), 2))
+    [(2, 3, 3), (2, 2, 4)]
+    """
+    low, high = between
+    if tiers <= 1:
+        count = total // number if number else 0
+        fits = total == number * count and (low <= count <= high if tiers else not number)
+        yield (count,) * number if fits else None
+        return
+    for times in range(1, number - tiers + 2):
+        for count in range(low, min(high, total // number) + 1):
+            for rest in _tiered(number - times, total - times * count, (count + 1, high), tiers - 1):
+                yield None if rest is None else (*[count] * times, *rest)
 
 
 def coarse(share: float, persons: int, least: int) -> float:
