@@ -15,7 +15,7 @@ from shoal.errors import ModelError
 from shoal.hierarchy.explicit import Explicit
 from shoal.hierarchy.spec import bind
 from shoal.models.evidence import Evidence, Gatherer, View
-from shoal.models.model import MODELS, Better, Need, Scope
+from shoal.models.model import MODELS, Better, Model, Monotone, Need, Scope
 from shoal.plain import functions
 from tests.effort import examples
 from tests.models import reference
@@ -164,6 +164,19 @@ def test_the_order_of_records_does_not_matter(model, column, rows, subject, miss
     shuffled = [rows[place] for place in np.random.default_rng(seed).permutation(len(rows))]
     one, other = (evidence_of(part, subject=subject, missing=missing, sensitive=(column,)) for part in (rows, shuffled))
     assert model.measure(one) == model.measure(other)
+
+
+def test_a_model_that_declares_nothing_promises_nothing():
+    """A search would skip schemes that meet a new model, if it promised by default what it does not keep."""
+
+    class NewModel(Model):
+        def measure(self, evidence):
+            raise NotImplementedError(evidence)
+
+        failing = measure
+
+    for overlap in (False, True):
+        assert NewModel().monotone(overlap=overlap) == Monotone(generalisation=False, suppression=False)
 
 
 @VARIANTS

@@ -30,6 +30,7 @@ class AlphaKAnonymity(AttributeModel):
 
     name: ClassVar[str] = "alpha-k-anonymity"
     measured: ClassVar[Mapping[str, Better]] = {"alpha": Better.LESS, "k": Better.MORE}
+    averages: ClassVar[bool] = True
 
     alpha: Share | None = Field(default=None, description="how probable a sensitive value may be")
     k: int | None = Field(default=None, ge=1, strict=True, description="how many persons must look alike")

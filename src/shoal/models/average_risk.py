@@ -17,6 +17,7 @@ from shoal.risk.identity import Identity
 
 class _OfTheTable(SizesModel):
     reads_wildcards: ClassVar[bool] = True
+    averages: ClassVar[bool] = True
 
     def failing(self, evidence: Evidence) -> NDArray[np.bool_]:
         """Tell that all classes fail, or none."""

@@ -32,6 +32,7 @@ class BasicBetaLikeness(AttributeModel):
 
     name: ClassVar[str] = "basic-beta-likeness"
     measured: ClassVar[Mapping[str, Better]] = {"beta": Better.LESS}
+    averages: ClassVar[bool] = True
 
     beta: Positive | None = Field(
         default=None, description="how much more probable, relative to before, a value may be"

@@ -31,6 +31,7 @@ class DeltaPresence(Model):
     name: ClassVar[str] = "delta-presence"
     measured: ClassVar[Mapping[str, Better]] = {"delta_min": Better.MORE, "delta_max": Better.LESS}
     needs: ClassVar[frozenset[Need]] = frozenset({Need.POPULATION, Need.REGISTER})
+    averages: ClassVar[bool] = True
 
     delta_min: Share | None = Field(default=None, description="how probable it must at least be")
     delta_max: Share | None = Field(default=None, description="how probable it may be")

@@ -35,6 +35,7 @@ class EntropyLDiversity(AttributeModel):
 
     name: ClassVar[str] = "entropy-l-diversity"
     measured: ClassVar[Mapping[str, Better]] = {"l": Better.MORE}
+    averages: ClassVar[bool] = True
 
     l: AtLeastOne | None = Field(default=None, description="how many equally frequent values they must be worth")  # noqa: E741
 

@@ -35,6 +35,7 @@ class LKCPrivacy(AttributeModel):
     needs: ClassVar[frozenset[Need]] = frozenset({Need.SENSITIVE, Need.SUBSETS})
     scope: ClassVar[Scope] = Scope.TABLE
     always: ClassVar[tuple[str, ...]] = ("l",)
+    averages: ClassVar[bool] = True
 
     l: int = Field(  # noqa: E741 - the paper's name
         default=2, ge=1, strict=True, description="how many quasi-identifiers may be known"

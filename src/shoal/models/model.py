@@ -110,6 +110,7 @@ class Model(Checked):
     strict: ClassVar[bool] = False  # whether the thresholds themselves are not good enough
     always: ClassVar[tuple[str, ...]] = ()  # parameters without which a threshold says nothing
     counts_up: ClassVar[bool] = False  # whether it asks for at least so many of something: more persons never hurt
+    averages: ClassVar[bool] = False  # whether a merged class is never worse than the worst of its parts, as shares are
 
     def views(self, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> list[View]:  # noqa: ARG002
         """Return what the model wants to see of a table; it must hold in every view."""
@@ -124,9 +125,12 @@ class Model(Checked):
         """Tell which classes fail; if the table as a whole fails, all of them do."""
 
     def monotone(self, *, overlap: bool = False) -> Monotone:
-        """Tell what a search may rely on; ``overlap``: somebody may be in several classes, so shares do not average."""
-        both = self.counts_up or not overlap
-        return Monotone(generalisation=both, suppression=self.counts_up)
+        """Return what a search may rely on: nothing, unless the model declares ``counts_up`` or ``averages``.
+
+        ``overlap``: a person may be in several classes, so that shares do not average.
+        """
+        merging = self.counts_up or (self.averages and not overlap)
+        return Monotone(generalisation=merging, suppression=self.counts_up)
 
     def least(self, evidence: Evidence) -> int:
         """Return how many persons a class needs: with fewer it fails for sure."""

@@ -32,6 +32,7 @@ class RecursiveLDiversity(AttributeModel):
 
     name: ClassVar[str] = "recursive-l-diversity"
     measured: ClassVar[Mapping[str, Better]] = {"c": Better.LESS}
+    averages: ClassVar[bool] = True
 
     strict: ClassVar[bool] = True
     always: ClassVar[tuple[str, ...]] = ("l",)

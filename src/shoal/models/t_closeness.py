@@ -44,6 +44,7 @@ class TCloseness(AttributeModel):
 
     name: ClassVar[str] = "t-closeness"
     measured: ClassVar[Mapping[str, Better]] = {"t": Better.LESS}
+    averages: ClassVar[bool] = True
 
     t: Positive | None = Field(default=None, description="how far the distributions may be apart")
     distance: Distance = Field(default=Distance.EQUAL, description="how far apart two sensitive values are")

@@ -72,6 +72,7 @@ class XYLinkability(_XAndY):
 
     name: ClassVar[str] = "xy-linkability"
     measured: ClassVar[Mapping[str, Better]] = {"h": Better.LESS}
+    averages: ClassVar[bool] = True
 
     h: Share | None = Field(default=None, description="how certain a value may be")
 
