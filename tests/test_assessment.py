@@ -95,6 +95,33 @@ def test_what_a_preset_asks_and_nobody_can_measure_is_said():
     assert found.met is False  # what could not be looked at is not met
 
 
+def test_a_population_is_given_in_the_same_ways_everywhere():
+    """To ``assess`` and to the functions of single models: its size, a fraction, a register or a population."""
+    data, register = {"age": [34, 34, 71]}, {"age": [34] * 20 + [71] * 10}
+    sizes = [30, 0.1, Fraction(1, 10)]
+    risks = {shoal.assess(data, quasi="age", population=given).journalist.maximum for given in sizes}
+    assert len(risks) == 1
+    assert [shoal.k_map(data, quasi="age", population=given) for given in sizes] == [1, 1, 1]
+    for given in (register, shoal.read(register)):
+        assert shoal.assess(data, quasi="age", population=given).journalist.maximum == 0.1
+        assert shoal.k_map(data, quasi="age", population=given) == 10
+
+
+@pytest.mark.parametrize("power", ["1e9999999", "1E-9999999", "0.1e401", "2e0000000000401"])
+def test_a_threshold_that_would_take_for_ever_is_refused(power):
+    with pytest.raises(ModelError, match="power of ten"):
+        shoal.assess({"age": [34, 34, 71]}, quasi="age", threshold=power)
+    with pytest.raises(PolicyError, match="power of ten"):
+        policy(f"require = [{{ model = 't-closeness', column = 'dx', t = '{power}' }}]")
+
+
+@pytest.mark.parametrize("given", [True, False, 0, -3, 0.0, 1.5, Fraction(3, 2)])
+def test_a_number_that_is_no_population_is_refused(given):
+    for verb in (shoal.assess, shoal.k_map):
+        with pytest.raises(ModelError, match="number of persons, or the fraction"):
+            verb({"age": [34, 34, 71]}, quasi="age", population=given)
+
+
 def test_populations():
     by_size = shoal.assess(PATIENTS, policy("population.size = 70"), quasi=["age", "sex"])
     by_fraction = shoal.assess(PATIENTS, policy("population.fraction = 0.1"), quasi=["age", "sex"])

@@ -12,10 +12,10 @@ import numpy as np
 from shoal.classes.classes import Classes
 from shoal.classes.grouped import Coarsening
 from shoal.errors import ColumnError, ModelError, PolicyError, counted
+from shoal.exact import exact
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.threads import pool
 from shoal.models.evidence import Evidence, Gatherer, View
-from shoal.models.exact import exact
 from shoal.models.model import Model, Need, Verdict
 from shoal.policy.policy import Policy
 from shoal.policy.requirements import PresetRequirement
@@ -185,8 +185,8 @@ def assess(  # noqa: PLR0913 - keyword-only options
 
     ``data``: a table, a frame or a file. Roles come from the policy, or are given by name; names that are given go
     first. ``threshold``: the risk above which persons are counted. ``uniques``: find out who is singled out by at most
-    so many columns (special uniques). ``population``: how many people the table is drawn from, or a register of them;
-    it goes before what the policy says.
+    so many columns (special uniques). ``population``: a register of it, how many persons it has, or the fraction of
+    them in the table; it goes before what the policy says.
 
     >>> import shoal
     >>> found = shoal.assess({"age": [34, 34, 71, 71], "dx": ["flu", "ms", "flu", "flu"]}, quasi="age", sensitive="dx")
@@ -197,17 +197,8 @@ def assess(  # noqa: PLR0913 - keyword-only options
     chosen = Policy.given(policy) if policy is not None else Policy(version=1)
     table = _table(data, chosen, {"quasi": quasi, "sensitive": sensitive, "subject": subject})
     rule = Missing.named(missing) if missing is not None else chosen.data.missing
-    everybody = None if population is None else _people(population, table)
+    everybody = None if population is None else Population.given(population, table)
     return _Assessor(table, chosen, rule, _share(threshold), uniques, hook, everybody).assessment()
-
-
-def _people(given: Any, table: Table) -> Population:
-    """Take a population: itself, its size, or a register."""
-    if isinstance(given, Population):
-        return given
-    if isinstance(given, int):
-        return Population(given)
-    return Population.of(given if isinstance(given, Table) else read(given), table.subject)
 
 
 def _share(given: Fraction | float | str) -> Fraction:

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import ModelError
+from shoal.exact import exact
 from shoal.individuals.looking import look, plan
 from shoal.individuals.people import People
 from shoal.individuals.proximity import window
 from shoal.individuals.question import Question
 from shoal.individuals.sampling import drawn
 from shoal.kernels.subsets import Window
-from shoal.models.exact import exact
 from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress, silent
 from shoal.subsets import BUDGET, SubsetCounts

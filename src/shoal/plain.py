@@ -15,7 +15,6 @@ from typing import Any
 from shoal.errors import ModelError, did_you_mean, listed
 from shoal.hierarchy.spec import bind_all
 from shoal.models.evidence import Gatherer
-from shoal.models.exact import exact
 from shoal.models.model import MODELS, Model, Need, Number
 from shoal.population import Population
 from shoal.table.missing import Missing
@@ -158,7 +157,8 @@ class _Given:
         table = data if isinstance(data, Table) else read(data)
         table = table.taking(quasi=quasi, sensitive=sensitive, subject=subject)
         rule = Missing.named(missing or Missing.OWN)
-        gatherer = Gatherer(table, rule, bind_all(hierarchies or {}, table), _population(table, population))
+        everybody = None if population is None else Population.given(population, table)
+        gatherer = Gatherer(table, rule, bind_all(hierarchies or {}, table), everybody)
         return cls(table.quasi, table.sensitive, gatherer)
 
     def suffices(self, model: type[Model]) -> bool:
@@ -184,26 +184,6 @@ def _worst(model: Model, given: _Given) -> dict[str, Number]:
         model.admit(evidence)
         found.append(model.measure(evidence))
     return {name: better.worst(values[name] for values in found) for name, better in model.measured.items()}
-
-
-def _population(table: Table, given: Any) -> Population | None:
-    """Take a population: a register (table, frame, file), a number of people, or a fraction below 1."""
-    if given is None or isinstance(given, Population):
-        return given
-    if isinstance(given, int | float | Fraction) and not isinstance(given, bool):
-        return _numbered(table, given)
-    register = given if isinstance(given, Table) else read(given)
-    return Population.of(register, table.subject)
-
-
-def _numbered(table: Table, given: float | Fraction) -> Population:
-    """Take how many people there are, or the fraction of them that is in the table."""
-    if given > 0 and isinstance(given, int):
-        return Population(given)
-    if not 0 < given <= 1:
-        raise ModelError("The population is a whole number of people, or a fraction of at most 1.")
-    persons = len(table[table.subject].values) if table.subject else table.records
-    return Population.sampled(persons, exact(given))
 
 
 def _shown(values: Mapping[str, Number]) -> int | float | dict[str, int | float]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,11 +13,13 @@ from numpy.typing import NDArray
 from shoal.classes.classes import Classes
 from shoal.classes.members import Counts
 from shoal.errors import ModelError
+from shoal.exact import exact
 from shoal.kernels.grouping import group_rows
 from shoal.kernels.summing import summed
 from shoal.kernels.translation import Codes, narrowest
 from shoal.table.column import Column
 from shoal.table.kind import Kind
+from shoal.table.reading import read
 from shoal.table.scale import doubles
 from shoal.table.table import Table
 
@@ -49,8 +52,25 @@ class Population:
         """Take a register; with a subject column, its own or that of the sample, it counts persons."""
         if register.subject is None and subject is not None and subject in register:
             register = register.assign(subject=subject)
-        persons = len(register[register.subject].values) if register.subject else register.records
-        return cls(persons, register)
+        return cls(_persons(register), register)
+
+    @classmethod
+    def given(cls, data: Any, sample: Table) -> "Population":
+        """Take what a user gives: a population, a register (table, frame or file), its size, or a sampling fraction.
+
+        >>> import shoal
+        >>> Population.given(0.1, shoal.read({"age": [34, 34, 71]})).size
+        30
+        """
+        if isinstance(data, Population):
+            return data
+        if isinstance(data, bool) or (isinstance(data, int | float | Fraction) and not _counts(data)):
+            raise ModelError("The population is a number of persons, or the fraction of them in the table, at most 1.")
+        if isinstance(data, int):
+            return cls(data)
+        if isinstance(data, float | Fraction):
+            return cls.sampled(_persons(sample), exact(data))
+        return cls.of(data if isinstance(data, Table) else read(data), sample.subject)
 
     @classmethod
     def sampled(cls, persons: int, fraction: Fraction) -> "Population":
@@ -111,6 +131,15 @@ class Population:
             return sample
         held = {name: _widened(sample[name], register[name]) for name in names if name in register}
         return sample.recoded({name: made for name, made in held.items() if made is not None})
+
+
+def _persons(table: Table) -> int:
+    return len(table[table.subject].values) if table.subject else table.records
+
+
+def _counts(number: float | Fraction) -> bool:
+    """Tell whether a number is one of persons, or a fraction of them."""
+    return number > 0 if isinstance(number, int) else 0 < number <= 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.errors import ModelError
+from shoal.exact import exact
 from shoal.kernels.ratios import Ratios
-from shoal.models.exact import exact
 from shoal.table.kind import Kind
 from shoal.table.role import Role
 from shoal.table.table import Table

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from shoal.classes.histogram import Histogram
+from shoal.exact import Positive
 from shoal.kernels.ratios import CLEAR, Ratios
 from shoal.models.evidence import Evidence
-from shoal.models.exact import Positive
 from shoal.models.model import MODELS, AttributeModel, Better, Number
 
 

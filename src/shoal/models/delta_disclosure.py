@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from shoal.classes.histogram import Histogram
+from shoal.exact import Positive
 from shoal.kernels.ratios import CLEAR
 from shoal.models.evidence import Evidence
-from shoal.models.exact import Positive
 from shoal.models.model import MODELS, AttributeModel, Better, Monotone, Number
 
 _POWERS = 1000  # beyond this, powers of exact numbers get too long; sixty decimals then decide

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from shoal.exact import Share
 from shoal.kernels.ratios import Ratios
 from shoal.models.evidence import Evidence
-from shoal.models.exact import Share
 from shoal.models.model import MODELS, Better, Model, Need, Number
 
 

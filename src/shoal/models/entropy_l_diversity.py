@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from shoal.classes.histogram import Histogram
+from shoal.exact import AtLeastOne
 from shoal.kernels.ratios import CLEAR
 from shoal.models.evidence import Evidence
-from shoal.models.exact import AtLeastOne
 from shoal.models.model import MODELS, AttributeModel, Better, Monotone, Number
 
 

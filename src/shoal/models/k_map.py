@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
+from shoal.exact import Share
 from shoal.models.evidence import Evidence
-from shoal.models.exact import Share
 from shoal.models.model import MODELS, Better, Model, Need, Number
 
 

@@ -12,8 +12,8 @@ from pydantic import Field
 
 from shoal.classes.histogram import Histogram
 from shoal.errors import ModelError
+from shoal.exact import Positive
 from shoal.models.evidence import Evidence
-from shoal.models.exact import Positive
 from shoal.models.model import MODELS, AttributeModel, Better, Need, Number
 
 

@@ -10,11 +10,11 @@ from pydantic import Field
 
 from shoal.classes.histogram import Histogram
 from shoal.errors import ModelError
+from shoal.exact import Positive
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.grouping import group
 from shoal.kernels.ratios import Ratios
 from shoal.models.evidence import Evidence
-from shoal.models.exact import Positive
 from shoal.models.model import MODELS, AttributeModel, Better, Need, Number
 
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from shoal.exact import Positive
 from shoal.kernels.ratios import Ratios
 from shoal.models.distance import divergence, equal_distance, hierarchical_distance, ordered_distance
 from shoal.models.evidence import Evidence
-from shoal.models.exact import Positive
 from shoal.models.model import MODELS, AttributeModel, Better, Number
 
 

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from shoal.errors import ModelError
+from shoal.exact import Share
 from shoal.kernels.ratios import Ratios
 from shoal.models.evidence import Evidence, View
-from shoal.models.exact import Share
 from shoal.models.model import MODELS, Better, Model, Need, Number
 
 

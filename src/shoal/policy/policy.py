@@ -22,10 +22,10 @@ from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from shoal import population as people
 from shoal.errors import ColumnError, PolicyError, ReadError, did_you_mean, listed
+from shoal.exact import exact
 from shoal.hierarchy.automatic import Automatic
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.hierarchy.spec import Spec, bind
-from shoal.models.exact import exact
 from shoal.models.model import Model, Need
 from shoal.policy.circumstances import Context, Population
 from shoal.policy.columns import ColumnPolicy, Data, role_or_table, short_form

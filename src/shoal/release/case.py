@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from shoal import toml
 from shoal.errors import PolicyError, did_you_mean
+from shoal.exact import exact
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.identification.shape import Form, Shape
 from shoal.models.evidence import Gatherer
-from shoal.models.exact import exact
 from shoal.models.model import Model, Need
 from shoal.policy.policy import Policy
 from shoal.population import Population

@@ -13,8 +13,8 @@ from threading import Lock
 import numpy as np
 
 from shoal.errors import ModelError, counted
+from shoal.exact import exact
 from shoal.kernels.threads import in_threads
-from shoal.models.exact import exact
 from shoal.progress import Hook, Progress, silent
 from shoal.search.evaluation import Evaluator
 from shoal.search.goal import Goal

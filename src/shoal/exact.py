@@ -1,9 +1,12 @@
 """Exact numbers: parameters as they are written. 0.09 is nine hundredths, "1/11" is one eleventh."""
 
+import re
 from fractions import Fraction
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
+
+_MOST_DIGITS = 400  # of a power of ten; a larger one would be worked out for hours
 
 
 def exact(given: Any) -> Fraction:
@@ -11,9 +14,15 @@ def exact(given: Any) -> Fraction:
 
     >>> exact(0.1), exact("1/11"), exact(3)
     (Fraction(1, 10), Fraction(1, 11), Fraction(3, 1))
+    >>> exact("1e9999999")
+    Traceback (most recent call last):
+    ValueError: must have a power of ten between -400 and 400
     """
     if isinstance(given, bool) or not isinstance(given, int | float | str | Fraction):
         raise ValueError("must be a number")  # noqa: TRY004 - pydantic turns only this one into a message
+    power = re.search(r"[eE][-+]?0*(\d+)\s*$", given) if isinstance(given, str) else None
+    if power and (len(power[1]) > len(str(_MOST_DIGITS)) or int(power[1]) > _MOST_DIGITS):
+        raise ValueError(f"must have a power of ten between -{_MOST_DIGITS} and {_MOST_DIGITS}")
     try:
         return Fraction(repr(given) if isinstance(given, float) else given)
     except (ValueError, ZeroDivisionError):
