@@ -371,9 +371,26 @@ k = 2
         tree = parsed(page)
         assert not [held for held in tree.iter() if held.tag == f"{HTML}script"]
         assert "{{7*7}}" in page
-        outside_code = re.sub(r"```.*?```", "", one.to_markdown(), flags=re.DOTALL)
-        assert not re.search(r"(?<!\\)<(script|img)", outside_code)
+        assert not re.search(r"(?<!\\)<(script|img)", one.to_markdown())
         json.loads(one.to_json())
+
+
+def test_code_in_markdown_ends_where_it_should_and_says_the_same():
+    name = "a```<b>"
+    told = f'version = 1\n[columns]\n"{name}" = "quasi"\n[[require]]\nmodel = "k-anonymity"\nk = 2\n'
+    report = shoal.report(shoal.anonymize({name: [1, 1]}, shoal.Policy.parse(told)))
+    (policy,) = re.findall(r"(?ms)^(`{4,})\n(version = 1.*?)\n\1$", report.to_markdown())
+    assert set(shoal.Policy.parse(policy[1]).columns) == {name}
+
+
+def test_signs_that_no_picture_can_show_are_replaced():
+    """The converter of pictures ends Python where text has a control character."""
+    name = "a\x01\x1b[31m"
+    roles = 'columns = { "a\\u0001\\u001B[31m" = "quasi", b = "sensitive" }'
+    told = shoal.Policy.parse(f'version = 1\n{roles}\nrequire = [{{ model = "k-anonymity", k = 2 }}]')
+    release = shoal.anonymize({name: ["x\x07", "y"] * 10, "b": ["\x00", "z"] * 10}, told)
+    page = shoal.report(release).to_html()
+    assert not re.search(r"[\x00-\x08\x0b-\x1f]", page)
 
 
 def test_very_small_and_very_dull_tables():

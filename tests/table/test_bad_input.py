@@ -152,6 +152,22 @@ def test_lines_that_are_no_objects(tmp_path, content):
     refusal(lambda: shoal.read(file(tmp_path, content, "a.jsonl")), ReadError)
 
 
+@pytest.mark.parametrize(
+    ("beginning", "end"), [("[", "]"), ('{"b": ', "}"), ("[[],", "0]"), ('["]}", ', "0]")], ids=repr
+)
+def test_lines_nested_so_deep_that_readers_crash(tmp_path, beginning, end):
+    """20,000 lists in each other end Arrow's reader, and with it Python."""
+    deep = f'{{"a": {beginning * 20_000}1{end * 20_000}}}'
+    path = file(tmp_path, f'{{"a": 1}}\n{deep}\n', "a.jsonl")
+    assert "nested more than 64 deep" in refusal(lambda: shoal.read(path), ReadError).message
+
+
+def test_brackets_in_text_nest_nothing(tmp_path):
+    text = "[{" * 500 + '\\"' + "[" * 500
+    path = file(tmp_path, json.dumps({"a": text, "b": "]"}) + "\n", "a.jsonl")
+    assert shoal.read(path).to_frame("pyarrow").to_pydict() == {"a": [text], "b": ["]"]}
+
+
 @pytest.mark.parametrize("name", ["a.parquet", "a.feather", "a.xlsx", "a.jsonl"])
 def test_randomly_damaged_files(tmp_path, name):
     """Whatever bytes change: an error of ours or a table, never a crash."""

@@ -44,15 +44,13 @@ class Chart:
     @classmethod
     def of(cls, title: str, subtitle: str | list[str], body: dict[str, Any]) -> "Chart":
         """Make a chart in the house style; the title says what to see."""
-        lines = printable(subtitle) if isinstance(subtitle, str) else [printable(line) for line in subtitle]
-        head = {"text": printable(title), "subtitle": lines}
         return cls(
             {
                 "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
-                "title": head,
+                "title": {"text": _printable(title), "subtitle": _printable(subtitle)},
                 "config": _CONFIG,
                 "padding": 12,
-                **body,
+                **_printable(body),
             }
         )
 
@@ -92,6 +90,19 @@ class Chart:
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         return {"application/vnd.vegalite.v6+json": self.spec, "text/plain": self.spec["title"]["text"]}
+
+
+def _printable(part: Any) -> Any:
+    """Return a part of a specification without signs that no picture can show: the converter does not survive them.
+
+    >>> _printable({"data": [{"name": "a" + chr(7)}]}) == {"data": [{"name": "a" + chr(0xFFFD)}]}
+    True
+    """
+    if isinstance(part, str):
+        return printable(part)
+    if isinstance(part, dict):
+        return {_printable(name): _printable(held) for name, held in part.items()}
+    return [_printable(held) for held in part] if isinstance(part, list | tuple) else part
 
 
 def _renumbered(svg: str) -> str:

@@ -1,5 +1,6 @@
 """A report as Markdown, for those who want to put it under version control."""
 
+import re
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 
@@ -35,7 +36,8 @@ def _block(block: Block) -> Iterator[str]:
         case Figure():
             yield f"> Figure. {_plain(block.alternative)}"
         case Code(title, text):
-            yield f"**{_plain(title)}**\n\n```\n{text.rstrip()}\n```"
+            fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+            yield f"**{_plain(title)}**\n\n{fence}\n{_literal(text.rstrip())}\n{fence}"
         case Signature(lines):
             yield "\n\n".join(f"{line}: ______________________________" for line in lines)
         case Sheet():
@@ -56,6 +58,14 @@ def _sheet(sheet: Sheet) -> Iterator[str]:
 
 def _cell(text: str) -> str:
     return text if text in {":--", "--:"} else _plain(text).replace("|", "\\|")
+
+
+def _literal(text: str) -> str:
+    """Return code in which no tag begins, for readers of Markdown that look for tags everywhere.
+
+    In strings of TOML and Python, an escape means the same.
+    """
+    return re.sub(r"<(?=[A-Za-z/!?])", r"\\u003C", text)
 
 
 def _plain(text: str) -> str:

@@ -6,6 +6,7 @@ from codecs import BOM_UTF8
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pajson
@@ -24,7 +25,11 @@ from shoal.table.raw import Entries
 from shoal.table.table import Table
 
 _LONG_DECIMAL = re.compile(rb'":[ \t]*-?(?=[\d.]{19})[1-9]\d*\.\d+|":[ \t]*-?0?\.0*[1-9]\d{17}')
+_PLAIN = 'Each line must be one object with plain values: {"age": 34, …}.'
 _NO_OBJECT = re.compile(rb"(?:^|\n)[ \t\r]*[^ \t\r\n{]")
+_DEEPEST = 64  # objects and lists in each other; Arrow's reader does not survive thousands, and a table has one
+_MANY_OPENED = re.compile(rb"(?:[\[{][^\[{\n]*){%d}[^\n]*" % (_DEEPEST + 1))  # as many in one line
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"?')
 EXACT = 2**53  # from here on not every integer is a double
 
 
@@ -82,11 +87,25 @@ def _check_lines(path: Path) -> bool:
         found = _NO_OBJECT.search(data)
         rounded = _LONG_DECIMAL.search(data) is not None
         marked = data[:3] == BOM_UTF8
+        nested = any(_depth(line[0]) > _DEEPEST for line in _MANY_OPENED.finditer(data))
+    if nested:
+        raise ReadError(f"'{path.name}' has lists and objects nested more than {_DEEPEST} deep.", hint=_PLAIN)
     if marked:
         raise ReadError(f"'{path.name}' begins with a byte order mark, which JSON does not know.", hint="Remove it.")
     if found:
-        raise ReadError(f"'{path.name}' has lines that are no objects.", hint='Each line must be one: {"age": 34, …}.')
+        raise ReadError(f"'{path.name}' has lines that are no objects.", hint=_PLAIN)
     return rounded
+
+
+def _depth(line: bytes) -> int:
+    """Return how deep lists and objects are nested in a line, or in its end.
+
+    >>> _depth(b'{"a[": [[1], {}]}')
+    3
+    """
+    signs = np.frombuffer(_STRING.sub(b"", line), np.uint8)
+    steps = np.isin(signs, list(b"[{")).astype(np.int64) - np.isin(signs, list(b"]}"))
+    return int(steps.cumsum().max(initial=0))
 
 
 def _as_written(path: Path) -> pa.Table:
