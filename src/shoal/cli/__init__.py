@@ -4,8 +4,12 @@ import os
 import signal
 import sys
 import traceback
+from pathlib import Path
 
 from shoal.errors import ShoalError
+from shoal.words import printable
+
+_LONG = 60  # characters of a file name that a message shows
 
 
 def main() -> None:
@@ -25,7 +29,7 @@ def main() -> None:
     except ShoalError as error:
         _fail(f"Error: {error}")
     except OSError as error:
-        _fail(f"Error: {error.strerror or 'the system refused'}.")
+        _fail(f"Error: {_refused(error)}.")
     except Exception as error:
         if os.environ.get("SHOAL_DEBUG"):
             raise
@@ -36,6 +40,15 @@ def main() -> None:
         )
 
 
+def _refused(error: OSError) -> str:
+    """Return what the system refused, and for which file."""
+    why = error.strerror or "the system refused"
+    if error.filename is None:
+        return why
+    name = Path(os.fsdecode(error.filename)).name
+    return f"'{name if len(name) <= _LONG else f'{name[: _LONG // 2]}…{name[-_LONG // 2 :]}'}': {why}"
+
+
 def _fail(message: str) -> None:
-    sys.stderr.write(f"{message}\n")
+    sys.stderr.write(f"{printable(message)}\n")  # names of columns and files may hold commands for the terminal
     sys.exit(2)

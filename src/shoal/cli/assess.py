@@ -194,7 +194,7 @@ def show(found: "Assessment", out: "Console") -> None:
     who = "persons" if found.counts_persons else "records"
     about = f", {counted(found.persons, 'person')}" if found.counts_persons else ""
     out.print(f"[bold]{counted(found.records, 'record')}{about}[/bold]")
-    out.print(f"[dim]An adversary may know {', '.join(found.quasi)}.[/dim]", soft_wrap=True)
+    out.print(f"[dim]An adversary may know {plain(', '.join(found.quasi))}.[/dim]", soft_wrap=True)
     out.print(f"\n[bold]k = {found.k:,}[/bold]  {found.meaning}", soft_wrap=True)
     _show_bands(found, out, who)
     _show_identity(found, out)
@@ -251,7 +251,7 @@ def _show_special_uniques(found: "SpecialUniques", out: "Console") -> None:
     out.print(f"  Singled out by so many columns and no fewer: {singled}.")
     parts = sorted(found.contributions.items(), key=lambda item: -item[1])[:5]
     if any(part for _, part in parts):
-        shares = ", ".join(f"{name} {part:.0%}" for name, part in parts)
+        shares = plain(", ".join(f"{name} {part:.0%}" for name, part in parts))
         out.print(f"  [dim]Columns that have a part in it: {shares}.[/dim]", soft_wrap=True)
 
 

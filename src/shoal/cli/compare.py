@@ -84,7 +84,7 @@ def compare(  # noqa: PLR0913, PLR0917 - options of a command
         show(found, console())
         for path, held in done.items():
             if len(done) > 1 and held.any:
-                console().print(f"\n[bold]{path.name}[/bold]")
+                console().print(f"\n[bold]{plain(path.name)}[/bold]")
             analyses.show(held, console())
         for path, one in found.items():
             _remark(path, one, many=len(found) > 1)

@@ -9,6 +9,7 @@ import typer
 from shoal.cli import source as given
 from shoal.cli.output import document, remark, result_text
 from shoal.errors import WriteError
+from shoal.words import printable
 
 if TYPE_CHECKING:
     from shoal.table.table import Table
@@ -44,7 +45,7 @@ def init(
     if json:
         document("init", _result(table, Policy.parse(policy), output))
         return
-    sys.stdout.write(f"{output}\n")
+    sys.stdout.write(f"{printable(str(output))}\n")
     remark(f"Wrote a starter policy for {table.records:,} records and {len(table.columns)} columns.")
     remark("Go through it line by line: the roles in it are proposals on the safe side.")
 

@@ -18,8 +18,17 @@ if TYPE_CHECKING:
 def console(*, stderr: bool = False) -> "Console":
     """Return a console for people; colours only where there is a terminal and NO_COLOR is not set."""
     from rich.console import Console
+    from rich.text import Text
 
-    return Console(stderr=stderr, highlight=False, soft_wrap=False)
+    class PrintableConsole(Console):
+        """Shows names and values of the data, in which there may be commands for the terminal."""
+
+        def render_str(self, text: str, **options: Any) -> Text:
+            rendered = super().render_str(text, **options)
+            rendered.plain = printable(rendered.plain)
+            return rendered
+
+    return PrintableConsole(stderr=stderr, highlight=False, soft_wrap=False)
 
 
 def grid(*headings: str) -> "Table":
@@ -57,7 +66,7 @@ def result_text(text: str) -> None:
 
 def remark(text: str) -> None:
     """Tell people something beside the result."""
-    sys.stderr.write(f"{text}\n")
+    sys.stderr.write(f"{printable(text)}\n")
 
 
 @contextmanager

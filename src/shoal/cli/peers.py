@@ -8,7 +8,7 @@ import typer
 
 from shoal.cli import source as given
 from shoal.cli.assess import Missing, Policy, Subject
-from shoal.cli.output import console, document, grid, progress_bar, remark
+from shoal.cli.output import console, document, grid, plain, progress_bar, remark
 from shoal.cli.pictures import draw
 
 if TYPE_CHECKING:
@@ -213,15 +213,16 @@ def show_person(people: "People", record: int, out: "Console") -> None:
     found = people.for_person(record)
     out.print(f"\n[bold]The person of record {record:,}[/bold]  [dim]what is enough to learn …; or else[/dim]")
     for facts in found:
-        shown = [" + ".join(one) or "nothing at all" for one in facts.minimal[:4]]
+        shown = [plain(" + ".join(one)) or "nothing at all" for one in facts.minimal[:4]]
         more = f" [dim]and {len(facts.minimal) - 4:,} more[/dim]" if len(facts.minimal) > 4 else ""
         given_away = "; ".join(shown) + more if shown else f"[dim]protected: PPP is at least {facts.ppp:.3f}[/dim]"
-        out.print(f"  {shortened(facts.variable):<16} {given_away}", soft_wrap=True)
+        out.print(f"  {plain(f'{shortened(facts.variable):<16}')} {given_away}", soft_wrap=True)
 
 
 def show_sweep(swept: "Sweep", out: "Console") -> None:
     """Print the best partition of a few numbers of classes."""
-    out.print(f"\n[bold]{swept.variable} in fewer classes[/bold]  [dim]who is protected in {swept.sensitive}[/dim]")
+    variable, sensitive = plain(swept.variable), plain(swept.sensitive)
+    out.print(f"\n[bold]{variable} in fewer classes[/bold]  [dim]who is protected in {sensitive}[/dim]")
     sheet = grid("  classes", "protected", "loss", "smallest class", "equal width at best")
     for number, best in enumerate(swept.best, 1):
         if best is None or number not in {1, 2, 3, 4, 6, 8, 12, 24, len(swept.best)}:

@@ -68,8 +68,10 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
 
     if output.suffix.lower() not in {".html", ".htm", ".md", ".json"}:
         raise WriteError(f"'{output.name}' is no report.", hint="Give it the suffix .html, .md or .json.")
+    if keep is not None and release is not None:
+        raise WriteError("There is no release to keep: it was made elsewhere.", hint="Leave out --keep.")
     for target in (output, keep):
-        if target is not None and target.exists() and not force:
+        if isinstance(target, Path) and target.exists() and not force:
             raise WriteError(f"'{target}' is already there.", hint="Say --force to overwrite it.")
     if external and survival is not None:
         remark("Note: Survival curves step where somebody's event was; they are not in a report for others.")
@@ -103,9 +105,9 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
             progress=hook,
             **(_around(table, chosen, hook) if lattice and release is None and not external else {}),
         )
+        if keep is not None:  # first, because it may fail: a report without its release would be half a result
+            made.save(keep, force=force, beside=None if isinstance(keep, Path) else output.parent)
         path = found.save(output, force=force)
-        if keep is not None and release is None:
-            made.save(keep, force=force)
     _tell(found, path, json=json)
     raise typer.Exit(0 if found.findings.met or not found.findings.requirements else 1)
 

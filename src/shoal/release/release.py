@@ -26,7 +26,7 @@ from shoal.sheet import Sheet, Shown
 from shoal.table.column import Column
 from shoal.table.databases.database import Address, Stored, is_address
 from shoal.table.table import Table
-from shoal.table.writing import replacing, write
+from shoal.table.writing import check_name, replacing, write
 from shoal.words import short
 
 
@@ -120,12 +120,14 @@ class Release(Shown):
         Returns the paths.
         """
         target = _place(path, beside)
+        names = {part: target.with_name(f"{target.name}.{part}.json") for part in self._documents({})}
+        for file in names.values():
+            check_name(file)
         stale = target.with_name(f"{target.name}.mapping.json")
         if self.mapping is None and stale.exists() and not force:
             raise WriteError(f"'{stale}' is there already: the mapping of another release.", hint="Give another name.")
         if separator is None and target.suffix.lower() == ".csv":
             separator = self.table.source.details.get("separator")  # as in the file that it came from
-        names = {part: target.with_name(f"{target.name}.{part}.json") for part in self._documents({})}
         with ExitStack() as all_or_none:
             files = {part: all_or_none.enter_context(replacing(file, force=force)) for part, file in names.items()}
 
@@ -160,6 +162,7 @@ def _place(path: str | Path | Address, beside: str | Path | None) -> Path:
     if beside is not None:
         raise WriteError("What is written with a file is written beside it.", hint="Leave out beside.")
     target = Path(str(path))
+    check_name(target)
     if target.is_dir() or not target.name:
         raise WriteError(f"'{path}' is a folder.", hint="Give the name of a file, such as release.csv.")
     return target

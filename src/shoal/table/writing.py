@@ -17,6 +17,8 @@ from shoal.table.holder import Holder
 from shoal.table.options import Written, check_separator
 from shoal.table.table import Table
 
+_LONGEST_NAME = 255  # bytes, on all usual file systems
+
 
 def write(  # noqa: PLR0913 - keyword-only options
     table: Table,
@@ -130,12 +132,23 @@ def _ambiguous(column: Column) -> str | None:
     return None
 
 
+def check_name(path: Path) -> None:
+    """Refuse a name that no file can have."""
+    size = len(os.fsencode(path.name))
+    if size > _LONGEST_NAME:
+        raise WriteError(
+            f"The file name '{path.name[:20]}…{path.name[-20:]}' is too long: {size} bytes.",
+            hint=f"Choose a shorter name: file systems take {_LONGEST_NAME} bytes.",
+        )
+
+
 @contextmanager
 def replacing(target: Path, *, force: bool = False) -> Iterator[Path]:
     """Give a path beside the target to write to, and rename it to the target once all is well.
 
     Whoever looks at the target sees the old file or the whole new one. If anything fails, nothing is left.
     """
+    check_name(target)
     target = target.resolve() if target.is_symlink() else target
     if target.is_dir():
         raise WriteError(f"'{target}' is a folder.")
@@ -145,7 +158,7 @@ def replacing(target: Path, *, force: bool = False) -> Iterator[Path]:
         raise WriteError(f"'{target}' is already there.", hint="Give another name, or say force=True (--force).")
     if not target.parent.is_dir():
         raise WriteError(f"There is no folder '{target.parent}' to write into.")
-    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
+    beside = target.with_name(f".{target.name[:40]}.{secrets.token_hex(4)}.partial")  # a name of 255 bytes has no room
     try:
         yield beside
         with beside.open("rb+") as file:
