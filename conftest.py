@@ -7,7 +7,9 @@ the resources below: it carries the mark of the resource, or asks for the fixtur
 
 import gc
 import os
+import shutil
 from collections.abc import Generator
+from functools import cache
 from typing import TypeVar
 
 import pytest
@@ -86,6 +88,29 @@ def _mark(item: pytest.Item) -> None:
                 item.add_marker(pytest.mark.xdist_group(name))
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip tests whose resource is missing and has no fixture that would tell."""
+    if item.get_closest_marker("spark") and not (os.environ.get("JAVA_HOME") or shutil.which("java")):
+        pytest.skip("Java is not installed")
+    parameters = item.callspec.params if hasattr(item, "callspec") else {}
+    if parameters.get("kernels") == "c" and _without_core():
+        pytest.skip("the C core is not compiled: pip install -e .")
+
+
+@cache
+def _without_core() -> bool:
+    from shoal.kernels import library  # after the number of threads is set
+
+    with library.using("auto"):
+        return library.core() is None
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say why nothing ran, if all that was asked for belongs to the other tier: the workers do not tell."""
+    if not config.getoption("--all") and not terminalreporter.stats:
+        terminalreporter.write_line("Tests of the exhaustive tier run with --all only.")
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Let no test be skipped in CI."""
@@ -100,6 +125,7 @@ def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest
 
 def _unskipped(report: Report) -> Report:
     if report.skipped and os.environ.get("CI") and not hasattr(report, "wasxfail"):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
         report.outcome = "failed"
-        report.longrepr = f"skipped in CI: {report.nodeid}"
+        report.longrepr = f"{report.nodeid} is skipped, which CI does not allow. {reason}"
     return report

@@ -24,10 +24,6 @@ from pathlib import Path
 
 HERE = Path(__file__).parents[1]
 SHARED = HERE.parent / "shared"
-sys.path.insert(0, str(HERE))
-
-import hatch_build  # noqa: E402 - it lies beside the packages
-
 OPTIONS = {"quick": [], "all": ["--all"]}  # the tiers, and what pytest is told to run them
 
 
@@ -48,7 +44,15 @@ class Fault:
             raise SystemExit(f"{self.name}: {self.file} does not hold its text exactly once")
         path.write_text(text.replace(self.right, self.wrong), encoding="utf-8")
         if path.suffix == ".c":
-            hatch_build.compile_core(root, hatch_build.target())
+            _compile(root)
+
+
+def _compile(root: Path) -> None:
+    """Compile the core of a checkout, with what ``pip install --group dev`` brings."""
+    sys.path.insert(0, str(HERE))
+    import hatch_build
+
+    hatch_build.compile_core(root, hatch_build.target())
 
 
 FAULTS = [
@@ -133,7 +137,7 @@ def copy() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="shoal-mutant-") as folder:
         root = Path(folder) / "checkout"
         tracked = subprocess.run(["git", "ls-files"], cwd=HERE, check=True, capture_output=True, text=True).stdout
-        core = [str(path.relative_to(HERE)) for path in (HERE / hatch_build.KERNELS).glob("_core.*")]
+        core = [str(path.relative_to(HERE)) for path in (HERE / "src/shoal/kernels").glob("_core.*")]
         for name in [*tracked.splitlines(), *core]:
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(HERE / name, root / name)
@@ -170,13 +174,17 @@ def judged(fault: Fault, tiers: list[str]) -> dict[str, object]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tier", choices=list(OPTIONS), default="quick", help="the last tier to try")
-    parser.add_argument("--only", nargs="*", default=[""], help="parts of the names of faults")
+    names = "; ".join(fault.name for fault in FAULTS)
+    parser.add_argument("--only", nargs="*", default=[""], help=f"parts of the names of faults: {names}")
     asked = parser.parse_args()
+    chosen = [fault for fault in FAULTS if any(part in fault.name for part in asked.only)]
+    if not chosen:
+        parser.error(f"No fault has such a name. There are: {names}.")
     results = []
-    for fault in FAULTS:
-        if any(part in fault.name for part in asked.only):
-            results.append(judged(fault, list(OPTIONS)[: list(OPTIONS).index(asked.tier) + 1]))
-            print(*results[-1].values(), sep=" | ", file=sys.stderr, flush=True)
+    for number, fault in enumerate(chosen, 1):
+        print(f"{number} of {len(chosen)}: {fault.name} …", file=sys.stderr, flush=True)
+        results.append(judged(fault, list(OPTIONS)[: list(OPTIONS).index(asked.tier) + 1]))
+        print(*results[-1].values(), sep=" | ", file=sys.stderr, flush=True)
     caught = {tier: sum(result["tier"] == tier for result in results) for tier in (*OPTIONS, None)}
     print(json.dumps({"load": os.getloadavg()[0], "caught": {str(k): n for k, n in caught.items()}, "faults": results}))
 

@@ -19,12 +19,19 @@ settings.register_profile(NIGHTLY, _COMMON, max_examples=USUAL * 10, print_blob=
 
 
 def examples(usual: int) -> settings:
-    """Set the number of examples: as given with ``--all``, a fifth in the quick tier, ten times as many nightly."""
+    """Set the number of examples: as given with ``--all``, a fifth in the quick tier, ten times as many nightly.
+
+    There are never fewer than three.
+    """
     return settings(max_examples=max(usual * settings.default.max_examples // USUAL, 3))
 
 
 def tiered(values: Iterable[object], quick: int) -> list[ParameterSet]:
-    """Return parameters of which the first few run in both tiers, and the others with ``--all`` only."""
+    """Return parameters of which the first few run in both tiers, and the others with ``--all`` only.
+
+    A tuple holds the values of several parameters; one that is the value of a single parameter goes into
+    ``pytest.param``.
+    """
     return [_parameters(value, exhaustive=place >= quick) for place, value in enumerate(values)]
 
 

@@ -96,7 +96,9 @@ def largest_shares(  # noqa: PLR0913 - keyword-only options
     most = len(columns) if most is None else most
     task = Task(tuple(columns), weights, sensitive, known, most, chosen)
     native = library.core()
-    return _enumerated(task) if native is None else _Search(native, task).run(seconds, threads, progress)
+    if native is None:
+        return _enumerated(task, seconds, progress)
+    return _Search(native, task).run(seconds, threads, progress)
 
 
 class _Search:
@@ -241,24 +243,27 @@ def _permuted(columns: int, order: Sequence[int]) -> int:
     return sum(1 << place for place, column in enumerate(order) if columns >> column & 1)
 
 
-def _enumerated(task: Task) -> Found:
+def _enumerated(task: Task, seconds: float | None, progress: Callable[[int, int], None]) -> Found:
     """Try all subsets one by one."""
-    subsets = (
-        [subset for subset in range(1, task.known + 1) if not subset & ~task.known]
-        if task.known < _ENUMERABLE
-        else None
-    )
-    if subsets is None:
+    if task.known >= _ENUMERABLE:
         raise ValueError("too many columns for the kernels in numpy")
+    begin, finished = monotonic(), True
+    subsets = [subset for subset in range(1, task.known + 1) if _is_tried(subset, task)]
     shape = (len(task.columns), task.rows)
     same, peers, best = np.zeros(shape, np.uint32), np.ones(shape, np.uint32), np.zeros(shape, np.uint64)
-    for subset in subsets:
-        if subset.bit_count() > task.most:
-            continue
+    for done, subset in enumerate(subsets):
+        progress(done, len(subsets))
+        if seconds is not None and monotonic() - begin > seconds:
+            finished = False
+            break
         all_ = task.counted(subset)
         for sensitive in _members(task.sensitive & ~subset):
             with_ = task.counted(subset | 1 << sensitive)
             better = with_.astype(np.uint64) * peers[sensitive] > same[sensitive].astype(np.uint64) * all_
             same[sensitive][better], peers[sensitive][better] = with_[better], all_[better]
             best[sensitive][better] = subset
-    return Found(same, peers, best, same / peers, finished=True)
+    return Found(same, peers, best, same / peers if finished else np.ones(shape), finished)
+
+
+def _is_tried(subset: int, task: Task) -> bool:
+    return not subset & ~task.known and subset.bit_count() <= task.most
