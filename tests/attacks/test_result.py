@@ -1,0 +1,34 @@
+"""What a result of an attack concludes from its estimate, its baseline and its control."""
+
+import pytest
+
+from shoal.analyses.estimate import Estimate
+from shoal.attacks.result import Adversary, Criterion, Result
+
+
+def result(low, value, high, baseline, control=None):
+    held = None if control is None else Estimate(control, control - 0.05, control + 0.05)
+    success = Estimate(value, low, high)
+    return Result(
+        "linkage", "found", Adversary.CLASSICAL, Criterion.LINKABILITY, success, baseline, 10, 0, control=held
+    )
+
+
+@pytest.mark.parametrize(
+    ("low", "baseline", "control", "sure"),
+    [
+        (0.31, 0.3, None, True),
+        (0.3, 0.3, None, False),  # not above it
+        (0.25, 0.3, None, False),  # the interval holds the baseline
+        (0.31, 0.3, 0.2, True),
+        (0.31, 0.2, 0.35, False),  # no more than on people who are not in the data
+        (0.31, 0.0, 0.3, True),
+    ],
+)
+def test_a_gain_is_sure_only_above_baseline_and_control(low, baseline, control, sure):
+    assert result(low, 0.4, 0.5, baseline, control).is_sure is sure
+
+
+@pytest.mark.parametrize(("baseline", "control", "gain"), [(0.2, None, 0.25), (0.2, 0.3, 1 / 7), (0.4, 0.3, 0.0)])
+def test_a_gain_is_over_the_higher_of_baseline_and_control(baseline, control, gain):
+    assert result(0.3, 0.4, 0.5, baseline, control).gain == pytest.approx(gain)
