@@ -35,6 +35,26 @@ def test_the_demo_hospital(demo_hospital):
 
 
 @pytest.mark.parametrize(
+    ("name", "values", "letter"),
+    [
+        ("age", [20, 74] * 50, None),
+        ("age", [20, 89, None] * 50, None),
+        ("age", [20, 90] * 50, "C"),
+        ("age", ["20-29", "90+"] * 50, "C"),  # what cannot be compared may be above 89
+        ("age", [None] * 50, "C"),
+        ("state", ["NY", "VT"] * 50, None),
+        ("Bundesland", ["Wien", "Tirol"] * 50, None),
+        ("county", ["Kent", "Essex"] * 50, "B"),
+        ("zip", ["03301", "03302"] * 50, "B"),
+    ],
+)
+def test_safe_harbor_lists_ages_above_89_and_places_smaller_than_a_state(name, values, letter):
+    found = identify({name: values, "x": list(range(len(values)))}, combinations=False)
+    assert found.columns[name].hipaa == letter
+    assert [item.letter for item in found.hipaa if name in item.columns] == ([] if letter is None else [letter])
+
+
+@pytest.mark.parametrize(
     ("path", "direct"),
     [
         ("menten/df_500_rows/stage_1_df_mock_500.csv", {"secret_name"}),

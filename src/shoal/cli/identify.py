@@ -109,7 +109,7 @@ def _column(one: "Finding") -> dict[str, Any]:
         "concept": None if concept is None else concept.name,
         "known_to": None if concept is None else concept.known,
         "sensitive": None if concept is None else concept.sensitive,
-        "hipaa": None if concept is None else concept.hipaa,
+        "hipaa": one.hipaa,
         "form": one.shape.form,
         "pattern": None if one.shape.pattern is None else one.shape.pattern.name,
         "values": one.shape.values,

@@ -38,13 +38,17 @@ class Known(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Concept:
-    """``hipaa``: the letter of HIPAA's list of identifiers. ``sensitive``: what makes it harmful to be learned."""
+    """``hipaa``: the letter of HIPAA's list of identifiers; ``hipaa_above``: for numbers above it only.
+
+    ``sensitive``: what makes it harmful to be learned.
+    """
 
     name: str
     role: Role
     hipaa: str | None = None
     known: Known | None = None
     sensitive: str | None = None
+    hipaa_above: float | None = None
 
     @property
     def says(self) -> str:
@@ -76,6 +80,7 @@ def concepts() -> dict[str, Concept]:
             said.get("hipaa"),
             Known(said["known"]) if "known" in said else None,
             said.get("sensitive"),
+            said.get("hipaa_above"),
         )
         for name, said in held.items()
     }

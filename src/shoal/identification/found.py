@@ -25,6 +25,7 @@ from shoal.risk.distinction import distinction, separated, separation
 from shoal.sheet import Sheet, Shown
 from shoal.table.reading import read
 from shoal.table.role import Role
+from shoal.table.scale import scale
 from shoal.table.table import Table
 
 METHODS = ("evidence", "g-distinct")
@@ -41,7 +42,7 @@ class Finding:
     ``distinction``: different values by records. ``separation``: the share of pairs of records that it tells apart.
     ``g_distinct``: the risk rate of Menten 2024, in percent. ``missing``: the share of records without a value.
     ``told_by``: another column that tells what is in it. ``follows``: a quasi-identifier that says the same in other
-    words, so that this one is to be treated with it.
+    words, so that this one is to be treated with it. ``hipaa``: the letter of HIPAA's identifier that it holds.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Finding:
     error: float | None = None
     told_by: str | None = None
     follows: str | None = None
+    hipaa: str | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -157,7 +159,7 @@ def identify(  # noqa: PLR0913 - keyword-only options
         parts,
         tuple(_told_apart(key, persons) for key in keys[:KEYS]),
         tuple(together),
-        checklist({name: None if one.concept is None else one.concept.hipaa for name, one in findings.items()}),
+        checklist({name: one.hipaa for name, one in findings.items()}),
         rates,
         len(keys),
     )
@@ -258,7 +260,17 @@ def _finding(
         share,
         None if parts is None else parts.errors.get(seen.name),
         _teller(seen.name, together),
+        hipaa=_letter(seen, made.concept),
     )
+
+
+def _letter(seen: Seen, concept: Concept | None) -> str | None:
+    """Return the letter of HIPAA's identifier in a column; of ages, only if some are above 89 or may be."""
+    if concept is None or concept.hipaa_above is None:
+        return None if concept is None else concept.hipaa
+    places = scale(seen.table[seen.name])
+    ages = None if places is None else places[(seen.counts > 0) & ~np.isnan(places)]
+    return None if ages is not None and len(ages) and ages.max() <= concept.hipaa_above else concept.hipaa
 
 
 def _more(seen: Seen, made: Proposal, share: float | None, teller: str | None) -> list[str]:
