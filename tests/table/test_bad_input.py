@@ -214,6 +214,14 @@ def test_options_for_frames():
     assert refusal(lambda: shoal.read(frame, text=["c"])).message == "There is no column 'c'."
 
 
+def test_options_for_tables_that_have_been_read():
+    table = shoal.read({"a": ["NA", "x"], "b": [1, 2]})
+    assert shoal.read(table, columns=["b"]).names == ("b",)
+    assert shoal.read(table, engine="memory") is table
+    for option in ({"markers": ["NA"]}, {"text": ["b"]}, {"separator": ";"}, {"engine": "disk"}, {"format": "csv"}):
+        assert next(iter(option)) in refusal(lambda option=option: shoal.read(table, **option), ReadError).message
+
+
 def test_things_that_are_no_tables():
     refusal(lambda: shoal.write(pd.DataFrame({"a": [1]}), "a.csv"))
     refusal(lambda: shoal.Policy.parse("version = 1").apply(pd.DataFrame({"a": [1]})))

@@ -41,8 +41,9 @@ def read(source: Any, *, format: str | None = None, progress: Hook | None = None
     chosen = validated(Options, options, where="The reading options", error=ReadError)
     hook = progress or silent
     if isinstance(source, Table):
-        return source
-    if isinstance(source, Stored):
+        _check_unread(chosen)
+        table = source
+    elif isinstance(source, Stored):
         table = source.read(chosen, hook)
     elif is_address(source):
         table = _read_stored(source, chosen, hook)
@@ -53,6 +54,17 @@ def read(source: Any, *, format: str | None = None, progress: Hook | None = None
     for name in chosen.text:
         table[name]  # raises if there is none
     return table.only(chosen.columns) if chosen.columns else table
+
+
+def _check_unread(options: Options) -> None:
+    """Refuse options that say how to read something: a table has been read."""
+    default = Options()
+    for name in sorted(options.model_fields_set - {"columns"}):
+        if getattr(options, name) != getattr(default, name):
+            raise ReadError(
+                f"The option '{name}' means nothing for a table, which has been read already.",
+                hint=f"Give it when the file or frame is read: shoal.read(…, {name}=…).",
+            )
 
 
 def read_sample(source: Any, *, most: int = SAMPLE, progress: Hook | None = None, **options: Any) -> tuple[Table, int]:
