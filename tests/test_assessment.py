@@ -107,7 +107,7 @@ def test_a_population_is_given_in_the_same_ways_everywhere():
         assert shoal.k_map(data, quasi="age", population=given) == 10
 
 
-@pytest.mark.parametrize("power", ["1e9999999", "1E-9999999", "0.1e401", "2e0000000000401"])
+@pytest.mark.parametrize("power", ["1e9999999", "1E-9999999", "0.1e401", "2e0000000000401", "1e99_99_999"])
 def test_a_threshold_that_would_take_for_ever_is_refused(power):
     with pytest.raises(ModelError, match="power of ten"):
         shoal.assess({"age": [34, 34, 71]}, quasi="age", threshold=power)

@@ -20,7 +20,7 @@ def exact(given: Any) -> Fraction:
     """
     if isinstance(given, bool) or not isinstance(given, int | float | str | Fraction):
         raise ValueError("must be a number")  # noqa: TRY004 - pydantic turns only this one into a message
-    power = re.search(r"[eE][-+]?0*(\d+)\s*$", given) if isinstance(given, str) else None
+    power = re.search(r"[eE][-+]?0*(\d+)\s*$", given.replace("_", "")) if isinstance(given, str) else None
     if power and (len(power[1]) > len(str(_MOST_DIGITS)) or int(power[1]) > _MOST_DIGITS):
         raise ValueError(f"must have a power of ten between -{_MOST_DIGITS} and {_MOST_DIGITS}")
     try:
