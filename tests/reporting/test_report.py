@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import html5lib
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -391,6 +392,26 @@ def test_signs_that_no_picture_can_show_are_replaced():
     release = shoal.anonymize({name: ["x\x07", "y"] * 10, "b": ["\x00", "z"] * 10}, told)
     page = shoal.report(release).to_html()
     assert not re.search(r"[\x00-\x08\x0b-\x1f]", page)
+
+
+def test_the_codebook_describes_numbers_as_statistics_packages_do():
+    """Mean, standard deviation and quartiles of pandas; dates are not interpolated."""
+    rng = np.random.default_rng(5)
+    cost = pd.Series(rng.integers(1000, 9000, 98) / 100)
+    day = pd.Series(pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(98), unit="D"))
+    told = shoal.Policy.parse(
+        'version = 1\ncolumns = { sex = "quasi", cost = "insensitive", day = "insensitive" }\n'
+        'require = [{ model = "k-anonymity", k = 2 }]'
+    )
+    frame = pd.DataFrame({"sex": ["f", "m"] * 49, "cost": cost, "day": day})
+    report = shoal.report(shoal.anonymize(frame, told))
+    described = [one for one in blocks(report.sections) if isinstance(one, Sheet) and one.headings == ("", "value")]
+    sheets = {one.title: dict(one.rows) for one in described}
+    found = {name: float(value) for name, value in sheets["cost"].items() if name != "records with a value"}
+    names = {"first quartile": 0.25, "median": 0.5, "third quartile": 0.75, "smallest": 0, "largest": 1}
+    expected = {name: cost.quantile(share) for name, share in names.items()}
+    assert found == pytest.approx({"mean": cost.mean(), "standard deviation": cost.std(), **expected}, rel=1e-3)
+    assert sheets["day"]["median"] == "2024-02-18T00:00:00"
 
 
 def test_very_small_and_very_dull_tables():

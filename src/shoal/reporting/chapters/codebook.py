@@ -96,20 +96,29 @@ def _described(found: Findings, name: str, audience: Audience) -> Sheet:
     rows = [("records with a value", f"{number:,}")]
     if known.any() and column.kind not in {Kind.DATE, Kind.DATETIME}:
         mean = float(np.average(places[known], weights=records[known]))
-        spread = float(np.sqrt(np.average((places[known] - mean) ** 2, weights=records[known])))
-        rows += [("mean", short(mean)), ("standard deviation", short(spread))]
+        squares = float(np.sum(records[known] * (places[known] - mean) ** 2))
+        spread = short(np.sqrt(squares / (number - 1))) if number > 1 else "·"
+        rows += [("mean", short(mean)), ("standard deviation", spread)]
     if known.any() and not audience.external:
         rows += _quartiles(column, places, records, known)
-    return Sheet(column.name, ("", "value"), tuple(rows))
+    notes = ("Standard deviation with n − 1; quartiles are interpolated (type 7, as in R and pandas).",)
+    return Sheet(column.name, ("", "value"), tuple(rows), notes if column.kind.numeric else ())
 
 
 def _quartiles(
     column: Column, places: Floats, records: NDArray[np.intp], known: NDArray[np.bool_]
 ) -> list[tuple[str, str]]:
-    """Return values of the release at the quartiles."""
+    """Return the quartiles of the released values: between two numbers interpolated, of dates the earlier one."""
     codes = np.flatnonzero(known)
     codes = codes[np.argsort(places[codes], kind="stable")]
     sums, labels = np.cumsum(records[codes]), _labels(column)
     names = {"smallest": 0.0, "first quartile": 0.25, "median": 0.5, "third quartile": 0.75, "largest": 1.0}
-    at = {name: codes[min(np.searchsorted(sums, share * sums[-1]), len(codes) - 1)] for name, share in names.items()}
-    return [(name, labels[code]) for name, code in at.items()]
+
+    def quantile(share: float) -> str:
+        rank = share * (sums[-1] - 1)
+        low, high = (int(codes[np.searchsorted(sums, at, "right")]) for at in (np.floor(rank), np.ceil(rank)))
+        if low == high or not column.kind.numeric:
+            return labels[low]
+        return short(places[low] + (rank - np.floor(rank)) * (places[high] - places[low]))
+
+    return [(name, quantile(share)) for name, share in names.items()]
