@@ -251,6 +251,17 @@ def test_the_card_answers_three_questions():
     assert chart.to_svg().startswith("<svg")
 
 
+def test_the_title_of_a_curve_has_the_success_that_is_reported():
+    """The last point of a curve over the nearest records looked at is 100 %, whatever the attack achieves."""
+    data = {"age": list(range(40)), "sex": ["f", "m"] * 20}
+    coarse = {"age": [f"{age // 20 * 20}-{age // 20 * 20 + 19}" for age in data["age"]], "sex": data["sex"]}
+    options = {"quasi": ["age", "sex"], "in_order": True, "attacks": ["distance-linkage", "linkage"]}
+    for result in shoal.attack(coarse, data, **options).results:
+        title = charts.knowledge(result).spec["title"]["text"]
+        assert f"success {result.success.value:.1%}," in title
+        assert result.success.value < 0.5
+
+
 def test_survival_before_and_after():
     data = {"days": [1, 2, 3, 4, 5, 6], "died": [1, 0, 1, 1, 0, 1], "sex": list("ffffmm")}
     release = {**data, "days": ["1-2", "1-2", "3", "4", "*", "*"]}

@@ -14,11 +14,13 @@ _TICKS, _WIDE = 12, 20  # places that are all named, and how many times as large
 def knowledge(result: Result) -> Chart:
     """Draw the curve of one attack: its success with intervals, and what can be had without the release.
 
+    The title has the success that is reported; the curve may go beyond it, as where more than one guess is allowed.
+
     >>> import shoal
     >>> data = {"age": [31, 34, 71, 78], "sex": list("ffmm")}
     >>> made = shoal.attack(data, data, quasi=["age", "sex"], attacks=["linkage"], in_order=True)
     >>> knowledge(made.results[0]).spec["title"]["text"]
-    'linkage: 100.0% at most, without the release 25.0%'
+    'linkage: success 100.0%, without the release 25.0%'
     """
     if not result.curve:
         raise AttackError("This attack has no curve.")
@@ -32,9 +34,8 @@ def knowledge(result: Result) -> Chart:
         }
         for point in result.curve
     ]
-    best = max(result.curve, key=lambda point: point.success.value)
     without = ATTACKS[result.attack].without
-    title = f"{result.title}: {best.success.value:.1%} at most, {without} {best.baseline:.1%}"
+    title = f"{result.title}: success {result.success.value:.1%}, {without} {result.baseline:.1%}"
     return Chart.of(title, f"Success: {result.says}; grey: {without}", _body(values, result.axis))
 
 
