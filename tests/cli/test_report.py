@@ -87,31 +87,32 @@ def test_mistakes(folder, options, message):
     assert not (folder / "r.html").exists()
 
 
-def test_a_release_that_cannot_be_kept_leaves_no_report(tmp_path):
-    """A database that nobody answers for; the release is written before the report."""
+@pytest.fixture
+def plain(tmp_path):
+    """Return a folder with nothing but a table and its policy."""
     (tmp_path / "data.csv").write_text("age\n" + "30\n" * 9)
-    (tmp_path / "policy.toml").write_text(
-        'version = 1\ncolumns.age = "quasi"\nrequire = [{ model = "k-anonymity", k = 2 }]'
-    )
+    policy = 'version = 1\ncolumns.age = "quasi"\nrequire = [{ model = "k-anonymity", k = 2 }]'
+    (tmp_path / "policy.toml").write_text(policy)
+    return tmp_path
+
+
+def test_a_release_that_cannot_be_kept_leaves_no_report(plain):
+    """A database that nobody answers for; the release is written before the report."""
     command = ("report", "data.csv", "--policy", "policy.toml", "--no-attacks", "--no-lattice", "-o", "report.html")
-    done = run(*command, "--keep", "postgresql://nobody@127.0.0.1:1/none?table=x", cwd=tmp_path)
+    done = run(*command, "--keep", "postgresql://nobody@127.0.0.1:1/none?table=x", cwd=plain)
     assert done.returncode == 2
     assert "cannot be reached" in done.stderr
-    done = run(*command, "data.csv", "--keep", "kept.csv", cwd=tmp_path)
+    done = run(*command, "data.csv", "--keep", "kept.csv", cwd=plain)
     assert (done.returncode, "no release to keep" in done.stderr) == (2, True)
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["data.csv", "policy.toml"]
+    assert sorted(file.name for file in plain.iterdir()) == ["data.csv", "policy.toml"]
 
 
 @pytest.mark.parametrize(
     ("length", "said"), [(241, None), (242, "manifest.json' is too long: 256 bytes"), (300, "long")]
 )
-def test_names_that_are_too_long(tmp_path, length, said):
-    (tmp_path / "data.csv").write_text("age\n" + "30\n" * 9)
-    (tmp_path / "policy.toml").write_text(
-        'version = 1\ncolumns.age = "quasi"\nrequire = [{ model = "k-anonymity", k = 2 }]'
-    )
+def test_names_that_are_too_long(plain, length, said):
     name = "a" * (length - 4) + ".csv"
-    done = run("anonymize", "data.csv", "--policy", "policy.toml", "-o", name, cwd=tmp_path)
+    done = run("anonymize", "data.csv", "--policy", "policy.toml", "-o", name, cwd=plain)
     assert done.returncode == (0 if said is None else 2)
     assert said is None or said in done.stderr
-    assert len(list(tmp_path.iterdir())) == (6 if said is None else 2)
+    assert len(list(plain.iterdir())) == (6 if said is None else 2)
