@@ -132,7 +132,8 @@ def _treatment(case: Case, threads: int, progress: Hook) -> Treatment:
     found = TREATMENTS[how.recoding](goal, how, progress)
     if found.persons > case.limit or found.suppressed.all():
         raise _impossible(case, found.persons, threads, progress)
-    found = refined(goal, found, progress) if how.refine else found
+    finer = refined(goal, found, progress) if how.refine else found
+    found = finer if finer.persons <= case.limit else found
     return OUTLIERS[how.outliers](goal, found, how, progress) if found.persons else found
 
 

@@ -35,6 +35,7 @@ require = [{{ model = "k-anonymity", k = {k} }}{more}]
 [search]
 {search}
 """
+BLANK = ("*", "*", "*")
 records = st.tuples(
     st.one_of(st.integers(20, 60), st.none()),
     st.sampled_from(sorted(JOBS)),
@@ -99,16 +100,36 @@ def test_every_class_passes_and_every_cell_is_true(recoding, options, rows, k, d
     shown = release.to_frame("pyarrow").to_pydict()
     keys = list(zip(shown["age"], shown["job"], shown["sex"], strict=True))
     sizes = Counter(keys)
-    visible = [key for key in keys if any(label != "*" for label in key)]
-    assert all(sizes[key] >= k for key in visible or keys)
+    assert all(size >= k for size in sizes.values())
+    assert set(keys) == {BLANK} or BLANK not in keys  # who shows nothing is left out, unless nobody shows anything
+    assert release.suppressed <= len(rows) // 5
     if diverse:
         kinds = {key: {dx for other, dx in zip(keys, shown["dx"], strict=True) if other == key} for key in sizes}
-        assert all(len(kinds[key]) >= 2 for key in visible or keys)
+        assert all(len(kinds[key]) >= 2 for key in keys)
     assert len(set(shown["note"])) == len(keys) == len(rows) - release.suppressed_records
     for place, note in enumerate(shown["note"]):
         for name in ("age", "job", "sex"):
             assert covers(shown[name][place], data[name][note], name)
         assert shown["dx"][place] == data["dx"][note]
+
+
+SOME_HIDDEN = """
+version = 1
+columns.x = { role = "quasi", hierarchy = { kind = "explicit", values = { a = ["low"], b = ["low"], c = ["*"] } } }
+columns.y = { role = "quasi", hierarchy = { kind = "explicit", values = { d = ["one"], e = ["two"], f = ["*"] } } }
+"""
+
+
+@pytest.mark.parametrize(
+    ("k", "suppression", "left_out", "scheme"),
+    [(2, 0, 0, {"x": 1, "y": 0}), (4, 0.34, 2, {"x": 1, "y": 2}), (4, 0, 0, {"x": 2, "y": 2})],
+)
+def test_records_that_a_level_hides_count_as_left_out(k, suppression, left_out, scheme):
+    data = {"x": ["a", "b", "a", "b", "c", "c"], "y": ["d", "d", "e", "e", "f", "f"]}
+    asked = f'require = [{{ model = "k-anonymity", k = {k} }}]\nsearch.suppression = {suppression}'
+    release = shoal.anonymize(data, shoal.Policy.parse(f"{SOME_HIDDEN}{asked}"))
+    assert (release.suppressed, release.scheme) == (left_out, scheme)
+    assert shoal.assess(release.table, quasi=["x", "y"]).suppressed == 0
 
 
 @pytest.mark.parametrize("outliers", ["suppress", "cells", "relocate", "counterfeits"])
@@ -121,8 +142,8 @@ def test_outliers_are_dealt_with_and_counted(outliers, rows, k):
     told = release.public["outliers"]
     shown = release.to_frame("pyarrow").to_pydict()
     keys = list(zip(shown["age"], shown["job"], shown["sex"], strict=True))
-    visible = [key for key in keys if any(label != "*" for label in key)]
-    assert all(Counter(keys)[key] >= k for key in visible or keys)
+    assert all(size >= k for size in Counter(keys).values())
+    assert set(keys) == {BLANK} or BLANK not in keys
     assert release.suppressed <= plain.suppressed
     pairs = [
         [covers(shown[name][place], data[name][note], name) for name in ("age", "job", "sex")]
@@ -210,7 +231,7 @@ def test_one_rare_person_does_not_spoil_it_for_many(recoding):
     release = shoal.anonymize(data, shoal.Policy.parse(text.replace("RECODING", recoding)))
     assert Counter(release.to_frame("pyarrow").to_pydict()["city"]) == {"A": 30, "B": 29}
     strict = shoal.Policy.parse(text.replace("RECODING", recoding).replace("0.05", "0"))
-    assert Counter(shoal.anonymize(data, strict).to_frame("pyarrow").to_pydict()["city"]) == {"A": 30, "*": 30}
+    assert Counter(shoal.anonymize(data, strict).to_frame("pyarrow").to_pydict()["city"]) == {"*": 60}
 
 
 @pytest.mark.parametrize("levels", [[1, 2], [0, 2], [1, 3], [1, 1]])

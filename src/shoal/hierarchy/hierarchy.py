@@ -66,6 +66,11 @@ class Hierarchy:
         labels = self.levels[level].labels
         return labels.index(None) if None in labels else None
 
+    def suppressed_node(self, level: int) -> int | None:
+        """Return the node of a level that shows nothing, if there is one."""
+        labels = self.levels[level].labels
+        return labels.index(SUPPRESSED) if SUPPRESSED in labels else None
+
     def labels(self, level: int) -> pa.StringArray:
         """Return how each code of the column is written on a level."""
         return pa.array(self.levels[level].labels, pa.string()).take(pa.array(self.nodes(level)))

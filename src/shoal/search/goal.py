@@ -72,7 +72,9 @@ class Goal:
 
     @cached_property
     def monotone(self) -> Monotone:
-        """What all models promise together."""
+        """What all models promise together; nothing where a coarser scheme may hide records that a finer one shows."""
+        if self.space.blanks_some:
+            return Monotone(generalisation=False, suppression=False)
         promised = [model.monotone(overlap=self.evidence.classes.overlap) for model in self.models]
         whole = all(model.scope is Scope.CLASS for model in self.models)
         return Monotone(
@@ -146,7 +148,7 @@ class Goal:
     def evaluator(self) -> Evaluator:
         """Return who judges schemes: the fastest that can."""
         views = [self._views(model) for model in self.models]
-        if not (self._adds_up and self._in_bulk) or any(view is None for view in views):
+        if not (self._adds_up and self._in_bulk) or any(view is None for view in views) or self.space.blanks_some:
             return self.plain
         if all(model.enough(self.evidence) is not None for model in self.models):
             scan = self.space.scan()

@@ -41,6 +41,20 @@ class Ladder:
             found.append(step[found[-1]])
         return tuple(found)
 
+    def blank(self) -> tuple[NDArray[np.bool_], ...]:
+        """Return for each level which nodes of the lowest show nothing on it."""
+        return tuple(self._hidden(level)[nodes] for level, nodes in enumerate(self.maps()))
+
+    @property
+    def blanks_some(self) -> bool:
+        """Whether there is a level on which some nodes show nothing, and others do."""
+        return any(0 < int(hidden.sum()) < len(hidden) for hidden in map(self._hidden, range(len(self.sizes))))
+
+    def _hidden(self, level: int) -> NDArray[np.bool_]:
+        """Tell which nodes of a level show nothing."""
+        nothing = self.hierarchy.suppressed_node(self.low + level)
+        return np.zeros(self.sizes[level], bool) if nothing is None else self.numbers[level] == nothing
+
     @classmethod
     def of(cls, hierarchy: Hierarchy, bounds: tuple[int, int] | None = None) -> "Ladder":
         """Take the levels of a hierarchy, or those within bounds."""

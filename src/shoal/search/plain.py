@@ -99,7 +99,7 @@ class Plain:
         """Suppress classes that fail, then see whether what is about the whole table holds."""
         coarser = self._coarser(scheme)
         classes = self.base.rolled(coarser)
-        kept = ~self._failing(coarser, classes)
+        kept = ~self._failing(coarser, classes) & self._showing(classes, scheme)
         for model in self.models:
             if model.scope is Scope.TABLE and kept.any():
                 kept = self._mended(model, scheme, classes, kept)
@@ -108,6 +108,18 @@ class Plain:
     def _coarser(self, scheme: int) -> dict[str, Coarsening]:
         ladders = {ladder.hierarchy.column: ladder.hierarchy for ladder in self.space.ladders}
         return {name: Coarsening.to_level(ladders[name], level) for name, level in self.space.scheme(scheme).items()}
+
+    def _showing(self, classes: Classes, scheme: int) -> Mask:
+        """Tell which classes show something; if none does, all are kept: then the table is generalised, not empty."""
+        if not self.space.blanks_some:
+            return np.ones(len(classes), bool)
+        levels, keys = self.space.scheme(scheme), dict(zip(classes.quasi, classes.keys, strict=True))
+        showing = np.zeros(len(classes), bool)
+        for ladder in self.space.ladders:
+            name = ladder.hierarchy.column
+            hidden = ladder.hierarchy.suppressed_node(levels[name])
+            showing |= np.ones(len(classes), bool) if hidden is None else keys[name] != hidden
+        return showing if showing.any() else ~showing
 
     def _failing(self, coarser: dict[str, Coarsening], classes: Classes) -> Mask:
         failing = np.zeros(len(classes), bool)

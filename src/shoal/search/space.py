@@ -92,6 +92,12 @@ class Space:
         }
         return {name: levels[name] for name in self.quasi}
 
+    @cached_property
+    def blanks_some(self) -> bool:
+        """Whether there may be a scheme under which some rows show nothing, and others do."""
+        hiding = [any(blank.any() for blank in ladder.blank()) for ladder in self.ladders]
+        return all(hiding) and any(ladder.blanks_some for ladder in self.ladders)
+
     def number(self, scheme: Mapping[str, int]) -> int:
         """Return the number of a scheme."""
         places = [scheme[name] - ladder.low for name, ladder in zip(self.names, self.ladders, strict=True)]

@@ -17,6 +17,7 @@ from shoal.search.goal import Goal
 from shoal.search.objective import Ints, LevelObjective
 from shoal.treatments.axis import TreeAxis
 from shoal.treatments.jury import Jury, Rows
+from shoal.treatments.refinement import within_limit
 from shoal.treatments.treatment import TREATMENTS, Treatment
 
 MOST_SCHEMES = 1_000_000
@@ -25,7 +26,7 @@ _TRIED = 100  # classes that leftover records try to join
 
 
 @TREATMENTS.register("local")
-def iterative(goal: Goal, how: Search, progress: Hook = silent) -> Treatment:  # noqa: ARG001 - as the others
+def iterative(goal: Goal, how: Search, progress: Hook = silent) -> Treatment:
     """Keep what passes under the cheapest scheme, and go on with the rest.
 
     Records that are left at the end join the class for which that costs least. If none takes them, or it costs less to
@@ -46,7 +47,7 @@ def iterative(goal: Goal, how: Search, progress: Hook = silent) -> Treatment:  #
     schemes = np.stack(np.unravel_index(np.arange(len(goal.space)), goal.space.shape), axis=-1)
     iteration.keep(schemes)
     iteration.join()
-    return iteration.treatment()
+    return within_limit(goal, iteration.treatment(), how, progress)
 
 
 class Iteration:
@@ -71,6 +72,11 @@ class Iteration:
             for codes, ladder in zip(jury.codes, self._space.ladders, strict=True)
         ]
         self._sizes = [ladder.sizes for ladder in self._space.ladders]
+        self._blank = [
+            [blank[ladder.places[codes]] for blank in ladder.blank()]
+            for codes, ladder in zip(jury.codes, self._space.ladders, strict=True)
+        ]
+        self._blanks = [np.array([held.any() for held in column]) for column in self._blank]
         first = np.zeros(len(self._nodes), np.int64) if levels is None else levels
         self._levels = np.tile(first, (len(jury), 1))
         self._left = np.ones(len(jury), bool) if left is None else left.copy()
@@ -100,9 +106,18 @@ class Iteration:
         rows = np.flatnonzero(self._left)
         of_row, number = self._grouped(rows, levels)
         passing = ~self._jury.failing(rows, self._jury.persons[rows], of_row, number)
-        taken = rows[passing[of_row]]
+        taken = rows[passing[of_row] & ~self._shows_nothing(rows, levels)]
         self._levels[taken] = levels
         self._left[taken] = False
+
+    def _shows_nothing(self, rows: Rows, levels: Ints) -> NDArray[np.bool_]:
+        """Tell which rows would show nothing under a scheme; none, if that is all there is to show for any row."""
+        none = np.zeros(len(rows), bool)
+        if not all(held[level] for held, level in zip(self._blanks, levels, strict=True)):
+            return none
+        shown = zip(self._blank, levels, strict=True)
+        blank: NDArray[np.bool_] = np.all([held[level][rows] for held, level in shown], axis=0)
+        return none if len(rows) == len(self._left) and blank.all() else blank
 
     def _grouped(self, rows: Rows, levels: Ints) -> tuple[NDArray[np.uint32], int]:
         used = [column for column, level in enumerate(levels) if self._sizes[column][level] > 1]
@@ -116,7 +131,8 @@ class Iteration:
         if not len(left) or not len(kept):
             return
         together = self._together(kept, left)
-        possible = (together < np.array(self._space.shape)).all(axis=1)  # levels may be bounded
+        possible = np.flatnonzero((together < np.array(self._space.shape)).all(axis=1))  # levels may be bounded
+        possible = possible[self._showing(kept[possible], together[possible])]
         kept, together = kept[possible], together[possible]
         if not len(kept):
             return
@@ -140,6 +156,12 @@ class Iteration:
                 self._levels[rows] = then[place]
                 self._left[left] = False
                 return
+
+    def _showing(self, rows: Rows, levels: Ints) -> NDArray[np.bool_]:
+        """Tell which rows show something, each on levels of its own."""
+        pairs = zip(self._blank, levels.T, strict=True)
+        blank: NDArray[np.bool_] = np.all([np.stack(held)[level, rows] for held, level in pairs], axis=0)
+        return ~blank
 
     def _nodes_at(self, column: int, rows: Rows) -> NDArray[np.uint32]:
         return np.asarray(np.stack(self._nodes[column])[self._levels[rows, column], rows])

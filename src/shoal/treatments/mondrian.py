@@ -8,6 +8,7 @@ from shoal.search.goal import Goal
 from shoal.treatments.axis import axes
 from shoal.treatments.cutting import Cutting
 from shoal.treatments.jury import Jury
+from shoal.treatments.refinement import within_limit
 from shoal.treatments.treatment import TREATMENTS, Treatment
 
 
@@ -21,4 +22,5 @@ def mondrian(goal: Goal, how: Search, progress: Hook = silent) -> Treatment:
     units = jury.units if how.strict else jury.records
     chosen = axes(goal.space, goal.bounds, free=how.cuts == "anywhere")
     cutting = Cutting(goal, jury, units, chosen, progress, strict=how.strict)
-    return cutting.run(cutting.coarsest(), np.zeros(len(units), bool))
+    found = cutting.run(cutting.coarsest(), np.zeros(len(units), bool))
+    return within_limit(goal, found, how, progress)

@@ -3,10 +3,12 @@
 import numpy as np
 
 from shoal.kernels.grouping import group_rows
+from shoal.policy.search import Search
 from shoal.progress import Hook, silent
 from shoal.search.goal import Goal
 from shoal.treatments.axis import axes
 from shoal.treatments.cutting import Cutting
+from shoal.treatments.full_domain import full_domain
 from shoal.treatments.jury import Jury
 from shoal.treatments.treatment import Treatment
 
@@ -22,3 +24,16 @@ def refined(goal: Goal, found: Treatment, progress: Hook = silent) -> Treatment:
     keys = [shown[units.of_row].astype(np.uint32) for shown in found.shown]
     groups = group_rows(keys, [len(nodes) for nodes in found.nodes], len(units))
     return cutting.run(groups.ids, found.suppressed[units.of_row])
+
+
+def within_limit(goal: Goal, found: Treatment, how: Search, progress: Hook = silent) -> Treatment:
+    """Return a treatment, or another one if it leaves out more persons than may be: a refinement of the best scheme.
+
+    What a recoding leaves as coarse as can be shows nothing and counts as left out. A scheme for all records need not
+    leave out anybody. Where even its refinement leaves out too many, it stays as it is.
+    """
+    if found.persons <= goal.limit:
+        return found
+    scheme = full_domain(goal, how, progress)
+    finer = refined(goal, scheme, progress)
+    return finer if finer.persons <= goal.limit else scheme

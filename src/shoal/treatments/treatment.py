@@ -11,7 +11,7 @@ from shoal.engines.protocol import DistinctRows
 from shoal.kernels.cuts import Spans
 from shoal.policy.search import Search
 from shoal.progress import Hook
-from shoal.recoding.nodes import Domain, Ints, Nodes
+from shoal.recoding.nodes import Domain, Fate, Ints, Nodes
 from shoal.recoding.recoding import Recoding
 from shoal.registry import Registry
 from shoal.search.goal import Goal
@@ -110,7 +110,9 @@ class Treatment:
 
     @classmethod
     def _of(cls, units: Units, sets: Sequence[tuple[Nodes, Ints, Ints | None]], left: Mask) -> "Treatment":
-        """Units of one row show the same."""
+        """Units of one row show the same. Those that show nothing are left out, unless no other shows anything."""
+        blank = np.all([nodes.fates[shown] == Fate.SUPPRESSED for nodes, shown, _ in sets], axis=0)
+        left = left if blank[~left].all() else left | blank
         suppressed = np.ones(len(units.rows), bool)
         suppressed[units.of_row] = left
 
