@@ -13,12 +13,13 @@ from shoal.attacks.attack import ATTACKS, Attack, Need
 from shoal.attacks.caveats import notes
 from shoal.attacks.result import Criterion, Result
 from shoal.attacks.scene import TARGETS, Scene
-from shoal.attacks.truth import by_content, by_key, in_register
+from shoal.attacks.truth import in_register
 from shoal.errors import AttackError, counted, listed
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.hierarchy.spec import bind_all
 from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress, silent
+from shoal.recoding.matching import match
 from shoal.release.release import Release
 from shoal.sheet import Sheet, Shown
 from shoal.table.reading import read
@@ -96,7 +97,8 @@ def attack(  # noqa: PLR0913 - keyword-only options
     up. ``external``: an identified register; ``outsiders``: people who are not in the data, with the same columns;
     ``second``: another release of the same people. ``key``: columns that tell which record is which in the original,
     the release and the register; ``in_order``: the release has the original's order. Without either, records are
-    matched by what they show. ``attacks``: their names, or attacks with parameters; all that suit, if none are named.
+    matched by a column that names all of them, by what they show, and last by position. ``attacks``: their names, or
+    attacks with parameters; all that suit, if none are named.
     ``targets``: how many people are attacked at most, drawn by chance.
 
     >>> import shoal
@@ -236,18 +238,12 @@ def _with_truth(scene: Scene, made: Release | None, key: Sequence[str], *, in_or
     """Return the scene with what is known about whose records are whose, and how that is known."""
     if made is not None:
         return replace(scene, truth=made.became(scene.original.records)), "as they were released"
-    if key and all(name in scene.release for name in key):
-        truth = by_key(scene.original, scene.release, key)
-        if truth is None or not (truth >= 0).any():
-            raise AttackError(
-                f"No released record has a key ({listed(key)}) of the original.",
-                hint="Give a key that both have, say that they are in order, or give none.",
-            )
-        return replace(scene, truth=truth), f"by {listed(key)}"
-    if in_order:
-        if scene.release.records != scene.original.records:
-            raise AttackError("The release has not as many records as the original, so it cannot be in its order.")
-        return replace(scene, truth=np.arange(scene.original.records)), "by position"
-    truth = by_content(scene)
-    told = "by what they show" if truth is not None else "with nobody: give a key, or say that they are in order"
-    return replace(scene, truth=truth), told
+    named = key if key and all(name in scene.release for name in key) else None
+    found = match(scene.original, scene.release, named, hierarchies=scene.hierarchies, in_order=in_order)
+    if named and (found.rows is None or not (found.rows >= 0).any()):
+        raise AttackError(
+            f"No released record has a key ({listed(named)}) of the original.",
+            hint="Give a key that both have, say that they are in order, or give none.",
+        )
+    how = found.how if found.rows is not None else "with nobody: give a key, or say that they are in order"
+    return replace(scene, truth=None if found.rows is None else found.rows.astype(np.intp)), how

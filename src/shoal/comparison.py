@@ -134,6 +134,7 @@ def compare(  # noqa: PLR0913 - keyword-only options
     sensitive: Sequence[str] | str | None = None,
     subject: str | None = None,
     key: Sequence[str] | str | None = None,
+    in_order: bool = False,
     target: str | None = None,
     hierarchies: Mapping[str, Any] | None = None,
     qualities: Sequence[str] | str | None = None,
@@ -143,7 +144,8 @@ def compare(  # noqa: PLR0913 - keyword-only options
     """Compare a release with its original.
 
     Both may be files, frames or tables; ``*`` in the release means suppressed. What ``anonymize`` returned knows which
-    record is which; otherwise records are matched by ``key``, or by a column that names all of them, or by position.
+    record is which; otherwise records are matched by ``key``, or by a column that names all of them, by what they show,
+    and last by position. ``in_order``: they are in the order of the original.
     ``quasi``: the columns that measures of the whole are about; those of the policy, or all. ``target``: what a
     classifier is to predict. ``qualities``: the names of the measures; without names, all that need nothing but counts.
     ``clusters``: how many, for clustering-agreement. ``matched``: which record is which, if that was found out already.
@@ -156,11 +158,12 @@ def compare(  # noqa: PLR0913 - keyword-only options
     chosen = Policy.given(policy) if policy is not None else None if made is None else made.policy
     before = _original(original, chosen).taking(quasi=quasi, sensitive=sensitive, subject=subject).held()
     after = _read(release).held() if made is None else made.table.held()
+    ladders = _hierarchies(before, chosen, hierarchies or {})
     if matched is None:
         named = [key] if isinstance(key, str) else key
-        matched = match(before, after, named) if made is None else _as_made(before, made)
+        known = None if made is None else _as_made(before, made)
+        matched = known or match(before, after, named, hierarchies=ladders, in_order=in_order)
     columns, ours = _columns(before, after, matched, target)
-    ladders = _hierarchies(before, chosen, hierarchies or {})
     related = relate(before, after, columns, ours, matched, ladders)
     wanted = [qualities] if isinstance(qualities, str) else qualities
     found, left_out = _measured(related.recoding, wanted, {"target": target, "clusters": clusters})

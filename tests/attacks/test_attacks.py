@@ -10,8 +10,8 @@ from shoal.attacks.events import Events
 from shoal.attacks.linkage import Linkage
 from shoal.attacks.minimality import Minimality
 from shoal.attacks.scene import Scene
-from shoal.attacks.truth import by_content
 from shoal.errors import AttackError, ShoalError
+from shoal.recoding.matching import match
 
 SIZE = 600
 
@@ -224,8 +224,7 @@ def test_records_are_matched_by_what_they_show():
     release = shoal.anonymize(table, policy)
     truth = np.full(SIZE, -1)
     truth[release.records] = np.arange(release.table.records)
-    scene = Scene.of(table, release.table, hierarchies=policy.hierarchies(table))
-    found = by_content(scene)
+    found = match(table, release.table, hierarchies=policy.hierarchies(table)).rows
     same = [
         release.table.codes(name)[found[found >= 0]] == release.table.codes(name)[truth[found >= 0]] for name in data
     ]

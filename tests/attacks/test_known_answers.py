@@ -14,9 +14,11 @@ from shoal.attacks.membership import Membership
 from shoal.attacks.reconstruction import Reconstruction
 from shoal.attacks.scene import Scene
 from shoal.attacks.singling_out import SinglingOut
-from shoal.attacks.truth import by_content, in_register
+from shoal.attacks.truth import in_register
 from shoal.errors import AttackError, ColumnError
 from shoal.kernels import library
+from shoal.recoding.content import Content
+from shoal.recoding.matching import match
 from tests.command_line import run
 
 
@@ -205,7 +207,7 @@ def test_a_made_up_release_belongs_to_nobody():
         name: np.random.default_rng(place).permutation(cells) for place, (name, cells) in enumerate(data.items())
     }
     before = shoal.read(data).assign(**KNOWN)
-    assert by_content(Scene.of(before, shoal.read(made_up))) is None
+    assert match(before, shoal.read(made_up)).rows is None
     found = shoal.attack(made_up, data, **KNOWN)
     assert {"linkage", "distance-linkage", "probabilistic-linkage"} <= set(found.left_out)
 
@@ -665,5 +667,5 @@ def test_many_people_who_cannot_be_matched_take_no_time():
     for name, cells in data.items():
         swapped = np.where(seeded.random(5000) < 0.03, seeded.permutation(cells), cells)
         changed[name] = np.where(seeded.random(5000) < 0.25, "*", swapped)
-    scene = Scene.of(shoal.read(data).assign(quasi=list(data)), shoal.read(changed))
-    assert by_content(scene) is None
+    content = Content.of(shoal.read(data).assign(quasi=list(data)), shoal.read(changed), {})
+    assert content.matched() is None

@@ -13,12 +13,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.attacks.cells import Cells
 from shoal.attacks.people import People
 from shoal.attacks.scene import Scene
 from shoal.engines.protocol import DistinctRows
 from shoal.kernels.covering import Covering
 from shoal.kernels.ranges import expanded
+from shoal.recoding.cells import Cells
 from shoal.recoding.nodes import Floats, Ints
 
 Mask: TypeAlias = NDArray[np.bool_]

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.attacks.cells import Cells
 from shoal.attacks.people import People
 from shoal.attacks.scene import Scene
 from shoal.engines.protocol import DistinctRows
 from shoal.kernels.covering import Sets
 from shoal.kernels.lookups import Near, nearest, summed
+from shoal.recoding.cells import Cells
 from shoal.recoding.nodes import Floats
 from shoal.table.scale import scale
 

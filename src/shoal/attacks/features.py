@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.analyses.learner import Learner
-from shoal.attacks.cells import Cells
 from shoal.attacks.people import People
 from shoal.attacks.scene import Scene
+from shoal.recoding.cells import Cells
 from shoal.recoding.nodes import Floats, Ints
 from shoal.table.column import Column
 from shoal.table.scale import scale

@@ -10,11 +10,11 @@ from pydantic import Field
 
 from shoal.attacks.attack import ATTACKS, Attack, Need
 from shoal.attacks.beliefs import prior
-from shoal.attacks.cells import Cells
 from shoal.attacks.distances import Distances
 from shoal.attacks.people import People
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
+from shoal.recoding.cells import Cells
 from shoal.recoding.nodes import Floats
 from shoal.table.column import Column
 from shoal.table.scale import scale

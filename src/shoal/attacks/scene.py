@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.attacks.cells import Cells
 from shoal.attacks.people import People
 from shoal.engines.protocol import DistinctRows
 from shoal.errors import AttackError
@@ -16,6 +15,7 @@ from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.covering import Covering
 from shoal.kernels.ranges import expanded
 from shoal.progress import Hook, silent
+from shoal.recoding.cells import Cells, united
 from shoal.recoding.nodes import Floats, Ints
 from shoal.table.column import Column
 from shoal.table.role import Role
@@ -82,34 +82,34 @@ class Scene:
         names = [name for name in original.names if name not in roles and any(name in one for one in shown)]
         hidden = tuple(name for name in original.quasi if name not in release)
         others = [one for one in (outsiders, register) if one is not None]
-        united = {name: _united(name, original, others, shown) for name in dict.fromkeys((*names, *hidden))}
+        together = {name: united(name, original, others, shown) for name in dict.fromkeys((*names, *hidden))}
         rng = np.random.default_rng(seed)
         people = [
-            People.of(table, {name: held.places[at] for name, held in united.items() if name in table}, rng)
+            People.of(table, {name: held.places[at] for name, held in together.items() if name in table}, rng)
             for at, table in enumerate([original, *others])
         ]
         made = cls(
             original,
             release,
             {},
-            {name: held.column for name, held in united.items()},
+            {name: held.column for name, held in together.items()},
             (),
             hidden,
             (),
             people[0],
             None if outsiders is None else people[1],
             None if register is None else people[-1],
-            places={name: held.places[0] for name, held in united.items()},
+            places={name: held.places[0] for name, held in together.items()},
             hierarchies=dict(hierarchies or {}),
             seed=seed,
             **more,
         )
-        first = made._showing(release, united)
-        return first if second is None else replace(first, second=made._showing(second, united))
+        first = made._showing(release, together)
+        return first if second is None else replace(first, second=made._showing(second, together))
 
-    def _showing(self, release: Table, united: Mapping[str, United]) -> "Scene":
+    def _showing(self, release: Table, together: Mapping[str, United]) -> "Scene":
         """Return the same scene with another release, of the same people and in the same codes."""
-        names = [name for name in united if name in release]
+        names = [name for name in together if name in release]
         quasi = tuple(name for name in self.original.quasi if name in names)
         if not names or not self.original.quasi:
             raise AttackError(
@@ -119,7 +119,7 @@ class Scene:
         return replace(
             self,
             release=release,
-            cells={name: _cells(united[name], self.original, release, name, self.hierarchies) for name in names},
+            cells={name: Cells.of(together[name], self.original, release, name, self.hierarchies) for name in names},
             known=quasi,
             hidden=tuple(name for name in self.original.quasi if name not in names),
             secret=tuple(name for name in self.original.sensitive if name in names),
@@ -234,43 +234,3 @@ class Scene:
         found = np.full(self.original.records, np.nan)
         found[people.records] = values
         return found
-
-
-def _united(name: str, original: Table, others: Sequence[Table], releases: Sequence[Table]) -> United:
-    """Unite a column of the original, of others, if they have it, and of the releases that have it plain."""
-    held = [original[name], *(one[name] if name in one else _empty(original[name]) for one in others)]
-    return United.of([*held, *(one[name] for one in releases if _is_plain(name, original, one))])
-
-
-def _empty(column: Column) -> Column:
-    return Column(column.name, column.kind, column.values[:0])
-
-
-def _is_plain(name: str, original: Table, release: Table) -> bool:
-    """Tell whether a released column holds values, and not labels: numbers are numbers still."""
-    if name not in release or original[name].is_text:
-        return False
-    both = original[name].kind.numeric and release[name].kind.numeric
-    return both or original[name].kind is release[name].kind
-
-
-def _cells(united: United, original: Table, release: Table, name: str, hierarchies: Mapping[str, Hierarchy]) -> Cells:
-    codes, blank = release.codes(name), _is_blanked(name, original, release)
-    if not _is_plain(name, original, release):
-        ladder = hierarchies.get(name)
-        return Cells.written(united, original[name], release[name], codes, ladder, missing_says_nothing=blank)
-    column = release[name]
-    places = united.placed(column)
-    return Cells.plain(united.column, places, column, codes, missing_says_nothing=blank)
-
-
-def _is_blanked(name: str, original: Table, release: Table) -> bool:
-    """Tell whether cells were left empty to hide them: there are more empty ones than there were."""
-    before, after = (_missing(table, name) for table in (original, release))
-    share = before / max(original.records, 1)
-    return after > before or after > (1.5 * share + 0.01) * release.records
-
-
-def _missing(table: Table, name: str) -> int:
-    code = table[name].missing_code
-    return 0 if code is None else int(np.count_nonzero(table.codes(name) == code))

@@ -12,9 +12,9 @@ from pydantic import Field
 
 from shoal.analyses.estimate import Estimate
 from shoal.attacks.attack import ATTACKS, Attack
-from shoal.attacks.cells import Cells
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
+from shoal.recoding.cells import Cells
 from shoal.recoding.nodes import Floats, Ints
 from shoal.table.scale import scale
 

@@ -1,88 +1,16 @@
-"""Truth: which released record was whose. The adversary does not know it; who judges an attack must."""
+"""Truth: whom the entries of a register are about. The adversary does not know it; who judges an attack must."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.attacks.scene import Scene
-from shoal.kernels.covering import Covering, Sets
 from shoal.kernels.grouping import group_rows
-from shoal.recoding.matching import match
-from shoal.table.role import Role
+from shoal.recoding.content import naming_columns
 from shoal.table.table import Table
 from shoal.table.united import United
 
 _APART = 0.95  # of the records differ in a column that names persons
-_MOST = 0.99  # of the released records must be somebody's, or values were changed and nothing is known
-
-
-def by_key(original: Table, release: Table, key: Sequence[str]) -> NDArray[np.intp] | None:
-    """Return the released record of each original one, by columns that name both; −1 if there is none."""
-    rows = match(original, release, tuple(key)).rows
-    return None if rows is None else rows.astype(np.intp)
-
-
-def by_content(scene: Scene) -> NDArray[np.intp] | None:
-    """Return the same from what records show: each goes to one that covers it in all columns, and to no other.
-
-    As many as can be are matched, each with what says most. Records that show the same in everything are as good as
-    each other. None if some released records are nobody's, as where values were changed.
-
-    >>> import shoal
-    >>> data = {"age": [31, 71, 34], "dx": ["flu", "ms", "gout"]}
-    >>> before = shoal.read(data).assign(quasi="age", sensitive="dx")
-    >>> release = shoal.read({"age": ["30-39", "30-39", "71"], "dx": ["gout", "flu", "ms"]})
-    >>> by_content(Scene.of(before, release)).tolist()
-    [1, 2, 0]
-    """
-    named = [name for name in _naming(scene.original) if _goes_on(name, scene)]
-    found = _by_content(scene, named)
-    return found if found is not None or not named else _by_content(scene, [])  # names may have been dealt out anew
-
-
-def _by_content(scene: Scene, named: Sequence[str]) -> NDArray[np.intp] | None:
-    """Match records by all columns, and by some that name persons."""
-    columns = tuple(scene.cells)
-    rows = scene.rows((*columns, *named))
-    covering = scene.covering(columns, rows)
-    said = dict(zip(rows.columns, rows.codes, strict=True))
-    united = {name: United.of([scene.original[name], scene.release[name]]) for name in named}
-    singles = [_singles(held, said[name]) for name, held in united.items()]
-    mine = [held.places[0][scene.original.codes(name)] for name, held in united.items()]
-    covering = Covering((*covering.columns, *singles), rows.counts)
-    taken = covering.assigned([*(scene.values(name) for name in columns), *mine], scene.telling(rows, columns))
-    if np.count_nonzero(taken >= 0) < _MOST * scene.release.records:
-        return None
-    by_row = np.argsort(rows.origin, kind="stable")
-    starts = np.searchsorted(rows.origin[by_row], np.arange(len(rows)))
-    found, there = np.full(len(taken), -1, np.intp), np.flatnonzero(taken >= 0)
-    order = there[np.argsort(taken[there], kind="stable")]
-    row = taken[order]
-    among = np.arange(len(order)) - np.searchsorted(row, row)  # how many came before with the same row
-    found[order] = by_row[starts[row] + among]
-    return found
-
-
-def _naming(table: Table) -> list[str]:
-    """Return the columns that name persons."""
-    return [name for role in (Role.SUBJECT, Role.DIRECT) for name in table.with_role(role)]
-
-
-def _goes_on(name: str, scene: Scene) -> bool:
-    """Tell whether the release still has a column that names persons, with the names of the original."""
-    if name not in scene.release or scene.release[name].kind is not scene.original[name].kind:
-        return False
-    ours, theirs = scene.original[name].values, scene.release[name].values
-    return len(theirs) > 0 and bool(pc.all(pc.is_in(theirs, ours)).as_py())
-
-
-def _singles(united: United, codes: NDArray[np.unsignedinteger[Any]]) -> Sets:
-    """Return the sets that rows show in a column that names persons: the name itself."""
-    size = united.column.size
-    return Sets(united.places[1][codes].astype(np.uint32), np.arange(size + 1), np.arange(size, dtype=np.uint32), size)
 
 
 def in_register(original: Table, register: Table, key: Sequence[str]) -> NDArray[np.intp] | None:
@@ -125,7 +53,7 @@ def _enough(original: Table, register: Table, named: list[str], known: list[str]
 
 def _naming_both(original: Table, register: Table) -> list[str]:
     """Return the columns of both that name persons: as is said, or for they differ from person to person."""
-    said = [name for name in _naming(original) if name in register]
+    said = [name for name in naming_columns(original) if name in register]
     if said:
         return said
     told = {*original.quasi, *original.sensitive}

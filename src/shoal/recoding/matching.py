@@ -1,22 +1,29 @@
-"""Matching: which released record was which original one."""
+"""Matching: which released record was which original one.
 
-from collections.abc import Sequence
+Whatever compares two tables asks here. Records are matched by a key or by a column that names all of them, by what they
+show, and last by position. Where what they show denies that, they are not matched at all.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.errors import RecodingError, counted, listed
+from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.grouping import group_rows
-from shoal.table.column import Column, as_text
+from shoal.recoding.content import MOST, Content
+from shoal.recoding.nodes import Floats, Ints
+from shoal.recoding.values import same_values
+from shoal.table.column import Column
 from shoal.table.kind import Kind
-from shoal.table.scale import doubles, scale
+from shoal.table.scale import scale
 from shoal.table.table import Table
 
-Ints = NDArray[np.int64]
-_ROUNDED = 1e-12  # by how much numbers may differ that are the same but for floating point
+_TELLING = 0.9  # a column in which more cells than this fit anybody does not tell records apart
+_FEW = 10  # records that are too few to tell chance from order
+_SURE = 3  # standard deviations that are no chance
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,92 +39,174 @@ class Match:
     key: tuple[str, ...] = ()
     added: int = 0
 
+    @classmethod
+    def of(cls, rows: NDArray[np.integer], release: Table, how: str, key: tuple[str, ...] = ()) -> "Match":
+        """Count the released records that are of nobody."""
+        return cls(rows.astype(np.int64), how, key, release.records - int(np.count_nonzero(rows >= 0)))
 
-def match(original: Table, release: Table, key: Sequence[str] | None = None) -> Match:
-    """Match records by a key; without one by position, unless a column that names all of them says otherwise.
+
+def match(
+    original: Table,
+    release: Table,
+    key: Sequence[str] | None = None,
+    *,
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+    in_order: bool = False,
+) -> Match:
+    """Match records by a key; without one by a column that names all of them, by what they show, last by position.
+
+    ``hierarchies``: how labels are to be read. ``in_order``: the release has the order of the original.
 
     >>> import shoal
     >>> before, after = shoal.read({"id": [7, 8, 9], "x": list("abc")}), shoal.read({"id": [9, 7], "x": list("**")})
     >>> match(before, after).rows.tolist()
     [1, -1, 0]
+    >>> before, after = shoal.read({"x": [31, 34, 71], "y": list("abc")}), shoal.read({"x": [71, 31], "y": ["c", "*"]})
+    >>> match(before, after).rows.tolist()
+    [1, -1, 0]
     """
     if key is not None:
         return _by_key(original, release, tuple(key))
+    if in_order:
+        return _in_order(original, release)
     if not release.records:
         return Match(np.full(original.records, -1), "with nothing: the release has no records")
-    named = _naming(original, release)
-    found = [_by_key(original, release, (name,)) for name in named]
-    if original.subject in named:
-        return found[named.index(str(original.subject))]
-    if original.records == release.records:
-        return _in_order(original, release, found)
-    if found:
-        return found[0]
-    lost = abs(original.records - release.records)
-    more = "fewer" if release.records < original.records else "more"
-    return Match(None, f"not at all: the release has {lost:,} records {more}, and no column names them")
+    named = [_by_key(original, release, (name,)) for name in _naming(original, release)]
+    for found in named:
+        if original.subject in found.key:
+            return found
+    return _by_content(Content.of(original, release, hierarchies or {}), named)
 
 
-def same_values(original: Column, release: Column) -> Ints:
-    """Return for each code of a released column the original code with the same value; −1 if there is none.
+def _in_order(original: Table, release: Table) -> Match:
+    if original.records != release.records:
+        raise RecodingError(
+            f"The release has {counted(release.records, 'record')} and the original {original.records:,}, so it cannot "
+            "be in its order.",
+            hint="Give a key that names the records, or neither: then they are matched by what they show.",
+        )
+    return Match(np.arange(original.records), "by position, row by row")
 
-    Numbers are the same if they are equal, however they are written.
 
-    >>> import shoal
-    >>> before, after = shoal.read({"x": [1.0, 2.5]})["x"], shoal.read({"x": ["2.50", "1", "*"]})["x"]
-    >>> same_values(before, after).tolist()
-    [-1, 0, 1]
+def _by_content(content: Content, named: Sequence[Match]) -> Match:
+    """Take the first way in which what records show fits, be it any order; else a name or the position, if credible."""
+    place = _position(content)
+    for found in (*place, *named):
+        if _fits(content, found):
+            return found
+    if place and _is_in_order(content, place[0]):
+        return place[0]
+    matched = content.matched()
+    if matched is not None:
+        return Match.of(matched, content.release, "by what they show")
+    for found in (*_moved(content, named, place), *place):
+        if _is_credible(content, found):
+            return found
+    return Match(None, f"not at all: {_why_not(content.original, content.release)}")
+
+
+def _position(content: Content) -> list[Match]:
+    """Return the match by position, if there may be one."""
+    original, release = content.original, content.release
+    same = original.records == release.records and _same_subjects(original, release)
+    return [Match(np.arange(original.records), "by position, row by row")] if same else []
+
+
+def _moved(content: Content, named: Sequence[Match], place: Sequence[Match]) -> list[Match]:
+    """Return matches by names that fit no worse than by position, where they are not the same."""
+    if not place:
+        return list(named)
+    fit = _mean_fit(content, place[0])
+    moved = [found for found in named if not np.array_equal(_rows(found), _rows(place[0]))]
+    return [found for found in moved if _mean_fit(content, found) >= fit]
+
+
+def _rows(match: Match) -> Ints:
+    return np.zeros(0, np.int64) if match.rows is None else match.rows
+
+
+def _fit(content: Content, match: Match) -> dict[str, float]:
+    """Return how well the columns fit that did not tell themselves which record is which."""
+    return {name: share for name, share in content.fits(_rows(match)).items() if name not in match.key}
+
+
+def _mean_fit(content: Content, match: Match) -> float:
+    return float(np.mean(list(_fit(content, match).values()) or [0.0]))
+
+
+def _fits(content: Content, match: Match) -> bool:
+    """Tell whether what records show can be true of those that they are matched with, but for a few."""
+    return all(share >= MOST for share in _fit(content, match).values())
+
+
+def _is_in_order(content: Content, match: Match) -> bool:
+    """Tell whether all columns that tell records apart fit far better than by chance: only few values were changed.
+
+    Then another order in which more would fit means nothing: where there are few values, there is always one.
     """
-    places = np.full(release.size, -1)
-    places[: len(release.values)] = _placed(original, release)
-    if original.missing_code is not None and release.missing_code is not None:
-        places[release.missing_code] = original.missing_code
-    if original.suppressed_code is not None and release.suppressed_code is not None:
-        places[release.suppressed_code] = original.suppressed_code
-    return places
+    fits, telling = _telling(content, match)
+    return bool(telling) and all(fits[name] >= (1 + telling[name]) / 2 for name in telling)
 
 
-def numbers(texts: pa.Array) -> NDArray[np.float64]:
-    """Read texts as numbers; NaN where they are none."""
-    plain = pc.match_substring_regex(texts, r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$")
-    read: NDArray[np.float64] = pc.if_else(plain, texts, None).cast(pa.float64()).to_numpy(zero_copy_only=False)
-    return read
+def _telling(content: Content, match: Match) -> tuple[dict[str, float], dict[str, float]]:
+    """Return how well columns fit, and by chance would, those that tell records apart."""
+    fits = _fit(content, match)
+    chance = {name: content.by_chance(name) for name in fits}
+    return fits, {name: share for name, share in chance.items() if share <= _TELLING}
 
 
-def days(texts: pa.Array) -> NDArray[np.float64]:
-    """Read texts as days since 1970, where they are whole ISO dates; NaN where they are none."""
-    plain = pc.if_else(pc.match_substring_regex(texts, r"^\d{4}-\d{2}-\d{2}$"), texts, None)
-    read = pc.strptime(plain, format="%Y-%m-%d", unit="s", error_is_null=True)
-    found: NDArray[np.float64] = read.cast(pa.int64()).cast(pa.float64()).to_numpy(zero_copy_only=False) / 86_400
-    return found
+def _is_credible(content: Content, match: Match) -> bool:
+    """Tell whether records may be matched so, though many show what they did not have.
+
+    That most of the columns that tell records apart fit says so. Values that all are still there, but with other
+    records, deny it; otherwise most columns must have more to do with what records had than by chance.
+    """
+    fits, telling = _telling(content, match)
+    if not telling or content.release.records < _FEW:
+        return True
+    if 2 * sum(fits[name] == 1 for name in telling) > len(telling):
+        return True
+    if any(fits[name] < 1 and _is_carried_over(content, name) for name in telling):
+        return False
+    related = [name for name in telling if _is_related(content, match, name, fits[name], telling[name])]
+    return 2 * len(related) > len(telling)
 
 
-def _placed(original: Column, release: Column) -> Ints:
-    """Look values up as they are written, then as numbers or moments."""
-    if {original.kind, release.kind} == {Kind.DATE, Kind.DATETIME}:
-        return _same_moments(original, release)
-    texts = as_text(release.values)
-    places = pc.fill_null(pc.index_in(texts, value_set=as_text(original.values)), -1)
-    found: Ints = places.to_numpy(zero_copy_only=False).astype(np.int64)
-    if not original.kind.numeric or (found >= 0).all() or original.kind is release.kind is Kind.INTEGER:
-        return found
-    held = doubles(original.values).to_numpy(zero_copy_only=False)
-    sought = numbers(texts)
-    after = np.clip(np.searchsorted(held, sought), 0, max(len(held) - 1, 0))
-    for at in (after, np.maximum(after - 1, 0)) if len(held) else ():
-        same = np.abs(held[at] - sought) <= (0.0 if original.kind is Kind.INTEGER else _ROUNDED * np.abs(sought))
-        found = np.where((found < 0) & same & (np.abs(sought) < 2**53), at, found)
-    return found
+def _is_carried_over(content: Content, name: str) -> bool:
+    """Tell whether a column has the same values as before, and each as often."""
+    cells = content.cells[name]
+    if (cells.sizes[cells.nodes[cells.codes]] > 1).any():
+        return False
+    shown = np.bincount(cells.members[cells.starts[cells.nodes[cells.codes]]], minlength=cells.column.size)
+    return np.array_equal(shown, np.bincount(content.values[name], minlength=cells.column.size))
 
 
-def _same_moments(original: Column, release: Column) -> Ints:
-    """Look days up among moments, or moments among days: midnight is the day."""
-    ours, theirs = scale(original), scale(release)
-    if ours is None or theirs is None or not len(original.values):
-        return np.full(len(release.values), -1)
-    held, sought = ours[: len(original.values)], theirs[: len(release.values)]
-    at = np.clip(np.searchsorted(held, sought), 0, len(held) - 1)
-    return np.where(held[at] == sought, at, -1)
+def _is_related(content: Content, match: Match, name: str, fit: float, chance: float) -> bool:
+    """Tell whether a column has more to do with what records had than by chance: cells that fit, or numbers near."""
+    there = np.flatnonzero(_rows(match) >= 0)
+    if fit - chance > _SURE * np.sqrt(chance * (1 - chance) / max(len(there), 1)):
+        return True
+    before, after = (_numbers(table, name) for table in (content.original, content.release))
+    if before is None or after is None:
+        return False
+    pairs = np.stack([before[there], after[_rows(match)[there]]])
+    pairs = pairs[:, np.isfinite(pairs).all(axis=0)]
+    if pairs.shape[1] < _FEW or (np.ptp(pairs, axis=1) == 0).any():
+        return False
+    return bool(np.abs(np.asarray(np.corrcoef(pairs)))[0, 1] > _SURE / np.sqrt(pairs.shape[1]))
+
+
+def _numbers(table: Table, name: str) -> Floats | None:
+    places = scale(table[name])
+    return None if places is None else np.asarray(places[table.codes(name)], np.float64)
+
+
+def _why_not(original: Table, release: Table) -> str:
+    if original.records != release.records:
+        lost = abs(original.records - release.records)
+        more = "fewer" if release.records < original.records else "more"
+        return f"the release has {lost:,} records {more}, no column names them, and what they show does not tell"
+    return "what the rows show does not fit the original's, in its order or in any other"
 
 
 def _naming(original: Table, release: Table) -> list[str]:
@@ -145,31 +234,6 @@ def _same_subjects(original: Table, release: Table) -> bool:
     return bool((_translated(original[subject], release, subject) == original.codes(subject)).all())
 
 
-def _in_order(original: Table, release: Table, found: Sequence[Match]) -> Match:
-    """Match by position, unless a column says otherwise and the other columns do not say that it is wrong."""
-    if not _same_subjects(original, release):
-        return Match(None, "not at all: rows are of other subjects than in the original, and no column names them")
-    place = Match(np.arange(original.records), "by position, row by row")
-    for one in found:
-        moved = one.rows is not None and not np.array_equal(one.rows, place.rows)  # type: ignore[arg-type]
-        if moved and _agreement(original, release, one, one.key) >= _agreement(original, release, place, one.key):
-            return one
-    return place
-
-
-def _agreement(original: Table, release: Table, match: Match, key: Sequence[str]) -> float:
-    """Return the share of cells outside of a key that show just what they were, if records are matched so."""
-    names = [name for name in original.names if name in release and name not in key]
-    there = np.zeros(0, bool) if match.rows is None else match.rows >= 0
-    if match.rows is None or not names or not there.any():
-        return 0.0
-    shares = [
-        (_translated(original[name], release, name)[match.rows[there]] == original.codes(name)[there]).mean()
-        for name in names
-    ]
-    return float(np.mean(shares))
-
-
 def _by_key(original: Table, release: Table, key: tuple[str, ...]) -> Match:
     if not key:
         raise RecodingError("The key is empty.", hint="Name the columns that tell which record is which.")
@@ -189,9 +253,7 @@ def _by_key(original: Table, release: Table, key: tuple[str, ...]) -> Match:
     _check_once(its[~strange], key, "release")
     rows = np.full(len(groups), -1)
     rows[its[~strange]] = np.flatnonzero(~strange)
-    found = rows[mine]
-    added = release.records - int(np.count_nonzero(found >= 0))
-    return Match(found, f"by {listed(key)}", key, added)
+    return Match.of(rows[mine], release, f"by {listed(key)}", key)
 
 
 def _translated(column: Column, release: Table, name: str) -> NDArray[np.uint32]:

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from shoal.kernels.grouping import group
 from shoal.kernels.summing import summed
 from shoal.kernels.translation import Codes, narrowest
-from shoal.recoding.matching import days, numbers, same_values
 from shoal.recoding.meaning import Meanings, Reading
 from shoal.recoding.nodes import Domain, Fate, Floats, Ints, Node, Nodes
 from shoal.recoding.numbers import Period, Rounding, Shown, averaged, cut_off, rounded
 from shoal.recoding.recoding import Pairs, Recoded
+from shoal.recoding.values import days, numbers, same_values
 from shoal.table.column import SUPPRESSED, Column, as_text
 from shoal.table.kind import Kind
 from shoal.table.scale import scale

@@ -8,8 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.assessment import assess
-from shoal.attacks.scene import Scene
-from shoal.attacks.truth import by_content
 from shoal.comparison import compare
 from shoal.errors import ReportError, ShoalError
 from shoal.models.evidence import Gatherer
@@ -17,14 +15,11 @@ from shoal.models.model import Model, Need, Verdict
 from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress
 from shoal.recoding.matching import Match, match
-from shoal.recoding.nodes import Fate
 from shoal.release.verification import Original, with_persons
 from shoal.reporting.findings import Findings, Required, rest, threshold, verdicts
 from shoal.table.column import SUPPRESSED, Column
 from shoal.table.reading import read
 from shoal.table.table import Table
-
-_DOUBTFUL = 0.2  # of the cells are not what they were, if records are matched by position: then they were moved
 
 
 def of_tables(
@@ -36,7 +31,8 @@ def of_tables(
     progress(Progress("assessing the original", 0))
     before = assess(table, policy, threshold=threshold(policy))
     progress(Progress("comparing them", 1))
-    matched = _matched(table, made, key, policy)
+    named = [key] if isinstance(key, str) else key
+    matched = match(table, made, named, hierarchies=policy.hierarchies(table))
     found = compare(table, made, policy, matched=matched)
     progress(Progress("assessing the release", 2))
     people = policy.people(table, before.persons) if _sized(policy) else None
@@ -72,26 +68,6 @@ def _with_roles(made: Table, table: Table) -> Table:
     roles = {"quasi": quasi, "sensitive": [name for name in table.sensitive if name in made and len(made[name].values)]}
     whose = {} if table.subject is None or table.subject not in made else {"subject": table.subject}
     return replace(made, roles={}).assign(**{name: held for name, held in roles.items() if held}, **whose)
-
-
-def _matched(table: Table, made: Table, key: Sequence[str] | str | None, policy: Policy) -> Match:
-    """Find out which record is which: by a key, by position if that can be, and else by what they show."""
-    found = match(table, made, [key] if isinstance(key, str) else key)
-    if found.key or (found.rows is not None and not _contradicted(table, made, found, policy)):
-        return found
-    truth = by_content(Scene.of(table, made, hierarchies=policy.hierarchies(table)))
-    if truth is None:
-        return (
-            replace(found, rows=None, how="not at all: rows are in another order") if found.rows is not None else found
-        )
-    return Match(truth.astype(np.int64), "by what they show", added=made.records - int(np.count_nonzero(truth >= 0)))
-
-
-def _contradicted(table: Table, made: Table, found: Match, policy: Policy) -> bool:
-    """Tell whether many cells are not what their records had, if records are matched so."""
-    recoding = compare(table, made, policy, matched=found, qualities=["changed-cells"]).recoding
-    changed = sum(column.records(Fate.CHANGED) for column in recoding.columns)
-    return changed > _DOUBTFUL * recoding.records * len(recoding.columns)
 
 
 def _whose(table: Table, made: Table, matched: Match) -> tuple[Column, NDArray[Any]] | None:

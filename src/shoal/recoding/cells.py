@@ -1,5 +1,6 @@
-"""Cells: what the cells of a released column mean, as an adversary reads them."""
+"""Cells: what the cells of a released column mean to whoever reads them."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,11 +9,12 @@ from numpy.typing import NDArray
 
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.covering import Sets
-from shoal.recoding.matching import same_values
 from shoal.recoding.meaning import Meanings, Reading
 from shoal.recoding.nodes import Domain, Floats
+from shoal.recoding.values import same_values
 from shoal.table.column import SUPPRESSED, Column
 from shoal.table.scale import scale
+from shoal.table.table import Table
 from shoal.table.united import United
 
 Codes = NDArray[np.unsignedinteger[Any]]
@@ -40,6 +42,23 @@ class Cells:
     anything: int
     missing: int | None
     unread: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        united: United,
+        original: Table,
+        release: Table,
+        name: str,
+        hierarchies: Mapping[str, Hierarchy],
+    ) -> "Cells":
+        """Read a column of a release: as values, or as labels if it holds such."""
+        codes, blank = release.codes(name), _is_blanked(name, original, release)
+        if not is_plain(name, original, release):
+            ladder = hierarchies.get(name)
+            return cls.written(united, original[name], release[name], codes, ladder, missing_says_nothing=blank)
+        places = united.placed(release[name])
+        return cls.plain(united.column, places, release[name], codes, missing_says_nothing=blank)
 
     @classmethod
     def plain(
@@ -225,3 +244,33 @@ class _Reader:
         known = self.domain.positions[reading.codes]
         known = known[~np.isnan(known)]
         return (float(known.min()), float(known.max())) if len(known) else (np.nan, np.nan)
+
+
+def united(name: str, original: Table, others: Sequence[Table], releases: Sequence[Table]) -> United:
+    """Unite a column of the original, of others, if they have it, and of the releases that have it plain."""
+    held = [original[name], *(one[name] if name in one else _empty(original[name]) for one in others)]
+    return United.of([*held, *(one[name] for one in releases if is_plain(name, original, one))])
+
+
+def is_plain(name: str, original: Table, release: Table) -> bool:
+    """Tell whether a released column holds values, and not labels: numbers are numbers still."""
+    if name not in release or original[name].is_text:
+        return False
+    both = original[name].kind.numeric and release[name].kind.numeric
+    return both or original[name].kind is release[name].kind
+
+
+def _empty(column: Column) -> Column:
+    return Column(column.name, column.kind, column.values[:0])
+
+
+def _is_blanked(name: str, original: Table, release: Table) -> bool:
+    """Tell whether cells were left empty to hide them: there are more empty ones than there were."""
+    before, after = (_missing(table, name) for table in (original, release))
+    share = before / max(original.records, 1)
+    return after > before or after > (1.5 * share + 0.01) * release.records
+
+
+def _missing(table: Table, name: str) -> int:
+    code = table[name].missing_code
+    return 0 if code is None else int(np.count_nonzero(table.codes(name) == code))

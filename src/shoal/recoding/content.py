@@ -1,0 +1,147 @@
+"""Content: which released record may have been which original one, by what both show."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from shoal.engines.protocol import DistinctRows
+from shoal.hierarchy.hierarchy import Hierarchy
+from shoal.kernels.covering import Covering, Sets
+from shoal.recoding.cells import Cells, united
+from shoal.recoding.nodes import Floats, Ints
+from shoal.table.role import Role
+from shoal.table.table import Table
+from shoal.table.united import United
+
+MOST = 0.99  # of the released records must be somebody's, or values were changed and nothing is known
+
+
+@dataclass(frozen=True, eq=False)
+class Content:
+    """What a release shows of the records of its original, column by column.
+
+    ``columns``: what both have, but for columns that name persons. ``cells``: what the released ones mean;
+    ``values[name]``: what each original record has, in their codes. ``named``: columns that name persons and still
+    have the names of the original.
+    """
+
+    original: Table
+    release: Table
+    columns: tuple[str, ...]
+    cells: Mapping[str, Cells]
+    values: Mapping[str, NDArray[np.unsignedinteger[Any]]]
+    named: tuple[str, ...]
+
+    @classmethod
+    def of(cls, original: Table, release: Table, hierarchies: Mapping[str, Hierarchy]) -> "Content":
+        """Read all columns that both have.
+
+        >>> import shoal
+        >>> data = {"age": [31, 71, 34], "dx": ["flu", "ms", "gout"]}
+        >>> release = {"age": ["30-39", "30-39", "71"], "dx": ["gout", "flu", "ms"]}
+        >>> Content.of(shoal.read(data), shoal.read(release), {}).matched().tolist()
+        [1, 2, 0]
+        """
+        naming = naming_columns(original)
+        columns = tuple(name for name in original.names if name in release and name not in naming)
+        together = {name: united(name, original, [], [release]) for name in columns}
+        return cls(
+            original,
+            release,
+            columns,
+            {name: Cells.of(held, original, release, name, hierarchies) for name, held in together.items()},
+            {name: held.places[0][original.codes(name)] for name, held in together.items()},
+            tuple(name for name in naming if _goes_on(name, original, release)),
+        )
+
+    def fits(self, rows: NDArray[np.intp]) -> Mapping[str, float]:
+        """Return for each column the share of matched records whose released cell may stand for their value.
+
+        ``rows[i]``: the released record that original record i is matched with, −1 if with none.
+        """
+        there = np.flatnonzero(rows >= 0)
+        return {
+            name: float(cells.holds(cells.codes[rows[there]], self.values[name][there]).mean()) if len(there) else 0.0
+            for name, cells in self.cells.items()
+        }
+
+    def by_chance(self, name: str) -> float:
+        """Return the share of cells of a column that would fit if records were matched by chance."""
+        cells = self.cells[name]
+        shown = np.bincount(cells.nodes[cells.codes], minlength=len(cells.starts) - 1)
+        return float(cells.shares(self.values[name]) @ shown / max(len(cells.codes), 1))
+
+    def matched(self) -> NDArray[np.intp] | None:
+        """Return for each original record a released one that covers it in all columns; −1 if there is none left.
+
+        As many as can be are matched, each with what says most. Records that show the same in everything are as good as
+        each other. None if some released records are nobody's, as where values were changed.
+        """
+        found = self._matched(self.named)
+        return found if found is not None or not self.named else self._matched(())  # names may have been dealt out anew
+
+    def _matched(self, named: Sequence[str]) -> NDArray[np.intp] | None:
+        """Match records by all columns, and by some that name persons."""
+        if not self.columns and not named:
+            return None
+        rows = self.release.distinct((*self.columns, *named))
+        shown = dict(zip(rows.columns, rows.codes, strict=True))
+        names = {name: United.of([self.original[name], self.release[name]]) for name in named}
+        sets = [self.cells[name].sets(shown[name]) for name in self.columns]
+        singles = [_singles(held, shown[name]) for name, held in names.items()]
+        ours = [held.places[0][self.original.codes(name)] for name, held in names.items()]
+        covering = Covering((*sets, *singles), rows.counts)
+        values = [*(self.values[name] for name in self.columns), *ours]
+        taken = covering.assigned(values, self._telling(rows))
+        if np.count_nonzero(taken >= 0) < MOST * self.release.records:
+            return None
+        return _records(rows, taken)
+
+    def _telling(self, rows: DistinctRows) -> Ints:
+        """Return the rank of each row by how much it says: 0 says least."""
+        shown = dict(zip(rows.columns, rows.codes, strict=True))
+        reach: Floats = np.zeros(len(rows))
+        for name in self.columns:
+            cells, share = self.cells[name], self._shares[name]
+            reach += np.log(np.maximum(share[cells.nodes[shown[name]]], 1e-300))
+        return np.asarray(np.unique(-reach.round(9), return_inverse=True)[1], np.int64)
+
+    @cached_property
+    def _shares(self) -> dict[str, Floats]:
+        return {name: cells.shares(self.values[name]) for name, cells in self.cells.items()}
+
+
+def naming_columns(table: Table) -> list[str]:
+    """Return the columns that name persons."""
+    return [name for role in (Role.SUBJECT, Role.DIRECT) for name in table.with_role(role)]
+
+
+def _goes_on(name: str, original: Table, release: Table) -> bool:
+    """Tell whether the release still has a column that names persons, with the names of the original."""
+    if name not in release or release[name].kind is not original[name].kind:
+        return False
+    ours, theirs = original[name].values, release[name].values
+    return len(theirs) > 0 and bool(pc.all(pc.is_in(theirs, ours)).as_py())
+
+
+def _singles(held: United, codes: NDArray[np.unsignedinteger[Any]]) -> Sets:
+    """Return the sets that rows show in a column that names persons: the name itself."""
+    size = held.column.size
+    return Sets(held.places[1][codes].astype(np.uint32), np.arange(size + 1), np.arange(size, dtype=np.uint32), size)
+
+
+def _records(rows: DistinctRows, taken: Ints) -> NDArray[np.intp]:
+    """Return a released record for each original one, of those with the distinct row that it has taken."""
+    by_row = np.argsort(rows.origin, kind="stable")
+    starts = np.searchsorted(rows.origin[by_row], np.arange(len(rows)))
+    found, there = np.full(len(taken), -1, np.intp), np.flatnonzero(taken >= 0)
+    order = there[np.argsort(taken[there], kind="stable")]
+    row = taken[order]
+    among = np.arange(len(order)) - np.searchsorted(row, row)  # how many came before with the same row
+    found[order] = by_row[starts[row] + among]
+    return found

@@ -1,0 +1,75 @@
+"""Values that are the same in two tables, however they are written; numbers and days read from text."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from shoal.table.column import Column, as_text
+from shoal.table.kind import Kind
+from shoal.table.scale import doubles, scale
+
+Ints = NDArray[np.int64]
+_ROUNDED = 1e-12  # by how much numbers may differ that are the same but for floating point
+
+
+def same_values(original: Column, release: Column) -> Ints:
+    """Return for each code of a released column the original code with the same value; −1 if there is none.
+
+    Numbers are the same if they are equal, however they are written.
+
+    >>> import shoal
+    >>> before, after = shoal.read({"x": [1.0, 2.5]})["x"], shoal.read({"x": ["2.50", "1", "*"]})["x"]
+    >>> same_values(before, after).tolist()
+    [-1, 0, 1]
+    """
+    places = np.full(release.size, -1)
+    places[: len(release.values)] = _placed(original, release)
+    if original.missing_code is not None and release.missing_code is not None:
+        places[release.missing_code] = original.missing_code
+    if original.suppressed_code is not None and release.suppressed_code is not None:
+        places[release.suppressed_code] = original.suppressed_code
+    return places
+
+
+def numbers(texts: pa.Array) -> NDArray[np.float64]:
+    """Read texts as numbers; NaN where they are none."""
+    plain = pc.match_substring_regex(texts, r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$")
+    read: NDArray[np.float64] = pc.if_else(plain, texts, None).cast(pa.float64()).to_numpy(zero_copy_only=False)
+    return read
+
+
+def days(texts: pa.Array) -> NDArray[np.float64]:
+    """Read texts as days since 1970, where they are whole ISO dates; NaN where they are none."""
+    plain = pc.if_else(pc.match_substring_regex(texts, r"^\d{4}-\d{2}-\d{2}$"), texts, None)
+    read = pc.strptime(plain, format="%Y-%m-%d", unit="s", error_is_null=True)
+    found: NDArray[np.float64] = read.cast(pa.int64()).cast(pa.float64()).to_numpy(zero_copy_only=False) / 86_400
+    return found
+
+
+def _placed(original: Column, release: Column) -> Ints:
+    """Look values up as they are written, then as numbers or moments."""
+    if {original.kind, release.kind} == {Kind.DATE, Kind.DATETIME}:
+        return _same_moments(original, release)
+    texts = as_text(release.values)
+    places = pc.fill_null(pc.index_in(texts, value_set=as_text(original.values)), -1)
+    found: Ints = places.to_numpy(zero_copy_only=False).astype(np.int64)
+    if not original.kind.numeric or (found >= 0).all() or original.kind is release.kind is Kind.INTEGER:
+        return found
+    held = doubles(original.values).to_numpy(zero_copy_only=False)
+    sought = numbers(texts)
+    after = np.clip(np.searchsorted(held, sought), 0, max(len(held) - 1, 0))
+    for at in (after, np.maximum(after - 1, 0)) if len(held) else ():
+        same = np.abs(held[at] - sought) <= (0.0 if original.kind is Kind.INTEGER else _ROUNDED * np.abs(sought))
+        found = np.where((found < 0) & same & (np.abs(sought) < 2**53), at, found)
+    return found
+
+
+def _same_moments(original: Column, release: Column) -> Ints:
+    """Look days up among moments, or moments among days: midnight is the day."""
+    ours, theirs = scale(original), scale(release)
+    if ours is None or theirs is None or not len(original.values):
+        return np.full(len(release.values), -1)
+    held, sought = ours[: len(original.values)], theirs[: len(release.values)]
+    at = np.clip(np.searchsorted(held, sought), 0, len(held) - 1)
+    return np.where(held[at] == sought, at, -1)
