@@ -13,8 +13,9 @@ from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress, silent
 from shoal.qualities.quality import QUALITIES
 from shoal.release.account import internal, notes, public
-from shoal.release.assembly import assembled, mapping, original
+from shoal.release.assembly import assembled, cells_of, mapping, original
 from shoal.release.case import Case
+from shoal.release.cost import measured
 from shoal.release.release import Release, verified
 from shoal.search.frontier import LIMITS, SIZES, Frontier
 from shoal.search.frontier import frontier as find_frontier
@@ -184,13 +185,14 @@ def _made(case: Case, treatment: Treatment, progress: Hook) -> Release:
     """Write out what a treatment says, verify and measure it."""
     progress(Progress("making the release", 0))
     recoding = treatment.recoding(case.space)
-    made = assembled(case, treatment, recoding)
+    cells = cells_of(case, treatment, recoding)
+    made = assembled(case, treatment, cells)
     before = original(case, treatment.scheme, made)
     progress(Progress("verifying the release", 0))
     found = verified(made.table, before, case.asked)
     sought = case.quality
     asked = {sought.name: sought, **{name: QUALITIES[name]() for name in _MEASURES if name != sought.name}}
-    quality = {name: one.measure(recoding.beside(case.table, one.beside)) for name, one in asked.items()}
+    quality = measured(case, treatment, cells, made, asked)
     told = public(case, treatment, recoding, made, (quality, found))
     return Release(
         table=made.table,

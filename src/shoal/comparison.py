@@ -161,9 +161,11 @@ def compare(  # noqa: PLR0913 - keyword-only options
     ladders = _hierarchies(before, chosen, hierarchies or {})
     if matched is None:
         named = [key] if isinstance(key, str) else key
-        known = None if made is None else _as_made(before, made)
-        matched = known or match(before, after, named, hierarchies=ladders, in_order=in_order)
-    columns, ours = _columns(before, after, matched, target)
+        as_made = None if made is None else _as_made(before, made)
+        matched = as_made or match(before, after, named, hierarchies=ladders, in_order=in_order)
+    columns, known = _columns(before, after, matched, target)
+    followers = {} if chosen is None else chosen.leaders
+    ours = [name for name in known if name not in followers]
     related = relate(before, after, columns, ours, matched, ladders)
     wanted = [qualities] if isinstance(qualities, str) else qualities
     found, left_out = _measured(related.recoding, wanted, {"target": target, "clusters": clusters})
@@ -172,11 +174,11 @@ def compare(  # noqa: PLR0913 - keyword-only options
         records=before.records,
         released=after.records,
         suppressed=related.recoding.records - related.recoding.kept,
-        quasi=tuple(ours),
+        quasi=tuple(known),
         quality=found,
         left_out=left_out,
-        before=_privacy(before, before, ours, rule),
-        after=_privacy(after, before, ours, rule),
+        before=_privacy(before, before, known, rule),
+        after=_privacy(after, before, known, rule),
         columns=_fates(related.recoding),
         matched=matched.how,
         remarks=related.remarks,
@@ -212,7 +214,7 @@ def _read(given: Any) -> Table:
 
 
 def _columns(before: Table, after: Table, matched: Match, target: str | None) -> tuple[list[str], list[str]]:
-    """Return the columns to compare, and those of them that measures of the whole are about."""
+    """Return the columns to compare, and those of them that others may know."""
     told = {*matched.key, before.subject, *before.with_role(Role.DIRECT)} - {*before.quasi}
     both = [name for name in before.names if name in after and name not in told]
     if target is not None:
@@ -277,6 +279,9 @@ def _notes(before: Table, after: Table, columns: Sequence[str], matched: Match, 
     ]
     if others:
         notes.append(f"Not in the release, and not counted: {listed(others)}.")
+    followers = [name for name in before.quasi if name in recoding and name not in recoding.quasi]
+    if followers:
+        notes.append(f"What it cost does not count columns that follow others: {listed(followers)}.")
     if not before.quasi:
         notes.append("No quasi-identifiers are given: all columns that both tables have are taken for them.")
     if matched.added:

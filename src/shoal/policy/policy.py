@@ -177,6 +177,11 @@ class Policy(Checked):
         """Return the quasi-identifiers of a table."""
         return tuple(name for name in table.names if name in self.columns and self.columns[name].role is Role.QUASI)
 
+    @property
+    def leaders(self) -> dict[str, str]:
+        """The columns that follow others, and whom."""
+        return {name: said.linked for name, said in self.columns.items() if said.linked is not None}
+
     def alone(self) -> Self:
         """Return the policy of a single table; refuse one of several."""
         if self.tables:

@@ -144,6 +144,6 @@ def _climbed(forest: Forest, codes: Ints, target: Ints, counts: Ints) -> float:
 
 
 def _weighed(counts: NDArray[Any]) -> float:
-    """Return Σ c log₂ c."""
-    counts = counts[counts > 0]
+    """Return Σ c log₂ c, the same to the last digit in whatever order the counts come."""
+    counts = np.sort(counts[counts > 0])
     return float((counts * np.log2(counts)).sum())

@@ -1,7 +1,7 @@
 """The recoding of two tables: an original and what has become of it, by whomever."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +13,7 @@ from shoal.kernels.grouping import group_rows
 from shoal.kernels.summing import summed
 from shoal.kernels.translation import Codes, narrowest
 from shoal.recoding.matching import Match
-from shoal.recoding.nodes import Domain, Fate
+from shoal.recoding.nodes import Domain, Fate, Ints
 from shoal.recoding.placing import Remark, place
 from shoal.recoding.recoding import Recoded, Recoding
 from shoal.table.column import Column
@@ -60,18 +60,16 @@ def relate(  # noqa: PLR0913, PLR0917 - the two tables, and how they belong toge
         )
         for at, name in enumerate(columns)
     ]
-    recoded = {one.recoded.name: one.recoded for one in placed}
-    suppressed = _suppressed([recoded[name] for name in quasi], [released(release, name).size for name in quasi])
-    recoding = Recoding(
-        tuple(recoded.values()),
-        tuple(quasi),
-        counts,
-        suppressed,
-        codes is not None,
-        original.distinct(quasi).counts if codes is None else None,
-        of_record,
-    )
+    recoding = whole([one.recoded for one in placed], quasi, counts)
+    sizes = original.distinct(quasi).counts if codes is None else None
+    recoding = replace(recoding, matched=codes is not None, known_sizes=sizes, of_record=of_record)
     return Related(recoding, tuple(remark for one in placed for remark in one.remarks))
+
+
+def whole(columns: Sequence[Recoded], quasi: Sequence[str], counts: Ints) -> Recoding:
+    """Put columns together, and find out which rows are suppressed."""
+    recoded = {column.name: column for column in columns}
+    return Recoding(tuple(columns), tuple(quasi), counts, _suppressed([recoded[name] for name in quasi]))
 
 
 def released(release: Table, name: str) -> Column:
@@ -112,8 +110,8 @@ def _with_last(codes: Codes, width: int) -> Codes:
     return np.append(codes, width - 1).astype(narrowest(width))
 
 
-def _suppressed(quasi: Sequence[Recoded], sizes: Sequence[int]) -> NDArray[np.bool_]:
+def _suppressed(quasi: Sequence[Recoded]) -> NDArray[np.bool_]:
     """Tell which rows are not released or show nothing; where no row shows anything, all is generalised, not lost."""
-    gone: NDArray[np.bool_] = np.all([column.shown == size for column, size in zip(quasi, sizes, strict=True)], axis=0)
+    gone: NDArray[np.bool_] = np.all([column.shown == column.width - 1 for column in quasi], axis=0)
     blank: NDArray[np.bool_] = np.all([column.nodes.fates[column.at] == Fate.SUPPRESSED for column in quasi], axis=0)
     return gone if blank.all() and not gone.all() else gone | blank

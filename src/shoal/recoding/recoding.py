@@ -105,9 +105,10 @@ class Recoded:
         return np.where(np.isnan(written), middles, written)
 
     def mean(self, costs: NDArray[np.float64]) -> float:
-        """Return the mean over all records of one number per node."""
+        """Return the mean over all records of one number per node, the same to the last digit in any order of nodes."""
         used = self.node_counts > 0  # nodes that nobody shows may have no cost
-        return float((self.node_counts[used] * costs[used]).sum() / self.node_counts.sum())
+        prices, which = np.unique(costs[used], return_inverse=True)
+        return float((summed(which, self.node_counts[used], len(prices)) * prices).sum() / self.node_counts.sum())
 
     def records(self, *fates: Fate) -> int:
         """Count the cells that met one of some fates."""

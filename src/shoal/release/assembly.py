@@ -8,6 +8,7 @@ import numpy as np
 from shoal.classes.classes import Classes
 from shoal.classes.shown import counted_rows
 from shoal.errors import PolicyError
+from shoal.kernels.translation import Codes
 from shoal.models.model import Need
 from shoal.recoding.recoding import Recoding
 from shoal.release.case import Case
@@ -17,12 +18,13 @@ from shoal.release.pseudonyms import key_of
 from shoal.release.register import released_register
 from shoal.release.transformed import Counterfeits, Transformed, shown_by, transformed
 from shoal.release.verification import Original
+from shoal.table.column import Column
 from shoal.table.role import Role
 from shoal.treatments.treatment import Treatment
 
 
-def assembled(case: Case, treatment: Treatment, recoding: Recoding) -> Transformed:
-    """Put the released table together."""
+def cells_of(case: Case, treatment: Treatment, recoding: Recoding) -> dict[str, tuple[Column, Codes]]:
+    """Return what the rows of a treatment show in the quasi-identifiers."""
     rows = treatment.rows
     persons = rows.counts if case.table.subject is None else counted_rows(case.table, case.table.quasi)[1].counts
     if treatment.moved is not None:
@@ -32,8 +34,13 @@ def assembled(case: Case, treatment: Treatment, recoding: Recoding) -> Transform
     for follower, leader in case.leaders.items():
         ladder = case.hierarchies[follower]
         shown[follower] = followed(case.table, rows, recoding, leader, ladder, moved=treatment.moved)
+    return shown
+
+
+def assembled(case: Case, treatment: Treatment, cells: Mapping[str, tuple[Column, Codes]]) -> Transformed:
+    """Put the released table together from what its rows show."""
     invented = Counterfeits(treatment.counterfeits, case.policy.search.seed)
-    made = transformed(case.table, rows, shown, recoding.suppressed, counterfeits=invented, keys=_keys(case))
+    made = transformed(case.table, treatment.rows, cells, treatment.suppressed, counterfeits=invented, keys=_keys(case))
     quasi = [name for name in made.table.names if name in case.whole.quasi]
     return replace(made, table=made.table.assign(quasi=quasi))
 

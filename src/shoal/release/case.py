@@ -259,7 +259,7 @@ def _check_stars(table: Table) -> None:
 
 def _leaders(table: Table, policy: Policy) -> dict[str, str]:
     """Return the columns that follow others, and whom."""
-    found = {name: said.linked for name, said in policy.columns.items() if said.linked is not None}
+    found = policy.leaders
     for follower, leader in found.items():
         if leader not in table:
             raise PolicyError(

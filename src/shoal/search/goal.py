@@ -133,11 +133,18 @@ class Goal:
         space = self.space
         if isinstance(self.evaluator, Plain):
             return MeasuredObjective()
-        if isinstance(self.quality, LevelQuality):
-            return LevelObjective(self.quality, self.weighing(space.names), space.rungs())
+        if self.by_levels is not None:
+            return self.by_levels
         if isinstance(self.quality, FigureQuality):
             return FigureObjective(self.quality, space.table.records, space.table.distinct(space.quasi).counts)
         return MeasuredObjective()
+
+    @cached_property
+    def by_levels(self) -> LevelObjective | None:
+        """What the levels of columns cost, if that is what the quality measures."""
+        if not isinstance(self.quality, LevelQuality):
+            return None
+        return LevelObjective(self.quality, self.weighing(self.space.names), self.space.rungs())
 
     @property
     def plain(self) -> Plain:
@@ -147,8 +154,17 @@ class Goal:
     @cached_property
     def evaluator(self) -> Evaluator:
         """Return who judges schemes: the fastest that can."""
+        return self.plain if self.space.blanks_some else self._by_class
+
+    @property
+    def by_class(self) -> bool:
+        """Whether what is required can be judged class by class, whatever formed the classes."""
+        return not isinstance(self._by_class, Plain)
+
+    @cached_property
+    def _by_class(self) -> Evaluator:
         views = [self._views(model) for model in self.models]
-        if not (self._adds_up and self._in_bulk) or any(view is None for view in views) or self.space.blanks_some:
+        if not (self._adds_up and self._in_bulk) or any(view is None for view in views):
             return self.plain
         if all(model.enough(self.evidence) is not None for model in self.models):
             scan = self.space.scan()

@@ -37,8 +37,8 @@ def iterative(goal: Goal, how: Search, progress: Hook = silent) -> Treatment:
             f"There are {len(goal.space):,} schemes, too many to try all of them.",
             hint='Bound the levels of some columns, or use recoding = "mondrian".',
         )
-    jury, objective = Jury(goal), goal.objective
-    if not isinstance(objective, LevelObjective):
+    jury, objective = Jury(goal), goal.by_levels
+    if objective is None:
         raise ModelError(
             f"The cheapest scheme is tried first, and the quality {goal.quality.name} does not tell which one that is.",
             hint='Use a quality of single columns, such as "loss" or "nue", or recoding = "global".',

@@ -18,7 +18,6 @@ from shoal.models.model import Need, Scope
 from shoal.qualities.quality import FigureQuality, LevelQuality
 from shoal.search.goal import Goal
 from shoal.search.objective import Ints
-from shoal.search.plain import Plain
 from shoal.table.missing import Missing
 from shoal.table.table import Table
 
@@ -169,7 +168,7 @@ def _check(goal: Goal) -> None:
             f"The quality {goal.quality.name} is measured of whole schemes only; here every class is judged by itself.",
             hint='Use recoding = "global" with outliers = "suppress" and without refine, or a quality such as "loss".',
         )
-    if isinstance(goal.evaluator, Plain):
+    if not goal.by_class:
         raise ModelError(
             "What is required here is judged of whole schemes only; here every class is judged by itself.",
             hint='Use recoding = "global" with outliers = "suppress" and without refine.',

@@ -8,7 +8,6 @@ from shoal.errors import ModelError
 from shoal.policy.search import Search
 from shoal.progress import Hook
 from shoal.search.goal import Goal
-from shoal.search.objective import LevelObjective
 from shoal.treatments.iterative import Iteration
 from shoal.treatments.jury import Jury
 from shoal.treatments.outliers import OUTLIERS
@@ -20,8 +19,8 @@ _MOST_COLUMNS = 16
 @OUTLIERS.register("cells")
 def suppress_cells(goal: Goal, found: Treatment, how: Search, progress: Hook) -> Treatment:  # noqa: ARG001 - as others
     """Suppress as few cells of outliers as make classes of them; those who still find none are left out."""
-    jury, space, objective = Jury(goal), goal.space, goal.objective
-    if not isinstance(objective, LevelObjective) or len(space.names) > _MOST_COLUMNS:
+    jury, space, objective = Jury(goal), goal.space, goal.by_levels
+    if objective is None or len(space.names) > _MOST_COLUMNS:
         raise ModelError(
             f"Cells can be chosen for at most {_MOST_COLUMNS} quasi-identifiers, and by a measure of single columns.",
             hint='Use outliers = "suppress", or a quality such as "loss" or "nue".',

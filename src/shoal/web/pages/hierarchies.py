@@ -34,9 +34,9 @@ class Ladder:
 def _ladders(visit: Visit) -> Response:
     """Show all ladders, and how much each column counts."""
     job = _climbing(visit)
-    search, columns = visit.now.policy.search, visit.now.policy.columns
-    linked = {name: said.linked for name, said in columns.items() if said.linked}
-    return visit.part("ladders", job=job, linked=linked, weights=search.weights, levels=search.levels)
+    policy = visit.now.policy
+    search = policy.search
+    return visit.part("ladders", job=job, linked=policy.leaders, weights=search.weights, levels=search.levels)
 
 
 def _climbing(visit: Visit) -> Job:

@@ -1,0 +1,62 @@
+"""What a release cost: measured in the cells that go out, as by anyone who compares them with the original."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from shoal.kernels.summing import summed
+from shoal.kernels.translation import Codes, narrowest
+from shoal.qualities.quality import Measured, Quality
+from shoal.recoding.matching import Match
+from shoal.recoding.nodes import Domain
+from shoal.recoding.of_tables import relate, whole
+from shoal.recoding.placing import place
+from shoal.recoding.recoding import Recoding
+from shoal.release.case import Case
+from shoal.release.columns import compacted
+from shoal.release.transformed import Transformed
+from shoal.table.column import Column
+from shoal.treatments.treatment import Treatment
+
+Cells = Mapping[str, tuple[Column, Codes]]
+
+
+def measured(
+    case: Case, treatment: Treatment, cells: Cells, made: Transformed, asked: Mapping[str, Quality]
+) -> dict[str, Measured]:
+    """Measure what a release cost. ``cells``: what the rows of a treatment show in the quasi-identifiers.
+
+    A search knows which level a label is of; whoever reads the release does not, and a label may be on several. So
+    cells are read here as ``shoal.compare`` reads them, and both give the same numbers. Columns that follow others are
+    not counted.
+    """
+    if case.drawn is not None or case.whole is not case.given:  # the original has more records, or other codes
+        recoding = _by_record(case, made, [name for quality in asked.values() for name in quality.beside])
+        return {name: quality.measure(recoding) for name, quality in asked.items()}
+    recoding = _by_row(case, treatment, cells)
+    return {name: quality.measure(recoding.beside(case.table, quality.beside)) for name, quality in asked.items()}
+
+
+def _by_row(case: Case, treatment: Treatment, cells: Cells) -> Recoding:
+    """Read the cells of each distinct row."""
+    rows, kept = treatment.rows, np.flatnonzero(~treatment.suppressed)
+    columns = []
+    for name, codes in zip(rows.columns, rows.codes, strict=True):
+        domain = Domain.of(case.table[name], case.hierarchies[name])
+        column, shown = compacted(cells[name][0], cells[name][1][kept])
+        written = np.full(len(rows), column.size, narrowest(column.size + 1))  # what is left out comes after the others
+        written[kept] = shown
+        original = summed(codes, rows.counts, domain.codes)
+        columns.append(place(domain, column, codes, written, rows.counts, original).recoded)
+    return whole(columns, rows.columns, rows.counts)
+
+
+def _by_record(case: Case, made: Transformed, beside: list[str]) -> Recoding:
+    """Read the cells of each record of the table as it was given."""
+    origins = case.given_records(made.origins())
+    became, real = np.full(case.given.records, -1), np.flatnonzero(origins >= 0)
+    became[origins[real]] = real
+    quasi = case.table.quasi
+    match = Match.of(became, made.table, "as they were released")
+    ladders = case.policy.hierarchies(case.given)
+    return relate(case.given, made.table, [*quasi, *beside], quasi, match, ladders).recoding
