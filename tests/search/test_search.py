@@ -1,6 +1,7 @@
 """The search finds what trying every scheme finds, whatever the models, the measure and the limit."""
 
 import re
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -17,6 +18,7 @@ from shoal.models.evidence import Gatherer
 from shoal.models.model import MODELS
 from shoal.population import Population
 from shoal.qualities.quality import QUALITIES, FigureQuality, LevelQuality
+from shoal.search.blanks import Blanking
 from shoal.search.evaluation import BySize, ByValues
 from shoal.search.frontier import frontier
 from shoal.search.goal import Goal
@@ -444,9 +446,8 @@ def test_a_label_that_says_more_than_the_one_above_it_is_not_passed_over():
         assert goal.optimum(most=0).best.price == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("seed", [*range(10), 189, 316, 494, 536, 550, 626, 747, 788])  # some of which tell
-def test_where_suppressing_costs_less_than_keeping(seed):
-    """Values that are suppressed on every level make a level dearer than a record that is left out: no bound holds."""
+def hiding(seed):
+    """Return a space in which some values show nothing on a level on which others do."""
     seeded = np.random.default_rng(seed)
     size, names = int(seeded.integers(20, 60)), ["a", "b", "c"]
     table = shoal.read({name: [f"v{value}" for value in seeded.integers(0, 6, size)] for name in names})
@@ -459,8 +460,30 @@ def test_where_suppressing_costs_less_than_keeping(seed):
         for name, lost in zip(names, hidden, strict=True)
     }
     table = table.assign(quasi=names)
-    space = Space.of(table, tuple(names), bind_all(ladders, table))
-    limit = int(seeded.choice([0.1, 0.3, 0.5]) * size)
+    return table, Space.of(table, tuple(names), bind_all(ladders, table)), seeded
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_shows_nothing_is_counted_alike_in_bulk_and_scheme_by_scheme(seed):
+    table, space, seeded = hiding(seed)
+    models = (MODELS["k-anonymity"](k=int(seeded.integers(2, 5))),)
+    goal = Goal(space, Gatherer(table), models, QUALITIES["loss"](), table.records)
+    schemes = np.arange(len(space))
+    in_bulk, one_by_one = goal.evaluator.counted(schemes), goal.plain.counted(schemes)
+    assert isinstance(goal.evaluator, Blanking) == space.blanks_some
+    for part in ("suppressed", "lost", "classes"):
+        assert getattr(in_bulk, part).tolist() == getattr(one_by_one, part).tolist()
+    assert goal.objective.priced(in_bulk).prices == pytest.approx(one_by_one.prices)
+    for held, k in zip(goal.evaluator.by_sizes(schemes, [2, 5]), (2, 5), strict=True):
+        other = replace(goal, models=(MODELS["k-anonymity"](k=max(k, models[0].k)),)).plain.counted(schemes)
+        assert held.suppressed.tolist() == other.suppressed.tolist()
+
+
+@pytest.mark.parametrize("seed", [*range(10), 189, 316, 494, 536, 550, 626, 747, 788])  # some of which tell
+def test_where_suppressing_costs_less_than_keeping(seed):
+    """Values that are suppressed on every level make a level dearer than a record that is left out: no bound holds."""
+    table, space, seeded = hiding(seed)
+    limit = int(seeded.choice([0.1, 0.3, 0.5]) * table.records)
     models = (MODELS["k-anonymity"](k=int(seeded.integers(2, 5))),)
     goal = Goal(space, Gatherer(table), models, QUALITIES["height"](), limit)
     found, prices = goal.optimum().best, tried(goal)

@@ -15,6 +15,7 @@ from shoal.progress import Hook, silent
 from shoal.qualities.quality import FigureQuality, LevelQuality, Quality
 from shoal.recoding.nodes import Floats
 from shoal.search.best_first import BestFirst
+from shoal.search.blanks import Blanking, Blanks
 from shoal.search.cheapest import Cheapest
 from shoal.search.evaluation import BySize, ByValues, Evaluator, Registered, Sensitive
 from shoal.search.objective import FigureObjective, LevelObjective, MeasuredObjective, Objective
@@ -154,7 +155,10 @@ class Goal:
     @cached_property
     def evaluator(self) -> Evaluator:
         """Return who judges schemes: the fastest that can."""
-        return self.plain if self.space.blanks_some else self._by_class
+        found = self._by_class
+        if not self.space.blanks_some:
+            return found
+        return Blanking(found, Blanks.of(self.space)) if isinstance(found, BySize) else self.plain
 
     @property
     def by_class(self) -> bool:

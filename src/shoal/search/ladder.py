@@ -43,17 +43,20 @@ class Ladder:
 
     def blank(self) -> tuple[NDArray[np.bool_], ...]:
         """Return for each level which nodes of the lowest show nothing on it."""
-        return tuple(self._hidden(level)[nodes] for level, nodes in enumerate(self.maps()))
+        return tuple(hidden[nodes] for hidden, nodes in zip(self.hidden(), self.maps(), strict=True))
+
+    def hidden(self) -> tuple[NDArray[np.bool_], ...]:
+        """Return for each level which of its nodes show nothing."""
+        nothing = [self.hierarchy.suppressed_node(self.low + level) for level in range(len(self.sizes))]
+        return tuple(
+            np.zeros(len(held), bool) if node is None else held == node
+            for held, node in zip(self.numbers, nothing, strict=True)
+        )
 
     @property
     def blanks_some(self) -> bool:
         """Whether there is a level on which some nodes show nothing, and others do."""
-        return any(0 < int(hidden.sum()) < len(hidden) for hidden in map(self._hidden, range(len(self.sizes))))
-
-    def _hidden(self, level: int) -> NDArray[np.bool_]:
-        """Tell which nodes of a level show nothing."""
-        nothing = self.hierarchy.suppressed_node(self.low + level)
-        return np.zeros(self.sizes[level], bool) if nothing is None else self.numbers[level] == nothing
+        return any(0 < int(hidden.sum()) < len(hidden) for hidden in self.hidden())
 
     @classmethod
     def of(cls, hierarchy: Hierarchy, bounds: tuple[int, int] | None = None) -> "Ladder":

@@ -99,7 +99,10 @@ class Plain:
         """Suppress classes that fail, then see whether what is about the whole table holds."""
         coarser = self._coarser(scheme)
         classes = self.base.rolled(coarser)
-        kept = ~self._failing(coarser, classes) & self._showing(classes, scheme)
+        kept = ~self._failing(coarser, classes)
+        if self.space.blanks_some:
+            showing = kept & self._showing(classes, scheme)
+            kept = showing if showing.any() else kept  # where no class shows anything, the table is generalised
         for model in self.models:
             if model.scope is Scope.TABLE and kept.any():
                 kept = self._mended(model, scheme, classes, kept)
@@ -110,16 +113,14 @@ class Plain:
         return {name: Coarsening.to_level(ladders[name], level) for name, level in self.space.scheme(scheme).items()}
 
     def _showing(self, classes: Classes, scheme: int) -> Mask:
-        """Tell which classes show something; if none does, all are kept: then the table is generalised, not empty."""
-        if not self.space.blanks_some:
-            return np.ones(len(classes), bool)
+        """Tell which classes show something."""
         levels, keys = self.space.scheme(scheme), dict(zip(classes.quasi, classes.keys, strict=True))
         showing = np.zeros(len(classes), bool)
         for ladder in self.space.ladders:
             name = ladder.hierarchy.column
-            hidden = ladder.hierarchy.suppressed_node(levels[name])
-            showing |= np.ones(len(classes), bool) if hidden is None else keys[name] != hidden
-        return showing if showing.any() else ~showing
+            nothing = ladder.hierarchy.suppressed_node(levels[name])
+            showing |= np.ones(len(classes), bool) if nothing is None else keys[name] != nothing
+        return showing
 
     def _failing(self, coarser: dict[str, Coarsening], classes: Classes) -> Mask:
         failing = np.zeros(len(classes), bool)

@@ -1,6 +1,6 @@
 """The space of a search: all schemes of the quasi-identifiers of a table, and the rows to judge them by."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -149,6 +149,19 @@ class Space:
             return self.walk() or WideWalk(lattice, [of[held] for of, held in zip(places, codes, strict=True)], *counts)
 
         return Scan(lattice, codes, places, *counts, walk)
+
+    def shown_rows(self) -> tuple[DistinctRows, Members]:
+        """Return the distinct rows that show something, with their columns in the order of the walk, and whose."""
+        rows, members = self._rows()
+        shown = np.flatnonzero(self._shown(rows))
+        codes = tuple(held[shown] for held in rows.codes)
+        return replace(rows, codes=codes, counts=rows.counts[shown]), members.chosen(shown)
+
+    def blank_nodes(self) -> Iterator[NDArray[np.int64]]:
+        """Yield for each column which of all nodes, side by side, shows nothing on each level; −1 if none does."""
+        for offset, ladder in zip(self.lattice().offsets, self.ladders, strict=False):
+            blank = [np.flatnonzero(hidden) for hidden in ladder.hidden()]
+            yield np.array([offset + held[0] if len(held) else -1 for held in blank], np.int64)
 
     def people_walk(self, population: Population) -> tuple[Walk, int]:
         """Return a walk over the people of a register, and how many of them have values that the table does not."""

@@ -1,0 +1,92 @@
+"""Blanks: rows that show nothing under a scheme, while others show something. They count as suppressed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from shoal.kernels.grouping import group_rows
+from shoal.kernels.summing import summed
+from shoal.search.evaluation import BySize
+from shoal.search.objective import Counted, Ints
+from shoal.search.space import Space
+
+_TOGETHER = 1 << 24  # comparisons that are made at once
+
+
+@dataclass(frozen=True, eq=False)
+class Blanks:
+    """Rows of the same ``levels``, those of each column from which on they show nothing there, and who they are of.
+
+    ``nodes[j][l]``: which node of column j, of all columns side by side, shows nothing on level l; −1 if none does.
+    """
+
+    levels: Ints
+    persons: Ints
+    records: Ints
+    nodes: tuple[Ints, ...]
+
+    @classmethod
+    def of(cls, space: Space) -> "Blanks":
+        """Find for each row of a table from which levels on it shows nothing."""
+        rows, members = space.shown_rows()
+        heights = [len(ladder.sizes) for ladder in space.ladders]
+        firsts = [
+            np.where(blank.any(axis=0), blank.argmax(axis=0), len(blank))[ladder.places[codes]]
+            for ladder, codes in zip(space.ladders, rows.codes, strict=True)
+            for blank in [np.stack(ladder.blank())]
+        ]
+        groups = group_rows([held.astype(np.uint32) for held in firsts], [height + 1 for height in heights], len(rows))
+        levels = np.stack(firsts, axis=-1)[groups.first].astype(np.int64)
+        persons, records = (summed(groups.ids, held, len(groups)) for held in (members.counts, rows.counts))
+        return cls(levels, persons, records, tuple(space.blank_nodes()))
+
+    def under(self, levels: Ints) -> tuple[Ints, Ints]:
+        """Return how many persons and records show nothing under each of some schemes, given by their levels."""
+        persons, records = (np.zeros(len(levels), np.int64) for _ in range(2))
+        together = max(_TOGETHER // max(len(self.levels), 1), 1)
+        for begin in range(0, len(levels), together):
+            part = slice(begin, begin + together)
+            hidden = (self.levels[None] <= levels[part, None]).all(axis=-1)
+            persons[part], records[part] = hidden @ self.persons, hidden @ self.records
+        return persons, records
+
+
+@dataclass(frozen=True, eq=False)
+class Blanking:
+    """Judges by the size of classes, and suppresses the one that shows nothing, unless there is no other."""
+
+    judge: BySize
+    blanks: Blanks
+
+    def counted(self, schemes: Ints) -> Counted:
+        """Count the classes that are too small, and what shows nothing."""
+        return self._without_blanks(self.judge.counted(schemes), self.judge.size)
+
+    def by_sizes(self, schemes: Ints, sizes: Sequence[int]) -> list[Counted]:
+        """Do the same for each size."""
+        found = self.judge.by_sizes(schemes, sizes)
+        least = [max(size, self.judge.size) for size in sizes]
+        return [self._without_blanks(one, size) for one, size in zip(found, least, strict=True)]
+
+    def another(self, *, keeping: bool = True) -> "Blanking":
+        """Return one with room of its own."""
+        return Blanking(self.judge.another(keeping=keeping), self.blanks)
+
+    def _without_blanks(self, found: Counted, size: int) -> Counted:
+        """Suppress the class that shows nothing where it is large enough to be kept, beside others that are kept."""
+        persons, records = self.blanks.under(found.levels)
+        kept = (persons >= size) & (found.classes > 1)
+        persons, records = persons * kept, records * kept
+        nodes = found.nodes.copy()
+        for held, level in zip(self.blanks.nodes, found.levels.T, strict=True):
+            at = held[level]
+            nodes[kept, at[kept]] += records[kept].astype(nodes.dtype)
+        return replace(
+            found,
+            suppressed=found.suppressed + persons,
+            lost=found.lost + records,
+            classes=found.classes - kept,
+            squares=found.squares - np.square(records.astype(np.uint64)),
+            nodes=nodes,
+        )
