@@ -7,6 +7,7 @@ the resources below: it carries the mark of the resource, or asks for the fixtur
 
 import gc
 import os
+import re
 import shutil
 from collections.abc import Generator
 from functools import cache
@@ -44,15 +45,29 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "exhaustive: runs with --all only")
     for name, says in RESOURCES.items():
         config.addinivalue_line("markers", f"{name}: {says}; runs with --all only")
+    _check_asked(config)
     if not config.getoption("--hypothesis-profile"):
         settings.load_profile(effort.EXHAUSTIVE if config.getoption("--all") else effort.QUICK)
 
 
+def _check_asked(config: pytest.Config) -> None:
+    """Refuse paths and marks that are not there: with several workers nobody would say so."""
+    for given in config.args:
+        path = config.invocation_params.dir / given.partition("::")[0]
+        if not path.exists():
+            raise pytest.UsageError(f"there is no file or folder '{given}'")
+    known = {line.partition(":")[0].partition("(")[0].strip() for line in config.getini("markers")} | {"hypothesis"}
+    for name in re.findall(r"[A-Za-z_]\w*", config.getoption("markexpr")):
+        if name not in known | {"and", "or", "not", "True", "False"}:
+            raise pytest.UsageError(f"there is no mark '{name}' (see pytest --markers)")
+
+
 def pytest_report_header(config: pytest.Config) -> str:
-    """Name the tier."""
+    """Name the tier, and say if the tests will take long."""
+    slow = " The C core is not compiled: numpy does its work, several times slower." if _without_core() else ""
     if config.getoption("--all"):
-        return "tier: all tests"
-    return "tier: quick; add --all for the exhaustive tests (see CONTRIBUTING.md)"
+        return f"tier: all tests.{slow}"
+    return f"tier: quick; add --all for the exhaustive tests (see CONTRIBUTING.md).{slow}"
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
@@ -97,6 +112,17 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest.skip("the C core is not compiled: pip install -e .")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call() -> Generator[None, object, object]:
+    """Skip tests that ask for the C core themselves where there is none."""
+    from shoal.kernels.library import NotInstalledError
+
+    try:
+        return (yield)
+    except NotInstalledError:
+        pytest.skip("the C core is not compiled: pip install -e .")
+
+
 @cache
 def _without_core() -> bool:
     from shoal.kernels import library  # after the number of threads is set
@@ -106,9 +132,10 @@ def _without_core() -> bool:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Say why nothing ran, if all that was asked for belongs to the other tier: the workers do not tell."""
-    if not config.getoption("--all") and not terminalreporter.stats:
-        terminalreporter.write_line("Tests of the exhaustive tier run with --all only.")
+    """Say why nothing may have run: the workers do not tell."""
+    if not terminalreporter.stats:
+        tier = "" if config.getoption("--all") else " Tests of the exhaustive tier run with --all only."
+        terminalreporter.write_line(f"No test fits what was asked for.{tier}")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -127,5 +154,5 @@ def _unskipped(report: Report) -> Report:
     if report.skipped and os.environ.get("CI") and not hasattr(report, "wasxfail"):
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
         report.outcome = "failed"
-        report.longrepr = f"{report.nodeid} is skipped, which CI does not allow. {reason}"
+        report.longrepr = f"skipped, which CI does not allow. {reason}"
     return report

@@ -1,8 +1,12 @@
 """The files around the package: what the README says is what CI runs, and a source distribution holds all of it."""
 
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[1]
 
@@ -22,6 +26,26 @@ def test_a_source_distribution_holds_what_its_tests_need():
     included = set(build["targets"]["sdist"]["include"])
     assert included >= {"src", "tests", "examples", "benchmarks", ".ci", "conftest.py", "hatch_build.py"}
     assert all((ROOT / name).exists() for name in included)
+
+
+SAMPLES = re.findall(
+    r"^```python\n(.*?)^```", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+)
+ROUND_TRIP = """
+import shoal
+shoal.write(shoal.read({"x": [1, 2, None], "y": list("abc")}), "out.bars")
+assert shoal.read("out.bars").to_frame("pyarrow").to_pydict() == {"x": [1, 2, None], "y": list("abc")}
+"""
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: re.search(r'register\("(.+)"\)', sample)[1])
+def test_samples_for_contributors_run(sample, tmp_path):
+    """In a process of its own, which knows one more format, model, measure or attack."""
+    (tmp_path / "sample.py").write_text(sample, encoding="utf-8")
+    using = "" if ">>>" in sample else ROUND_TRIP
+    script = f"import doctest, sample\nassert doctest.testmod(sample).failed == 0\n{using}"
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_every_tool_that_is_an_extra_is_there_for_the_tests():

@@ -137,7 +137,8 @@ def _command(user: str, *words: object) -> Sequence[str]:
 
 
 def _run(user: str, *words: object) -> None:
-    subprocess.run(_command(user, *words), check=True, capture_output=True, cwd="/", timeout=120)
+    done = subprocess.run(_command(user, *words), check=False, capture_output=True, text=True, cwd="/", timeout=120)
+    assert done.returncode == 0, f"{words[0]} failed: {done.stderr or done.stdout}"
 
 
 @contextmanager

@@ -68,7 +68,9 @@ ELSEWHERE = {  # δ-presence is about another table, see below; the other one is
 
 def results():
     if not SHARED.is_dir():
-        return []
+        return [
+            pytest.param(None, marks=pytest.mark.skip("the reference data are not beside this checkout"), id="none")
+        ]
     found = json.loads((SHARED / "oracles/arx_adult.json").read_text())["results"]
     return [one for one in found if one["params"]["metric"] in MEASURES and one["id"] not in ELSEWHERE]
 
@@ -119,7 +121,7 @@ TIED = {"k5_s0.0_height", "k5_s1.0_loss_gs1.0"}  # several schemes cost this; AR
 
 
 @pytest.mark.shared
-@pytest.mark.parametrize("one", results(), ids=lambda one: one["id"])
+@pytest.mark.parametrize("one", results(), ids=lambda one: one and one["id"])
 def test_the_optimum_is_that_of_arx(one):
     params = one["params"]
     population = Population(317_238_626) if "k-map" in params.get("model", "") else None

@@ -108,6 +108,10 @@ def load(path: Path, sources: Path) -> ctypes.CDLL | None:
     return library
 
 
+class NotInstalledError(ShoalError):
+    """The C core is asked for, and there is none."""
+
+
 class _Selection:
     """Which kernels are in use. The library is loaded once, when it is first asked for."""
 
@@ -125,7 +129,7 @@ class _Selection:
             self._library = load(_library_path(), _HERE / "c")
             self._loaded = True
         if self._library is None and self.choice == "c":
-            raise ShoalError("SHOAL_KERNELS=c, but shoal's C core is not installed here.")
+            raise NotInstalledError("SHOAL_KERNELS=c, but shoal's C core is not installed here.")
         return self._library
 
 

@@ -44,8 +44,8 @@ class Witnesses:
     >>> lattice, codes = Lattice(((np.array([0, 0, 1], np.uint32),),), ((3, 2),)), np.arange(3, dtype=np.uint8)
     >>> walk = WideWalk(lattice, [codes], np.array([1, 1, 5]), np.array([1, 1, 5]))
     >>> scan = Scan(lattice, [codes], [np.arange(3)], walk.persons, walk.records, lambda: walk)
-    >>> list(Witnesses(scan, np.array([0.1, 0.3]), 2).holding())
-    [1, None, None]
+    >>> [scheme for scheme in Witnesses(scan, np.array([0.1, 0.3]), 2).holding() if scheme is not None]
+    [1]
     """
 
     def __init__(self, scan: Scan, prices: NDArray[np.float64], least: int) -> None:
