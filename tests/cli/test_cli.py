@@ -28,11 +28,11 @@ def test_the_demo_runs_through(demo):
     assert "who can be found?" in done.stdout
     assert sorted(file.name for file in (folder / "here").iterdir()) == [
         *("admissions.csv", "demo.key", "patients.csv", "people.svg", "policy.toml", "register.csv", "release.csv"),
-        *("release.csv.internal.json", "release.csv.manifest.json", "report-external.html", "report.html"),
-        *("together", "together.toml"),
+        *("release.csv.manifest.json", "release.csv.owner-only", "report-external.html", "report.html"),
+        *("together", "together.owner-only", "together.toml"),
     ]
     assert sorted(file.name for file in (folder / "here" / "together").iterdir()) == [
-        *("admissions.csv", "dataset.internal.json", "dataset.manifest.json", "patients.csv"),
+        *("admissions.csv", "dataset.manifest.json", "patients.csv"),
     ]
     pages = [(folder / "here" / name).read_text(encoding="utf-8") for name in ("report.html", "report-external.html")]
     names = set(shoal.read(folder / "here/patients.csv").to_frame("pyarrow").column("last_name").to_pylist())
@@ -205,7 +205,7 @@ def test_anonymize_writes_a_release_that_can_be_assessed(demo, tmp_path):
     assert found["verified"] is True
     assert set(found) >= {"scheme", "suppressed", "classes", "quality"}
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        *("out.csv", "out.csv.internal.json", "out.csv.manifest.json")
+        *("out.csv", "out.csv.manifest.json", "out.csv.owner-only")
     ]
     quasi = ",".join(found["records_on_levels"])
     again = run("assess", "out.csv", "--quasi", quasi, "--suppressed", "*", "-k", 11, "--json", cwd=tmp_path)

@@ -48,7 +48,7 @@ def test_read_anonymized_and_written_back(server, tmp_path):
     assert elsewhere.rows(lost.format("stays", "patients", *["patient"] * 3)) == [(0,)]
     assert elsewhere.rows(lost.format("lab", "stays", *["stay"] * 3)) == [(0,)]
     there = sorted(path.name for path in (tmp_path / "manifests").iterdir())
-    assert there == ["dataset.internal.json", "dataset.manifest.json"]
+    assert there == ["dataset.manifest.json", "dataset.owner-only"]
     assert server.tables() == elsewhere.tables() == sorted(given)
 
 

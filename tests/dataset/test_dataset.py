@@ -184,13 +184,13 @@ def test_the_same_bytes_whatever_the_order_of_rows(tmp_path):
 def test_manifests_tell_what_holds_and_no_key(tmp_path):
     found = anonymized().save(tmp_path / "out")
     assert [path.name for path in found] == [
-        "patients.parquet", "stays.parquet", "lab.parquet", "dataset.manifest.json", "dataset.internal.json"
+        "patients.parquet", "stays.parquet", "lab.parquet", "dataset.manifest.json", "internal.json"
     ]  # fmt: skip
     told = json.loads((tmp_path / "out" / "dataset.manifest.json").read_text())
     assert told["references"] == ["stays.patient → patients.patient", "lab.stay → stays.stay"]
     assert told["tables"]["stays"]["pseudonyms"] == ["patient", "stay"]
     assert told["tables"]["stays"]["moved_dates"] == ["came", "left"]
-    internal = (tmp_path / "out" / "dataset.internal.json").read_text()
+    internal = (tmp_path / "out.owner-only" / "internal.json").read_text()
     assert json.loads(internal)["tables"]["patients"]["left_out"] == ["name"]
     assert KEY not in internal
     shoal.Policy.model_validate(json.loads(internal)["policy"])
@@ -520,7 +520,7 @@ def test_command_line(tmp_path):
     assert code == 0, told
     assert "released in 3 tables" in told
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
-        "dataset.internal.json", "dataset.manifest.json", "lab.csv", "patients.csv", "stays.csv"
+        "dataset.manifest.json", "lab.csv", "patients.csv", "stays.csv"
     ]  # fmt: skip
     code, told = anonymize("--dry-run", "--json")
     assert code == 0

@@ -180,7 +180,7 @@ def test_anonymize(files, engine, search, way, tmp_path):
         release.save(tmp_path / f"{number}.csv")
         release.save(tmp_path / f"{number}.parquet")
         told.append(str(release))
-    for suffix in ("csv", "csv.manifest.json", "csv.internal.json", "parquet"):
+    for suffix in ("csv", "csv.manifest.json", "csv.owner-only/internal.json", "parquet"):
         assert (tmp_path / f"0.{suffix}").read_bytes() == (tmp_path / f"1.{suffix}").read_bytes()
     assert told[0] == told[1]
 

@@ -174,12 +174,14 @@ def test_with_force_no_mapping_of_another_release_stays(tmp_path):
     first, _ = shown_by(data, text)
     second, _ = shown_by(data, text + 'search = { recoding = "local" }')
     first.save(tmp_path / "r.csv")
-    stale = tmp_path / "r.csv.mapping.json"
+    stale = tmp_path / "r.csv.owner-only" / "mapping.json"
     assert stale.exists()
     assert second.mapping is None
-    (tmp_path / "other.csv.mapping.json").write_text("{}")
-    with pytest.raises(WriteError, match="the mapping of another release"):
+    (tmp_path / "other.csv.owner-only").mkdir()
+    (tmp_path / "other.csv.owner-only" / "mapping.json").write_text("{}")
+    with pytest.raises(WriteError, match=r"mapping\.json' is already there"):
         second.save(tmp_path / "other.csv")
+    assert not (tmp_path / "other.csv").exists()
     second.save(tmp_path / "r.csv", force=True)
     assert not stale.exists()
     with pytest.raises(WriteError, match="is a folder"):

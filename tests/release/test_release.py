@@ -334,7 +334,7 @@ def test_local_recoding_keeps_more_and_holds(tmp_path):
     assert local.quality["loss"].total.value < alike.quality["loss"].total.value
     assert sum(local.levels["age"]) == 200
     files = local.save(tmp_path / "out.csv")
-    assert [path.name for path in files] == ["out.csv", "out.csv.manifest.json", "out.csv.internal.json"]
+    assert [path.name for path in files] == ["out.csv", "out.csv.manifest.json", "internal.json"]
     text = shoal.read(tmp_path / "out.csv", text=["age", "sex"], suppressed="*")
     assert shoal.assess(text, quasi=["age", "sex"]).k >= 4
 
@@ -460,7 +460,7 @@ def test_a_mapping_is_read_again(policy, tmp_path):
     data["sex"][0] = None
     release = shoal.anonymize(data, policy)
     release.save(tmp_path / "out.csv")
-    held = shoal.ValueMap.load(tmp_path / "out.csv.mapping.json")
+    held = shoal.ValueMap.load(tmp_path / "out.csv.owner-only" / "mapping.json")
     assert held == release.mapping
     assert held.apply(data).to_frame("pyarrow").equals(release.mapping.apply(data).to_frame("pyarrow"))
 

@@ -50,7 +50,7 @@ def test_the_manifest_that_goes_out_tells_no_small_number(tmp_path):
     assert held["suppressed"] == held["suppressed_records"] == f"fewer than {K}"
     assert all("value" not in one for one in held["quality"].values())
     assert all("value" not in one for one in held["requirements"])
-    inside = json.loads((tmp_path / "r.csv.internal.json").read_text(encoding="utf-8"))
+    inside = json.loads((tmp_path / "r.csv.owner-only" / "internal.json").read_text(encoding="utf-8"))
     assert inside["suppressed"] == release.suppressed
     for counts in held["records_on_levels"].values():
         shown = [one for one in counts if one != "not told"]

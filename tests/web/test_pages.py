@@ -32,7 +32,7 @@ def test_all_seven_steps(served):
     served.ask("POST", "/attack", body={"attack": ["linkage", "homogeneity"]})
     assert "homogeneity of dx" in served.page("/attack").text
     final = served.page("/release").text
-    for name in ("release.csv", "release.csv.mapping.json", "policy.toml", "release.py", "report.html"):
+    for name in ("release.csv", "release.csv.owner-only/mapping.json", "policy.toml", "release.py", "report.html"):
         assert f"/release/files/{name}" in final
         answer = served.ask("GET", f"/release/files/{name}")
         assert answer.status == 200

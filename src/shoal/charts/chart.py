@@ -10,7 +10,7 @@ from typing import Any
 
 from shoal.charts.colours import FAINT, INK
 from shoal.errors import WriteError
-from shoal.table.writing import replacing
+from shoal.fileset import replacing
 from shoal.words import printable
 
 VERSION = "6.4"

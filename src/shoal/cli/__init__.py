@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import traceback
+import warnings
 from pathlib import Path
 
 from shoal.errors import ShoalError
@@ -20,6 +21,7 @@ def main() -> None:
     for end in ("SIGTERM", "SIGHUP"):  # so that what is half done is tidied up
         if hasattr(signal, end):
             signal.signal(getattr(signal, end), lambda number, _: sys.exit(128 + number))
+    warnings.showwarning = _tell
     try:
         from shoal.cli.app import app
 
@@ -38,6 +40,11 @@ def main() -> None:
             f"Error: shoal failed unexpectedly ({type(error).__name__} in {place.name}, line {place.lineno}).\n\n"
             "Hint: SHOAL_DEBUG=1 shows where; mind that it may show values of your data, too."
         )
+
+
+def _tell(message: Warning | str, *_: object, **__: object) -> None:
+    """Tell people what a library warns of, without the place in the code."""
+    sys.stderr.write(f"{printable(f'Note: {message}')}\n")
 
 
 def _refused(error: OSError) -> str:

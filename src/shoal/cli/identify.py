@@ -64,7 +64,7 @@ def identify(  # noqa: PLR0913, PLR0917 - options of a command
             progress=hook,
         )
     if write is not None:
-        _write(found.starter(data.name, options), write, force=force)
+        _write(found.starter(data.name, options), write, table.source.files, force=force)
     if pictures is not None:
         draw(pictures, _charts(found), force=force)
     if json:
@@ -77,10 +77,10 @@ def identify(  # noqa: PLR0913, PLR0917 - options of a command
         remark(f"Wrote {write}. Go through it line by line: the roles in it are proposals.")
 
 
-def _write(text: str, path: Path, *, force: bool) -> None:
-    from shoal.table.writing import replacing
+def _write(text: str, path: Path, never: tuple[Path, ...], *, force: bool) -> None:
+    from shoal.fileset import replacing
 
-    with replacing(path, force=force) as beside:
+    with replacing(path, force=force, never=never) as beside:
         beside.write_text(text, encoding="utf-8")
 
 

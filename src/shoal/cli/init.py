@@ -26,9 +26,9 @@ def init(
     force: given.Force = False,
 ) -> None:
     """Write a commented starter policy."""
+    from shoal.fileset import replacing
     from shoal.identification.found import identify
     from shoal.policy.policy import Policy
-    from shoal.table.writing import replacing
 
     if given.same(output, data):
         raise WriteError("The policy would overwrite the data.", hint="Give another name with -o.")
@@ -40,7 +40,7 @@ def init(
     if str(output) == "-":
         result_text(policy)
         return
-    with replacing(output, force=force) as beside:
+    with replacing(output, force=force, never=table.source.files) as beside:
         beside.write_text(policy, encoding="utf-8")
     if json:
         document("init", _result(table, Policy.parse(policy), output))

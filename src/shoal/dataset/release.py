@@ -1,10 +1,7 @@
 """The release of a dataset: the tables that go out, verified together from where they were written."""
 
-import secrets
-import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,19 +10,21 @@ import numpy as np
 
 from shoal.dataset.histories import alone
 from shoal.dataset.part import Part
-from shoal.dataset.verification import Made, verify_all
+from shoal.dataset.verification import verify_all
 from shoal.disclosure import USUAL
 from shoal.errors import WriteError, counted
+from shoal.fileset import DATASET, FileSet, sha256
 from shoal.policy.policy import Policy
 from shoal.policy.references import Reference
 from shoal.progress import Hook
 from shoal.release.fingerprint import fingerprint
 from shoal.release.manifest import plain, told, written
+from shoal.release.release import owner_folder
 from shoal.sheet import Sheet, Shown
 from shoal.table.databases.database import Address, Stored, is_address
 from shoal.table.formats.format import FORMATS
 from shoal.table.table import Table
-from shoal.table.writing import replacing, write, write_stored
+from shoal.table.writing import write, write_stored
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -95,51 +94,57 @@ class DatasetRelease(Shown):
             return self._save_stored(Address.parse(where), Path(beside or "."), force=force, progress=progress)
         if beside is not None:
             raise WriteError("What is written with files is written beside them.", hint="Leave out beside.")
-        with _folder(Path(str(where))) as folder, self._manifests(folder, force=force) as (names, finish):
-            targets = {name: f"{name}{suffix or _suffix(table)}" for name, table in self.tables.items()}
-            files = {name: folder / file for name, file in targets.items()}
-            _written(dict(self.tables), files, finish, {}, force=force, progress=progress)
-        return (*(Path(str(where)) / name for name in [*targets.values(), *(path.name for path in names)]),)
+        target = Path(str(where))
+        paths = {name: target / f"{name}{suffix or _suffix(table)}" for name, table in self.tables.items()}
+        with FileSet(force=force, never=self._inputs()) as files:
+            folder, made = files.folder(target), dict[str, tuple[Path | Stored, Mapping[str, Any]]]()
+            for name, table in self.tables.items():
+                note = _noting(made, name)
+                write(table, paths[name], force=force, progress=progress, files=files, check_written=note)
+            verify_all(self.parts, self.policy, made)
+            hashes = {paths[name].name: sha256(Path(str(source))) for name, (source, _) in made.items()}
+            names = self._write_documents(files, folder, target, {"files": hashes})
+        return *paths.values(), *names
 
     def _save_stored(
         self, address: Address, beside: Path, *, force: bool, progress: Hook | None
     ) -> tuple[Path | str, ...]:
         beside.mkdir(parents=True, exist_ok=True)
-        with self._manifests(beside, force=force) as (names, finish):
+        names: list[Path] = []
+        with FileSet(force=force, never=self._inputs()) as files:
 
             def look(stored: Mapping[str, Stored]) -> None:
-                finish({name: (held, {}) for name, held in stored.items()})
+                verify_all(self.parts, self.policy, {name: (held, {}) for name, held in stored.items()})
+                names.extend(self._write_documents(files, beside, beside / "dataset", {}))
 
             saved = write_stored(self.tables, address, force=force, progress=progress, check_written=look)
         return *saved, *names
 
-    @contextmanager
-    def _manifests(self, folder: Path, *, force: bool) -> Iterator[tuple[list[Path], Callable[[Made], None]]]:
-        """Give the paths of the manifests, and what verifies written tables and writes them."""
-        names = {part: folder / f"dataset.{part}.json" for part in ("manifest", "internal")}
-        with ExitStack() as all_or_none:
-            files = {part: all_or_none.enter_context(replacing(file, force=force)) for part, file in names.items()}
+    def _inputs(self) -> tuple[Path, ...]:
+        """Return the files that it is made of, which are never replaced."""
+        return (*(file for part in self.parts.values() for file in part.table.source.files), *self.policy.files())
 
-            def finish(made: Made) -> None:
-                verify_all(self.parts, self.policy, made)
-                for part, text in self._documents().items():
-                    files[part].write_text(text, encoding="utf-8")
-
-            yield list(names.values()), finish
+    def _write_documents(self, files: FileSet, folder: Path, name: Path, named: Mapping[str, Any]) -> list[Path]:
+        """Write what belongs to the tables; their manifest comes last."""
+        owner = files.folder(owner_folder(name), private=True)
+        goes_out, internal = self._documents(named)
+        files.add(owner / "internal.json", private=True).write_text(internal, encoding="utf-8")
+        files.add(folder / DATASET).write_text(goes_out, encoding="utf-8")
+        return [folder / DATASET, owner / "internal.json"]
 
     def result(self) -> dict[str, Any]:
         """Return what is known about it as plain data."""
         tables = {name: self._goes_out(name, part) for name, part in self.parts.items()}
         return {"tables": plain(tables), "references": [str(one) for one in self.references], "notes": list(self.notes)}
 
-    def _documents(self) -> dict[str, str]:
-        """Return both manifests."""
-        common = {"references": [str(one) for one in self.references], "verified": True}
+    def _documents(self, named: Mapping[str, Any]) -> tuple[str, str]:
+        """Return both manifests: what may go out, and what stays."""
+        common = {"references": [str(one) for one in self.references], "verified": True, **named}
         told_apart = dict(zip(("alone", "persons"), self.alone, strict=True))
         held = {name: self._facts(name, part) for name, part in self.parts.items()}
         internal = {**common, "policy": self.policy.document(), "knowing_all_records": told_apart, "tables": held}
         goes_out = {name: self._goes_out(name, part) for name, part in self.parts.items()}
-        return {"internal": written(internal), "manifest": written({**common, "tables": goes_out})}
+        return written({**common, "tables": goes_out}), written(internal)
 
     def _facts(self, name: str, part: Part) -> dict[str, Any]:
         own = {} if part.release is None else dict(part.release.internal)
@@ -165,45 +170,15 @@ class DatasetRelease(Shown):
         }
 
 
-def _written(  # noqa: PLR0913 - what is written, where, and what is done at last
-    tables: dict[str, Table],
-    files: Mapping[str, Path],
-    finish: Callable[[Made], None],
-    made: Made,
-    *,
-    force: bool,
-    progress: Hook | None,
-) -> None:
-    """Write tables, each while the one before it has not appeared yet; at last, all can be looked at together."""
-    if not tables:
-        finish(made)
-        return
-    name, rest = next(iter(tables)), dict(list(tables.items())[1:])
+def _noting(
+    made: dict[str, tuple[Path | Stored, Mapping[str, Any]]], name: str
+) -> Callable[[Path | Stored, Mapping[str, Any]], None]:
+    """Return what notes where a table was written, and how it is read: all are looked at together."""
 
-    def look(source: Path | Stored, options: Mapping[str, Any]) -> None:
-        _written(rest, files, finish, {**made, name: (source, options)}, force=force, progress=progress)
+    def note(source: Path | Stored, options: Mapping[str, Any]) -> None:
+        made[name] = source, options
 
-    write(tables[name], files[name], force=force, progress=progress, check_written=look)
-
-
-@contextmanager
-def _folder(target: Path) -> Iterator[Path]:
-    """Give the folder to write into: that which is there, or one that gets its name once all is well."""
-    if target.exists() and not target.is_dir():
-        raise WriteError(f"'{target}' is a file, not a folder.", hint="Several tables are written into a folder.")
-    if target.exists():
-        yield target
-        return
-    if not target.absolute().parent.is_dir():
-        raise WriteError(f"There is no folder '{target.parent}' to write into.")
-    hidden = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
-    hidden.mkdir()
-    try:
-        yield hidden
-        hidden.rename(target)
-    finally:
-        with suppress(OSError):
-            shutil.rmtree(hidden)
+    return note
 
 
 def _suffix(table: Table) -> str:

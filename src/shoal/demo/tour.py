@@ -15,6 +15,7 @@ from shoal.battery import attack
 from shoal.dataset.anonymization import anonymize_dataset
 from shoal.demo import hospital
 from shoal.errors import WriteError
+from shoal.fileset import replacing
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.identification.found import identify
 from shoal.individuals.people import People
@@ -29,7 +30,7 @@ from shoal.reporting.report import report
 from shoal.table.reading import read
 from shoal.table.role import Role
 from shoal.table.table import Table
-from shoal.table.writing import replacing, write
+from shoal.table.writing import write
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -66,6 +66,7 @@ class Policy(Checked):
     population: Population | None = None
     context: Context | None = None
     _folder: Path = PrivateAttr(default=Path())
+    _file: Path | None = PrivateAttr(default=None)
 
     @field_validator("columns", mode="before")
     @classmethod
@@ -91,7 +92,9 @@ class Policy(Checked):
             raise ReadError(f"There is no policy file '{path}'.", hint="shoal init DATA writes one.") from None
         except (OSError, ValueError):
             raise ReadError(f"'{path}' cannot be read as a policy file (UTF-8 text).") from None
-        return cls.parse(text, where=f"The policy '{path}'").within(path.parent)
+        policy = cls.parse(text, where=f"The policy '{path}'").within(path.parent)
+        policy._file = path.resolve()  # noqa: SLF001 - its own
+        return policy
 
     @classmethod
     def parse(cls, text: str, *, where: str = "The policy") -> Self:
@@ -242,6 +245,15 @@ class Policy(Checked):
     def beside(self, file: str) -> Path:
         """Return the path of a file that the policy names."""
         return self._folder / file
+
+    def files(self) -> tuple[Path, ...]:
+        """Return the file of the policy, and all that it names: hierarchies, a register, keys."""
+        said = [*self.columns.values(), *(one for held in self.tables.values() for one in held.columns.values())]
+        named = [getattr(one.hierarchy, "file", None) for one in said]
+        named += [getattr(one, "file", None) for one in (self.population,)]
+        named += [getattr(one, "key_file", None) for one in (self.pseudonyms, self.dates)]
+        own = () if self._file is None else (self._file,)
+        return (*own, *(self.beside(file).resolve() for file in named if file is not None))
 
     def hierarchies(self, table: Table) -> dict[str, Hierarchy]:
         """Bind the hierarchies to a table: those that are given, and an automatic one for other quasi-identifiers."""

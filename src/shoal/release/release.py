@@ -1,9 +1,7 @@
 """The release: the table that goes out, and everything that was found out about it."""
 
-import hashlib
 import tempfile
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,7 @@ from numpy.typing import NDArray
 from shoal.disclosure import USUAL
 from shoal.engines.memory import MemoryEngine
 from shoal.errors import ReleaseError, WriteError, counted
+from shoal.fileset import MANIFEST, FileSet, check_name, sha256
 from shoal.models.model import Model
 from shoal.policy.policy import Policy
 from shoal.progress import Hook
@@ -26,7 +25,7 @@ from shoal.sheet import Sheet, Shown
 from shoal.table.column import Column
 from shoal.table.databases.database import Address, Stored, is_address
 from shoal.table.table import Table
-from shoal.table.writing import check_name, replacing, write
+from shoal.table.writing import write
 from shoal.words import short
 
 
@@ -112,45 +111,57 @@ class Release(Shown):
         beside: str | Path | None = None,
         progress: Hook | None = None,
     ) -> tuple[Path | str, ...]:
-        """Write the table and, beside it, both manifests and the mapping; nothing appears unless all is verified.
+        """Write the table and, beside it, its manifest; nothing appears unless all is verified.
 
-        ``out.csv`` comes with ``out.csv.manifest.json``, which may go out with it, ``out.csv.internal.json`` and
-        ``out.csv.mapping.json``, which must not. A table of a database, such as
-        ``postgresql://user@host/research?table=release``, has them in the folder ``beside``, or in the current one.
-        Returns the paths.
+        ``out.csv`` comes with ``out.csv.manifest.json``, which may go out with it. What must not is in the folder
+        ``out.csv.owner-only``, which nobody else can read: ``internal.json`` and ``mapping.json``. A table of a
+        database, such as ``postgresql://user@host/research?table=release``, has them in the folder ``beside``, or in
+        the current one. What the release is made of is never replaced. Returns the paths.
         """
         target = _place(path, beside)
-        names = {part: target.with_name(f"{target.name}.{part}.json") for part in self._documents({})}
-        for file in names.values():
-            check_name(file)
-        stale = target.with_name(f"{target.name}.mapping.json")
-        if self.mapping is None and stale.exists() and not force:
-            raise WriteError(f"'{stale}' is there already: the mapping of another release.", hint="Give another name.")
         if separator is None and target.suffix.lower() == ".csv":
             separator = self.table.source.details.get("separator")  # as in the file that it came from
-        with ExitStack() as all_or_none:
-            files = {part: all_or_none.enter_context(replacing(file, force=force)) for part, file in names.items()}
+        never = (*self.given.source.files, *self.policy.files())
+        names: list[Path] = []
+        with FileSet(force=force, never=never) as files:
 
             def look(made: Path | Stored, options: Mapping[str, Any]) -> None:
                 check(verify(made, self.table, self.original, self.asked, options))
-                for part, text in self._documents(_named(made, self.table)).items():
-                    files[part].write_text(text, encoding="utf-8")
+                names.extend(self._write_documents(files, target, _named(made, self.table)))
 
-            written = write(self.table, path, force=force, separator=separator, progress=progress, check_written=look)
-        if self.mapping is None:
-            stale.unlink(missing_ok=True)
-        return written, *names.values()
+            saved = write(
+                self.table, path, force=force, separator=separator, progress=progress, check_written=look, files=files
+            )
+        return saved, *names
+
+    def _write_documents(self, files: FileSet, target: Path, named: Mapping[str, Any]) -> list[Path]:
+        """Write what belongs to the table; its manifest comes last."""
+        owner = files.folder(owner_folder(target), private=True)
+        goes_out = told(self.public, self.policy.k or USUAL, self._persons())
+        documents = {"internal.json": written({**self.internal, **named})}
+        if self.mapping is not None:
+            documents["mapping.json"] = written(self.mapping.document())
+        else:
+            files.remove(owner / "mapping.json")
+        for name, text in documents.items():
+            files.add(owner / name, private=True).write_text(text, encoding="utf-8")
+        manifest = target.with_name(f"{target.name}{MANIFEST}")
+        files.add(manifest).write_text(written({**goes_out, **named}), encoding="utf-8")
+        return [manifest, *(owner / name for name in documents)]
 
     def _persons(self) -> int:
         """Count the persons in the table."""
         subject = self.original.subject
         return self.table.records if not isinstance(subject, Column) else len(subject.values)
 
-    def _documents(self, named: Mapping[str, str]) -> dict[str, str]:
-        """Return what is written beside the table, which is named in it by a hash."""
-        goes_out = told(self.public, self.policy.k or USUAL, self._persons())
-        made = {"manifest": written({**goes_out, **named}), "internal": written({**self.internal, **named})}
-        return made if self.mapping is None else {**made, "mapping": written(self.mapping.document())}
+
+def owner_folder(target: Path) -> Path:
+    """Return the folder beside a release for what stays with its owner.
+
+    >>> owner_folder(Path("out/release.csv")).name
+    'release.csv.owner-only'
+    """
+    return target.with_name(f"{target.name}.owner-only")
 
 
 def _place(path: str | Path | Address, beside: str | Path | None) -> Path:
@@ -172,8 +183,7 @@ def _named(made: Path | Stored, table: Table) -> dict[str, str]:
     """Return the hash of a file; of what a table holds, if it is none."""
     if isinstance(made, Stored):
         return {"table_fingerprint": fingerprint(table)}
-    with made.open("rb") as content:
-        return {"file_sha256": hashlib.file_digest(content, "sha256").hexdigest()}
+    return {"file_sha256": sha256(made)}
 
 
 def check(found: tuple[Verified, ...]) -> tuple[Verified, ...]:

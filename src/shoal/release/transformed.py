@@ -135,7 +135,7 @@ def transformed(  # noqa: PLR0913 - a table, what becomes of its rows, and of it
     made = Table(tuple(held[name] for name in columns), engine)
     before = table.source
     about = {column.name: _about(column, table) for column in made.columns if column.name in before.about}
-    source = Source(before.origin, before.frame, before.details, about=about)
+    source = Source(before.origin, before.frame, before.details, about=about, files=before.files)
     roles = {
         name: Role.INSENSITIVE if name in keys else role for name, role in table.roles.items() if name not in left_out
     }

@@ -10,6 +10,7 @@ from shoal.analyses.regression import Regressed
 from shoal.analyses.survival import Curves
 from shoal.battery import Attacked
 from shoal.errors import ReportError, WriteError
+from shoal.fileset import replacing
 from shoal.individuals.people import People
 from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress, silent
@@ -25,7 +26,6 @@ from shoal.reporting.findings import Analysis, Findings, of_release
 from shoal.search.frontier import Frontier
 from shoal.search.schemes import Schemes
 from shoal.sheet import Sheet, Shown
-from shoal.table.writing import replacing
 
 TITLE = "Anonymisation report"
 
@@ -82,7 +82,8 @@ class Report(Shown):
         make = made.get(target.suffix.lower())
         if make is None:
             raise WriteError(f"'{target.name}' is no report.", hint="Give it the suffix .html, .md or .json.")
-        with replacing(target, force=force) as beside:
+        never = (*self.findings.original.source.files, *self.findings.policy.files())
+        with replacing(target, force=force, never=never) as beside:
             beside.write_text(make(), encoding="utf-8")
         return target
 

@@ -1,11 +1,13 @@
 """Reading: files, a dataframe or the table of a database become a table."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from shoal.engines.disk import Spool
 from shoal.engines.spark import SparkFrame
 from shoal.errors import ColumnError, ReadError, listed
+from shoal.fileset import check_whole
 from shoal.progress import Hook, Progress, silent
 from shoal.table import frames
 from shoal.table.databases.database import Address, Stored, database_of, is_address
@@ -48,7 +50,11 @@ def read(source: Any, *, format: str | None = None, progress: Hook | None = None
     elif is_address(source):
         table = _read_stored(source, chosen, hook)
     elif isinstance(source, str | Path):
-        table = _read_files(files_of(source), chosen, hook)
+        files = tuple(path.resolve() for path in files_of(source))
+        for path in files:
+            check_whole(path)
+        table = _read_files(files, chosen, hook)
+        table = replace(table, source=replace(table.source, files=files))
     else:
         table = _read_frame(source, chosen, hook)
     for name in chosen.text:

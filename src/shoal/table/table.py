@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -27,7 +28,7 @@ class Source:
 
     ``origin``: a file format, or "frame". ``frame``: the dataframe library to hand back. ``details``: how the file
     was written, as far as that was found out. ``notes``: what a reader of the results should know. ``about``: what it
-    says about columns beside their values.
+    says about columns beside their values. ``files``: those that were read.
     """
 
     origin: str = "frame"
@@ -35,6 +36,7 @@ class Source:
     details: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     about: Mapping[str, About] = field(default_factory=dict)
+    files: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

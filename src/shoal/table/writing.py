@@ -1,23 +1,21 @@
 """Writing: whole or not at all, and never over something else unless told to."""
 
+import errno
 import os
-import secrets
-import shutil
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import WriteError, listed
+from shoal.errors import ShoalError, WriteError, listed
+from shoal.fileset import FileSet, is_full
 from shoal.progress import Hook, silent
 from shoal.table.column import SUPPRESSED, Column, as_text
 from shoal.table.databases.database import Address, Stored, database_of, is_address
-from shoal.table.formats.format import format_of
+from shoal.table.formats.format import Format, format_of
 from shoal.table.holder import Holder
 from shoal.table.options import Written, check_separator
 from shoal.table.table import Table
-
-_LONGEST_NAME = 255  # bytes, on all usual file systems
 
 
 def write(  # noqa: PLR0913 - keyword-only options
@@ -30,12 +28,15 @@ def write(  # noqa: PLR0913 - keyword-only options
     excel_safe: bool = False,
     progress: Hook | None = None,
     check_written: Callable[[Path | Stored, Mapping[str, Any]], None] | None = None,
+    files: FileSet | None = None,
 ) -> Path | str:
     """Write a table to a file whose suffix says the format, or to the address of a database; return where it is.
 
     What the format cannot hold is refused before anything is written. ``force``: replace an existing file.
     ``excel_safe``: in CSV, put an apostrophe before text that a spreadsheet would run as a formula. ``check_written``:
     looks at the file before it appears, and is told how to read it; what it raises leaves everything as it was.
+    ``files``: the set that it appears with; whoever gives one ends it. Files that the table was read from are never
+    replaced.
     """
     if not isinstance(table, Table):
         raise WriteError("Only tables can be written.", hint="Read the frame first: shoal.read(frame).")
@@ -51,12 +52,30 @@ def write(  # noqa: PLR0913 - keyword-only options
     if separator is None and target.suffix.lower() in {".tsv", ".tab"}:
         separator = "\t"
     _check_separator(separator)
-    with replacing(target, force=force) as beside:
-        chosen.write(table, beside, Written(separator, excel_safe), progress or silent)
+    said = {"separator": separator or ",", "encoding": "utf-8", "header": True} if chosen.name == "csv" else {}
+    with nullcontext(files) if files is not None else FileSet(force=force, never=table.source.files) as together:
+        beside = together.add(target)
+        _put(table, beside, chosen, Written(separator, excel_safe), progress or silent)
         if check_written is not None:
-            said = {"separator": separator or ",", "encoding": "utf-8", "header": True} if chosen.name == "csv" else {}
             check_written(beside, {"format": chosen.name, **said})
     return target
+
+
+def _put(table: Table, beside: Path, chosen: Format, how: Written, progress: Hook) -> None:
+    """Write a file, and make sure that all of it is there: some libraries do not notice that a disk is full."""
+    try:
+        chosen.write(table, beside, how, progress)
+        there = chosen.count(beside)
+    except (ShoalError, MemoryError, OSError):
+        raise
+    except Exception:  # noqa: BLE001 - of a library, whose message may hold values
+        if is_full(beside.parent):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from None
+        raise WriteError(
+            f"The table could not be written as {chosen.name}, or not read again.", hint="Parquet can hold it."
+        ) from None
+    if there is not None and there != table.records:
+        raise OSError(errno.ENOSPC if is_full(beside.parent) else errno.EIO, "not all records could be written")
 
 
 def _write_stored(
@@ -130,43 +149,3 @@ def _ambiguous(column: Column) -> str | None:
     if column.suppressed and SUPPRESSED in as_text(column.values).to_pylist():
         return "it holds the text *, which stands for suppressed cells"
     return None
-
-
-def check_name(path: Path) -> None:
-    """Refuse a name that no file can have."""
-    size = len(os.fsencode(path.name))
-    if size > _LONGEST_NAME:
-        raise WriteError(
-            f"The file name '{path.name[:20]}…{path.name[-20:]}' is too long: {size} bytes.",
-            hint=f"Choose a shorter name: file systems take {_LONGEST_NAME} bytes.",
-        )
-
-
-@contextmanager
-def replacing(target: Path, *, force: bool = False) -> Iterator[Path]:
-    """Give a path beside the target to write to, and rename it to the target once all is well.
-
-    Whoever looks at the target sees the old file or the whole new one. If anything fails, nothing is left.
-    """
-    check_name(target)
-    target = target.resolve() if target.is_symlink() else target
-    if target.is_dir():
-        raise WriteError(f"'{target}' is a folder.")
-    if target.exists() and not target.is_file():
-        raise WriteError(f"'{target}' is no ordinary file.")
-    if target.exists() and not force:
-        raise WriteError(f"'{target}' is already there.", hint="Give another name, or say force=True (--force).")
-    if not target.parent.is_dir():
-        raise WriteError(f"There is no folder '{target.parent}' to write into.")
-    beside = target.with_name(f".{target.name[:40]}.{secrets.token_hex(4)}.partial")  # a name of 255 bytes has no room
-    try:
-        yield beside
-        with beside.open("rb+") as file:
-            os.fsync(file.fileno())
-        if target.exists():
-            shutil.copymode(target, beside)  # who could not read the old file cannot read the new one
-        beside.replace(target)
-    except OSError as error:
-        raise WriteError(f"'{target}' cannot be written: {error.strerror}.") from None
-    finally:
-        beside.unlink(missing_ok=True)

@@ -14,11 +14,11 @@ from typing import Any, BinaryIO
 
 from shoal import toml
 from shoal.errors import PolicyError, ReadError, WriteError
+from shoal.fileset import replacing
 from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress
 from shoal.table.reading import read
 from shoal.table.table import Table
-from shoal.table.writing import replacing
 from shoal.web.jobs import Job, Jobs, State, Tell
 
 EMPTY = "version = 1\n"

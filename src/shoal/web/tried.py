@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass
 
 from shoal import toml
 from shoal.errors import counted
+from shoal.fileset import replacing
 from shoal.policy.requirements import PresetRequirement
 from shoal.release.release import Release
-from shoal.table.writing import replacing
 from shoal.web.project import Basis, Moment, Project
 
 KEPT = 24

@@ -126,7 +126,7 @@ def _written(now: Moment, release: Release, found: Evidence, hook: Hook) -> Writ
     hook(Progress("writing the release", 0))
     table = folder / f"release{_suffix(now.source)}"
     _, *beside = map(Path, release.save(table, progress=hook))
-    files = {"release": table.name, **{path.name.split(".")[-2]: path.name for path in beside}}
+    files = {"release": table.name, **{path.name.split(".")[-2]: str(path.relative_to(folder)) for path in beside}}
     made = report(release, found.attacked, progress=hook, **found.more)
     files["report"] = made.save(folder / "report.html").name
     files["report-external"] = made.external().save(folder / "report-external.html").name
@@ -199,6 +199,6 @@ def _read(visit: Visit) -> Response:
 
 ROUTES = [
     route("/release", _show),
-    route("/release/files/{name}", _download),
+    route("/release/files/{name:path}", _download),
     route("/release/shown/{name}", _read),
 ]
