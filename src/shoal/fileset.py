@@ -28,7 +28,7 @@ DATASET = f"dataset{MANIFEST}"  # in the folder of released tables that belong t
 _LONGEST_NAME = 255  # bytes, on all usual file systems
 _SHOWN = 40  # characters of a name that a hidden one begins with
 _ENDS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-_HERE = hashlib.sha256(socket.gethostname().encode()).hexdigest()[:4]
+HERE = hashlib.sha256(socket.gethostname().encode()).hexdigest()[:4]  # which machine a process is of
 
 
 class Leftover(UserWarning):
@@ -59,6 +59,8 @@ def replacing(target: Path, *, force: bool = False, never: Collection[Path] = ()
 class FileSet:
     """Files that appear together, in the order in which they were added, or not at all.
 
+    ``last``: the file that comes last, by which a set is known that another process has left half renamed.
+
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
     >>> with FileSet() as files:
@@ -69,14 +71,16 @@ class FileSet:
     >>> folder.cleanup()
     """
 
-    def __init__(self, *, force: bool = False, never: Collection[Path] = ()) -> None:
-        self._force, self._never = force, never
+    def __init__(self, *, last: Path | None = None, force: bool = False, never: Collection[Path] = ()) -> None:
+        self._last, self._force, self._never = last, force, never
         self._files: dict[Path, Path] = {}
         self._private: set[Path] = set()
         self._folders: list[Path] = []
         self._gone: list[Path] = []
 
     def __enter__(self) -> Self:
+        if self._last is not None:
+            _complete(self._last)
         return self
 
     def __exit__(
@@ -96,11 +100,10 @@ class FileSet:
         """Give a path to write to. ``private``: only the owner may read the file."""
         check_name(target)
         target = target.resolve() if target.is_symlink() else target
-        _complete(target)
         _check_place(target, force=self._force)
         check_no_input(target, self._never)
         _remove_leftovers(target)
-        process = f"{os.getpid()}-{_HERE}-{secrets.token_hex(4)}"
+        process = f"{os.getpid()}-{HERE}-{secrets.token_hex(4)}"
         beside = target.with_name(f".{target.name[:_SHOWN]}.{process}.partial")  # a name of 255 bytes has no room
         self._files[target] = beside
         if private:
@@ -153,7 +156,7 @@ class FileSet:
 def _rename_as_planned(pairs: list[tuple[str, str]], gone: list[str]) -> None:
     """Write down what is to be renamed, do it, and forget it: whoever comes after a crash can go on."""
     plan = _plan_of(Path(pairs[-1][1]))
-    text = json.dumps({"process": os.getpid(), "host": _HERE, "rename": pairs, "remove": gone})
+    text = json.dumps({"process": os.getpid(), "host": HERE, "rename": pairs, "remove": gone})
     with os.fdopen(os.open(plan, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
         file.write(text)
         file.flush()
@@ -186,7 +189,7 @@ def _complete(last: Path) -> None:
     except (ValueError, KeyError):  # ended while it was written: nothing was renamed
         plan.unlink(missing_ok=True)
         return
-    if host == _HERE and process != os.getpid() and _is_alive(process):
+    if host == HERE and process != os.getpid() and is_alive(process):
         raise WriteError(f"'{last}' is being written by another process.", hint="Wait until it is done.")
     _carry_out(plan, pairs, gone)
     warnings.warn(f"Completed what an ended process had begun to write: '{last.name}'.", Leftover, stacklevel=3)
@@ -196,8 +199,8 @@ def _remove_leftovers(target: Path) -> None:
     """Remove what ended processes had written for a place, and say so."""
     left = [
         path
-        for path in target.parent.glob(f".{_escaped(target.name[:_SHOWN])}.*-{_HERE}-*.partial")
-        if not _is_alive(path.name.split(".")[-2].partition("-")[0])
+        for path in target.parent.glob(f".{_escaped(target.name[:_SHOWN])}.*-{HERE}-*.partial")
+        if not is_alive(path.name.split(".")[-2].partition("-")[0])
     ]
     for path in left:
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
@@ -210,7 +213,7 @@ def _escaped(name: str) -> str:
     return "".join(f"[{sign}]" if sign in "*?[" else sign for sign in name)
 
 
-def _is_alive(process: int | str) -> bool:
+def is_alive(process: int | str) -> bool:
     """Tell whether a process of this machine is there; of other numbers than its own, if that cannot be known."""
     if not str(process).isdigit() or int(process) == os.getpid():
         return True

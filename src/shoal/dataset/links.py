@@ -83,7 +83,11 @@ def whose(policy: Policy, columns: Mapping[str, Collection[str]], name: str) -> 
     if said is not None and said in columns[name]:
         return Whose((), name, said)
     if own is not None:
-        raise PolicyError(f"The table '{name}' has no column '{own}', which is to say whose records they are.")
+        raise PolicyError(
+            f"The table '{name}' has no column '{own}', which is to say whose records they are.",
+            hint="In a release it has one if the subject gets pseudonyms: [pseudonyms] key_file = …, and if it is the "
+            "same in all tables: [data] subject = …",
+        )
     found = by_reference(policy, columns, name)
     if len(found) > 1:
         raise PolicyError(

@@ -1,6 +1,5 @@
 """The release of a dataset: the tables that go out, verified together from where they were written."""
 
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from shoal.progress import Hook
 from shoal.release.fingerprint import fingerprint
 from shoal.release.manifest import plain, told, written
 from shoal.release.release import owner_folder
+from shoal.scratch import scratch_folder
 from shoal.sheet import Sheet, Shown
 from shoal.table.databases.database import Address, Stored, is_address
 from shoal.table.formats.format import FORMATS
@@ -96,7 +96,7 @@ class DatasetRelease(Shown):
             raise WriteError("What is written with files is written beside them.", hint="Leave out beside.")
         target = Path(str(where))
         paths = {name: target / f"{name}{suffix or _suffix(table)}" for name, table in self.tables.items()}
-        with FileSet(force=force, never=self._inputs()) as files:
+        with FileSet(last=target / DATASET, force=force, never=self._inputs()) as files:
             folder, made = files.folder(target), dict[str, tuple[Path | Stored, Mapping[str, Any]]]()
             for name, table in self.tables.items():
                 note = _noting(made, name)
@@ -111,7 +111,7 @@ class DatasetRelease(Shown):
     ) -> tuple[Path | str, ...]:
         beside.mkdir(parents=True, exist_ok=True)
         names: list[Path] = []
-        with FileSet(force=force, never=self._inputs()) as files:
+        with FileSet(last=beside / DATASET, force=force, never=self._inputs()) as files:
 
             def look(stored: Mapping[str, Stored]) -> None:
                 verify_all(self.parts, self.policy, {name: (held, {}) for name, held in stored.items()})
@@ -189,6 +189,6 @@ def _suffix(table: Table) -> str:
 
 def checked(release: DatasetRelease) -> DatasetRelease:
     """Write a release where nobody else can read it, and judge it; one that fails is not handed out."""
-    with tempfile.TemporaryDirectory(prefix="shoal-") as name:
-        release.save(Path(name) / "release", suffix=".parquet")
+    with scratch_folder() as folder:
+        release.save(folder / "release", suffix=".parquet")
     return release

@@ -5,7 +5,6 @@ read, and goes with the table.
 """
 
 import shutil
-import tempfile
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ import numpy as np
 
 from shoal.engines.outside import OutsideEngine
 from shoal.kernels.translation import Codes
+from shoal.scratch import make_folder
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,7 +40,7 @@ class Spool:
     """A private folder for codes, which is gone when nobody needs it any more, or when Python ends."""
 
     def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="shoal-"))
+        self.folder = make_folder()
         self._number = 0
         self._end = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
 

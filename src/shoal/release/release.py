@@ -1,6 +1,5 @@
 """The release: the table that goes out, and everything that was found out about it."""
 
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +20,7 @@ from shoal.release.fingerprint import fingerprint
 from shoal.release.manifest import told, written
 from shoal.release.mapping import ValueMap
 from shoal.release.verification import Original, Verified, as_written, judged, verify
+from shoal.scratch import scratch_folder
 from shoal.sheet import Sheet, Shown
 from shoal.table.column import Column
 from shoal.table.databases.database import Address, Stored, is_address
@@ -122,19 +122,19 @@ class Release(Shown):
         if separator is None and target.suffix.lower() == ".csv":
             separator = self.table.source.details.get("separator")  # as in the file that it came from
         never = (*self.given.source.files, *self.policy.files())
-        names: list[Path] = []
-        with FileSet(force=force, never=never) as files:
+        names, manifest = list[Path](), target.with_name(f"{target.name}{MANIFEST}")
+        with FileSet(last=manifest, force=force, never=never) as files:
 
             def look(made: Path | Stored, options: Mapping[str, Any]) -> None:
                 check(verify(made, self.table, self.original, self.asked, options))
-                names.extend(self._write_documents(files, target, _named(made, self.table)))
+                names.extend(self._write_documents(files, target, manifest, _named(made, self.table)))
 
             saved = write(
                 self.table, path, force=force, separator=separator, progress=progress, check_written=look, files=files
             )
         return saved, *names
 
-    def _write_documents(self, files: FileSet, target: Path, named: Mapping[str, Any]) -> list[Path]:
+    def _write_documents(self, files: FileSet, target: Path, manifest: Path, named: Mapping[str, Any]) -> list[Path]:
         """Write what belongs to the table; its manifest comes last."""
         owner = files.folder(owner_folder(target), private=True)
         goes_out = told(self.public, self.policy.k or USUAL, self._persons())
@@ -145,7 +145,6 @@ class Release(Shown):
             files.remove(owner / "mapping.json")
         for name, text in documents.items():
             files.add(owner / name, private=True).write_text(text, encoding="utf-8")
-        manifest = target.with_name(f"{target.name}{MANIFEST}")
         files.add(manifest).write_text(written({**goes_out, **named}), encoding="utf-8")
         return [manifest, *(owner / name for name in documents)]
 
@@ -205,10 +204,10 @@ def verified(table: Table, original: Original, asked: tuple[tuple[str, str, Mode
     if not isinstance(table.engine, MemoryEngine):
         return check(judged(as_written(table), table, original, asked))
     found: list[tuple[Verified, ...]] = []
-    with tempfile.TemporaryDirectory(prefix="shoal-") as folder:
+    with scratch_folder() as folder:
         write(
             table,
-            Path(folder) / "release.parquet",
+            folder / "release.parquet",
             check_written=lambda file, options: found.append(verify(file, table, original, asked, options)),
         )
     return check(found[0])

@@ -4,7 +4,6 @@ import hashlib
 import json
 import secrets
 import shutil
-import tempfile
 import threading
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from shoal.errors import PolicyError, ReadError, WriteError
 from shoal.fileset import replacing
 from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress
+from shoal.scratch import make_folder
 from shoal.table.reading import read
 from shoal.table.table import Table
 from shoal.web.jobs import Job, Jobs, State, Tell
@@ -123,7 +123,7 @@ class Project:
         if data is not None and not data.exists():
             raise ReadError(f"There is no file '{data}'.")
         given = None if policy is None else Policy.load(policy.resolve())
-        home = Path(tempfile.mkdtemp(prefix="shoal-")) if folder is None else _home(folder.resolve())
+        home = make_folder() if folder is None else _home(folder.resolve())
         project = cls(home, folder is None)
         try:
             project._policy = project._policy.within(home)

@@ -2,7 +2,6 @@
 
 import io
 import re
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -20,6 +19,7 @@ from shoal.errors import ReadError, counted
 from shoal.kernels.cells import Cells
 from shoal.kernels.quoting import scan_quotes
 from shoal.progress import Hook, Progress, silent
+from shoal.scratch import scratch_folder
 from shoal.table.column import SUPPRESSED, Column, as_text
 from shoal.table.formats.dialect import SEPARATORS, Dialect, Utf8File, detect, utf8_blocks, wrong_encoding
 from shoal.table.formats.format import FORMATS, Format, Reading, check_options
@@ -66,8 +66,8 @@ class Csv(Format):
         size = sum(file.stat().st_size for file in files)
         if path.suffix == ".gz" or path.stat().st_size < _SMALL:
             return super().sample(files, options, most)
-        with tempfile.TemporaryDirectory(prefix="shoal-") as folder, path.open("rb") as whole:
-            head = Path(folder) / path.name
+        with scratch_folder() as folder, path.open("rb") as whole:
+            head = folder / path.name
             lines = list(islice(whole, most))
             while len(lines) > 1 and b"".join(lines).count(b'"') % 2:
                 lines.pop()  # a quoted text goes on behind the last line

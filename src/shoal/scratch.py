@@ -1,0 +1,58 @@
+"""Scratch folders: private, named after their process, and gone with it; those of processes that were killed, too."""
+
+import os
+import shutil
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+from shoal.errors import counted
+from shoal.fileset import HERE, Leftover, is_alive
+
+_PREFIX = "shoal"
+
+
+def make_folder() -> Path:
+    """Make a folder that nobody else can read; whoever asks for it removes it."""
+    remove_leftovers(tempfile.gettempdir())
+    return Path(tempfile.mkdtemp(prefix=f"{_PREFIX}-{os.getpid()}-{HERE}-"))
+
+
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """Give a folder that nobody else can read, and that is gone afterwards.
+
+    >>> with scratch_folder() as folder:
+    ...     folder.is_dir()
+    True
+    >>> folder.exists()
+    False
+    """
+    folder = make_folder()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@cache
+def remove_leftovers(place: str) -> None:
+    """Remove folders of processes that are no more, once in the life of a process, and say so: they may hold data."""
+    left = [
+        path
+        for path in Path(place).glob(f"{_PREFIX}-*-{HERE}-*")
+        if not is_alive(path.name.split("-")[1]) and path.is_dir() and not path.is_symlink() and _is_ours(path)
+    ]
+    for path in left:
+        shutil.rmtree(path, ignore_errors=True)
+    if left:
+        warnings.warn(
+            f"Removed {counted(len(left), 'temporary folder')} that ended processes had left.", Leftover, stacklevel=2
+        )
+
+
+def _is_ours(path: Path) -> bool:
+    return os.name == "nt" or path.stat().st_uid == os.getuid()

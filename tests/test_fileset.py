@@ -1,0 +1,153 @@
+"""Files appear whole or not at all, as sets, and never in the place of what they were made of."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+import shoal
+from shoal import scratch
+from shoal.errors import ReadError, WriteError
+from shoal.fileset import HERE, FileSet, Leftover, replacing
+from tests.command_line import run
+
+POLICY = """
+version = 1
+columns.age = { role = "quasi", hierarchy = { kind = "explicit", file = "ages.csv" } }
+columns.dx = "sensitive"
+require = [{ model = "k-anonymity", k = 2 }]
+search.suppression = 0
+"""
+DATA = "age,dx\n31,flu\n32,ms\n71,flu\n72,gout\n"
+DEAD = 2**22 - 3  # no process has this number here: it is larger than the largest
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "a.csv").write_text(DATA)
+    (tmp_path / "policy.toml").write_text(POLICY)
+    (tmp_path / "ages.csv").write_text("31;young\n32;young\n71;old\n72;old\n")
+    (tmp_path / "link").symlink_to(tmp_path / "data")
+    (tmp_path / "hard.csv").hardlink_to(tmp_path / "data" / "a.csv")
+    return tmp_path
+
+
+@pytest.mark.parametrize("source", ["data", "data/a.csv", "data/*.csv", "link", "link/a.csv", "hard.csv"])
+@pytest.mark.parametrize("target", ["data/a.csv", "./data/../data/a.csv", "link/a.csv", "hard.csv", "ages.csv"])
+def test_no_input_is_ever_replaced(folder, source, target):
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    done = run("anonymize", source, "--policy", "policy.toml", "-o", target, "--force", cwd=folder)
+    assert done.returncode == 2
+    assert "never replaced" in done.stderr or "overwrite the data" in done.stderr
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+def test_no_input_is_replaced_by_a_report_or_in_python(folder):
+    done = run("report", "data/a.csv", "--policy", "policy.toml", "-o", "r.html", "--keep", "data/a.csv", "--force",
+               "--no-attacks", "--no-lattice", cwd=folder)  # fmt: skip
+    assert done.returncode == 2
+    assert "never replaced" in done.stderr
+    release = shoal.anonymize(folder / "data" / "a.csv", folder / "policy.toml")
+    for target in ("data/a.csv", "ages.csv", "link/a.csv"):
+        with pytest.raises(WriteError, match="never replaced"):
+            release.save(folder / target, force=True)
+    with pytest.raises(WriteError, match="never replaced"):
+        shoal.write(shoal.read(folder / "hard.csv"), folder / "data" / "a.csv", force=True)
+    assert (folder / "data" / "a.csv").read_text() == DATA
+    again = run("identify", "data/a.csv", "--write", "data/a.csv", "--force", cwd=folder)
+    assert again.returncode == 2
+    assert (folder / "data" / "a.csv").read_text() == DATA
+
+
+def test_owners_files_are_theirs_alone(folder):
+    release = shoal.anonymize(folder / "data" / "a.csv", folder / "policy.toml")
+    _, manifest, *own = release.save(folder / "out.csv")
+    assert [path.name for path in own] == ["internal.json", "mapping.json"]
+    modes = [stat.S_IMODE(path.stat().st_mode) for path in (own[0].parent, *own)]
+    assert modes == [0o700, 0o600, 0o600]
+    assert own[0].parent == folder / "out.csv.owner-only"
+    assert manifest == folder / "out.csv.manifest.json"
+
+
+def test_a_mixed_set_is_refused(folder):
+    release = shoal.anonymize(folder / "data" / "a.csv", folder / "policy.toml")
+    release.save(folder / "out.csv")
+    assert shoal.read(folder / "out.csv").records == 4
+    (folder / "out.csv").write_text(DATA)
+    with pytest.raises(ReadError, match=r"is not the file that 'out\.csv\.manifest\.json' beside it describes"):
+        shoal.read(folder / "out.csv")
+    (folder / "out.csv.manifest.json").unlink()
+    assert shoal.read(folder / "out.csv").records == 4
+
+
+def test_a_set_that_was_left_half_renamed_is_completed(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name).write_text("old")
+        (tmp_path / f".{name}.{DEAD}-{HERE}-00.partial").write_text("new")
+    pairs = [[str(tmp_path / f".{name}.{DEAD}-{HERE}-00.partial"), str(tmp_path / name)] for name in ("a", "b")]
+    plan = {"process": DEAD, "host": HERE, "rename": pairs, "remove": []}
+    (tmp_path / ".b.plan").write_text(json.dumps(plan))
+    Path(pairs[0][0]).replace(pairs[0][1])
+    with pytest.warns(Leftover, match="Completed"), FileSet(last=tmp_path / "b"):
+        pass
+    assert [(tmp_path / name).read_text() for name in ("a", "b")] == ["new", "new"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
+
+
+def test_what_a_killed_process_left_is_removed_and_named(tmp_path):
+    (tmp_path / f".out.csv.{DEAD}-{HERE}-00.partial").write_text("half")
+    (tmp_path / f".out.csv.{os.getppid()}-{HERE}-00.partial").write_text("of somebody who is at work")
+    with pytest.warns(Leftover, match="Removed 1 file"), replacing(tmp_path / "out.csv") as beside:
+        beside.write_text("whole")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f".out.csv.{os.getppid()}-{HERE}-00.partial", "out.csv"]
+    left = tmp_path / f"shoal-{DEAD}-{HERE}-x"
+    left.mkdir()
+    scratch.remove_leftovers.cache_clear()
+    with pytest.warns(Leftover, match="temporary folder"):
+        scratch.remove_leftovers(str(tmp_path))
+    assert not left.exists()
+
+
+FULL = """
+    import resource, signal, sys
+    import shoal
+    table = shoal.read({"x": list(range(20_000)), "y": [f"patient {n}" for n in range(20_000)]})
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (32_768, 32_768))
+    try:
+        shoal.write(table, sys.argv[1], force=True)
+    except shoal.ShoalError as error:
+        print(error)
+    else:
+        print("written")
+"""
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".feather", ".xpt", ".sav", ".dta", ".jsonl", ".xlsx"])
+def test_a_file_that_cannot_be_written_whole_is_not_written(tmp_path, suffix):
+    """A limit for the size of files stands for a full disk: writing fails in the middle."""
+    target = tmp_path / f"out{suffix}"
+    target.write_text("old")
+    script = textwrap.dedent(FULL)
+    done = subprocess.run([sys.executable, "-c", script, str(target)], capture_output=True, text=True, check=False)
+    assert "cannot be written" in done.stdout or "could not be written" in done.stdout, done.stdout + done.stderr
+    assert "None" not in done.stdout
+    assert target.read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == [target.name]
+
+
+def test_a_full_disk_is_called_that(tmp_path):
+    def fill():
+        with replacing(tmp_path / "out.csv") as beside, Path("/dev/full").open("w") as full:
+            beside.write_text("half")
+            full.write("x")
+
+    with pytest.raises(WriteError, match="the disk is full"):
+        fill()
+    assert list(tmp_path.iterdir()) == []
