@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import textwrap
 import threading
 import time
 from pathlib import Path
@@ -355,6 +356,33 @@ def test_whoever_ends_it_nothing_is_left(tmp_path, end):
         next(line for line in process.stderr if "http://" in line)
         assert list(tmp_path.glob("shoal-*"))
         process.send_signal(end)
+        process.wait(30)
+    assert not list(tmp_path.glob("shoal-*"))
+
+
+@pytest.mark.parametrize("end", tiered([signal.SIGINT, signal.SIGTERM], quick=1))
+def test_whoever_is_in_a_hurry_leaves_nothing_either(tmp_path, end):
+    """A second signal comes while the first one is dealt with; work is under way, and many files are to be removed."""
+    (tmp_path / "data.csv").write_text(DATA, encoding="utf-8")
+    script = textwrap.dedent(f"""
+        import shutil, signal, time
+        from shoal.web import project
+        rmtree = shutil.rmtree
+        def slowly(path, **how):
+            time.sleep(1)
+            rmtree(path, **how)
+        project.shutil.rmtree = slowly
+        from shoal.cli import main
+        import sys
+        sys.argv = ["shoal", "serve", {str(tmp_path / "data.csv")!r}, "--no-browser"]
+        main()
+    """)
+    where = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE, text=True, env=where) as process:
+        next(line for line in process.stderr if "http://" in line)
+        for _ in range(12):
+            process.send_signal(end)
+            time.sleep(0.1)
         process.wait(30)
     assert not list(tmp_path.glob("shoal-*"))
 

@@ -14,6 +14,7 @@ import uvicorn
 
 from shoal.charts.chart import Chart
 from shoal.errors import ShoalError
+from shoal.fileset import uninterrupted
 from shoal.web.app import application
 from shoal.web.guard import ENTRANCE, Keys
 from shoal.web.project import Project
@@ -35,6 +36,7 @@ def run(  # noqa: PLR0913 - what a command was given
     """Serve a project until somebody stops it."""
     os.umask(0o077)  # what is written here is for its owner only
     project = Project.open(folder, data, policy)
+    before = {one: signal.getsignal(one) for one in _ENDS}
     try:
         with _listening(port) as door:
             port, keys = door.getsockname()[1], Keys()
@@ -48,7 +50,10 @@ def run(  # noqa: PLR0913 - what a command was given
             )
             _Server(config).run(sockets=[door])
     finally:
-        project.close()
+        with uninterrupted():  # whoever is in a hurry must wait: data lie in a temporary folder
+            project.close()
+        for one, handler in before.items():
+            signal.signal(one, handler)
 
 
 class _Server(uvicorn.Server):
@@ -60,12 +65,9 @@ class _Server(uvicorn.Server):
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = {one: signal.signal(one, self._end) for one in _ENDS}
-        try:
-            yield
-        finally:
-            for one, handler in before.items():
-                signal.signal(one, handler)
+        for one in _ENDS:
+            signal.signal(one, self._end)
+        yield  # what comes later changes nothing: it ends already
 
     def _end(self, *_: Any) -> None:
         self.force_exit = self.should_exit
