@@ -68,9 +68,9 @@ def test_no_input_is_replaced_by_a_report_or_in_python(folder):
 def test_owners_files_are_theirs_alone(folder):
     release = shoal.anonymize(folder / "data" / "a.csv", folder / "policy.toml")
     _, manifest, *own = release.save(folder / "out.csv")
-    assert [path.name for path in own] == ["internal.json", "mapping.json"]
+    assert [path.name for path in own] == ["internal.json", "mapping.json", "origins.json"]
     modes = [stat.S_IMODE(path.stat().st_mode) for path in (own[0].parent, *own)]
-    assert modes == [0o700, 0o600, 0o600]
+    assert modes == [0o700, 0o600, 0o600, 0o600]
     assert own[0].parent == folder / "out.csv.owner-only"
     assert manifest == folder / "out.csv.manifest.json"
 

@@ -19,7 +19,7 @@ from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.hierarchy.spec import bind_all
 from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress, silent
-from shoal.recoding.matching import match
+from shoal.release.pairing import which
 from shoal.release.release import Release
 from shoal.sheet import Sheet, Shown
 from shoal.table.reading import read
@@ -236,10 +236,8 @@ def _ladders(table: Table, policy: Policy | None) -> dict[str, Hierarchy]:
 
 def _with_truth(scene: Scene, made: Release | None, key: Sequence[str], *, in_order: bool) -> tuple[Scene, str]:
     """Return the scene with what is known about whose records are whose, and how that is known."""
-    if made is not None:
-        return replace(scene, truth=made.became(scene.original.records)), "as they were released"
     named = key if key and all(name in scene.release for name in key) else None
-    found = match(scene.original, scene.release, named, hierarchies=scene.hierarchies, in_order=in_order)
+    found = which(scene.original, made or scene.release, named, hierarchies=scene.hierarchies, in_order=in_order)
     if named and (found.rows is None or not (found.rows >= 0).any()):
         raise AttackError(
             f"No released record has a key ({listed(named)}) of the original.",

@@ -22,11 +22,12 @@ from shoal.plain import measures
 from shoal.policy.policy import Policy
 from shoal.progress import Hook
 from shoal.qualities.quality import QUALITIES, Measured, made
-from shoal.recoding.matching import Match, match
+from shoal.recoding.matching import Match
 from shoal.recoding.nodes import Fate, Ints
 from shoal.recoding.of_tables import relate
 from shoal.recoding.placing import Remark
 from shoal.recoding.recoding import Recoding
+from shoal.release.pairing import which
 from shoal.release.release import Release
 from shoal.sheet import Sheet, Shown
 from shoal.table.column import SUPPRESSED
@@ -161,8 +162,7 @@ def compare(  # noqa: PLR0913 - keyword-only options
     ladders = _hierarchies(before, chosen, hierarchies or {})
     if matched is None:
         named = [key] if isinstance(key, str) else key
-        as_made = None if made is None else _as_made(before, made)
-        matched = as_made or match(before, after, named, hierarchies=ladders, in_order=in_order)
+        matched = which(before, made or after, named, hierarchies=ladders, in_order=in_order)
     columns, known = _columns(before, after, matched, target)
     followers = {} if chosen is None else chosen.leaders
     ours = [name for name in known if name not in followers]
@@ -186,14 +186,6 @@ def compare(  # noqa: PLR0913 - keyword-only options
         recoding=related.recoding,
         persons=None if before.subject is None else before.codes(before.subject).astype(np.int64),
     )
-
-
-def _as_made(before: Table, made: Release) -> Match:
-    """Return which record became which, as the release knows it."""
-    if before.records <= int(made.records.max(initial=-1)):
-        raise RecodingError("The release was made from another table: it has records that this one does not have.")
-    invented = int(np.count_nonzero(made.records < 0))
-    return Match(made.became(before.records).astype(np.int64), "as they were released", added=invented)
 
 
 def _fates(recoding: Recoding) -> dict[str, Fates]:

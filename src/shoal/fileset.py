@@ -35,6 +35,15 @@ class Leftover(UserWarning):
     """A process that was ended by force had left something behind."""
 
 
+def owner_folder(target: Path) -> Path:
+    """Return the folder beside a release for what stays with its owner.
+
+    >>> owner_folder(Path("out/release.csv")).name
+    'release.csv.owner-only'
+    """
+    return target.with_name(f"{target.name}.owner-only")
+
+
 def check_name(path: Path) -> None:
     """Refuse a name that no file can have."""
     size = len(os.fsencode(path.name))

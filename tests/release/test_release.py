@@ -100,7 +100,7 @@ def test_values_of_suppressed_records_leave_with_no_dictionary(tmp_path):
 
 def test_the_public_manifest_tells_no_secret(policy, tmp_path):
     release = shoal.anonymize(patients(), policy)
-    target, public, internal, _ = release.save(tmp_path / "out.csv")
+    target, public, internal, *_ = release.save(tmp_path / "out.csv")
     told = json.loads(public.read_text())
     assert {"fingerprint", "reference", "input", "policy"} & set(told) == set()
     assert "Person" not in public.read_text()
@@ -334,7 +334,7 @@ def test_local_recoding_keeps_more_and_holds(tmp_path):
     assert local.quality["loss"].total.value < alike.quality["loss"].total.value
     assert sum(local.levels["age"]) == 200
     files = local.save(tmp_path / "out.csv")
-    assert [path.name for path in files] == ["out.csv", "out.csv.manifest.json", "internal.json"]
+    assert [path.name for path in files] == ["out.csv", "out.csv.manifest.json", "internal.json", "origins.json"]
     text = shoal.read(tmp_path / "out.csv", text=["age", "sex"], suppressed="*")
     assert shoal.assess(text, quasi=["age", "sex"]).k >= 4
 

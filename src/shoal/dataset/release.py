@@ -12,13 +12,12 @@ from shoal.dataset.part import Part
 from shoal.dataset.verification import verify_all
 from shoal.disclosure import USUAL
 from shoal.errors import WriteError, counted
-from shoal.fileset import DATASET, FileSet, sha256
+from shoal.fileset import DATASET, FileSet, owner_folder, sha256
 from shoal.policy.policy import Policy
 from shoal.policy.references import Reference
 from shoal.progress import Hook
 from shoal.release.fingerprint import fingerprint
 from shoal.release.manifest import plain, told, written
-from shoal.release.release import owner_folder
 from shoal.scratch import scratch_folder
 from shoal.sheet import Sheet, Shown
 from shoal.table.databases.database import Address, Stored, is_address

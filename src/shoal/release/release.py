@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from shoal.disclosure import USUAL
 from shoal.engines.memory import MemoryEngine
 from shoal.errors import ReleaseError, WriteError, counted
-from shoal.fileset import MANIFEST, FileSet, check_name, sha256
+from shoal.fileset import MANIFEST, FileSet, check_name, owner_folder, sha256
 from shoal.models.model import Model
 from shoal.policy.policy import Policy
 from shoal.progress import Hook
 from shoal.qualities.quality import Measured
+from shoal.release import origins
 from shoal.release.fingerprint import fingerprint
 from shoal.release.manifest import told, written
 from shoal.release.mapping import ValueMap
@@ -114,9 +115,10 @@ class Release(Shown):
         """Write the table and, beside it, its manifest; nothing appears unless all is verified.
 
         ``out.csv`` comes with ``out.csv.manifest.json``, which may go out with it. What must not is in the folder
-        ``out.csv.owner-only``, which nobody else can read: ``internal.json`` and ``mapping.json``. A table of a
-        database, such as ``postgresql://user@host/research?table=release``, has them in the folder ``beside``, or in
-        the current one. What the release is made of is never replaced. Returns the paths.
+        ``out.csv.owner-only``, which nobody else can read: ``internal.json``, ``mapping.json``, and in ``origins.json``
+        which record is which. A table of a database, such as ``postgresql://user@host/research?table=release``, has
+        them in the folder ``beside``, or in the current one. What the release is made of is never replaced. Returns the
+        paths.
         """
         target = _place(path, beside)
         if separator is None and target.suffix.lower() == ".csv":
@@ -138,29 +140,24 @@ class Release(Shown):
         """Write what belongs to the table; its manifest comes last."""
         owner = files.folder(owner_folder(target), private=True)
         goes_out = told(self.public, self.policy.k or USUAL, self._persons())
-        documents = {"internal.json": written({**self.internal, **named})}
-        if self.mapping is not None:
-            documents["mapping.json"] = written(self.mapping.document())
-        else:
-            files.remove(owner / "mapping.json")
-        for name, text in documents.items():
-            files.add(owner / name, private=True).write_text(text, encoding="utf-8")
+        kept = origins.document(self.given, self.origins)
+        documents = {
+            "internal.json": {**self.internal, **named},
+            "mapping.json": None if self.mapping is None else self.mapping.document(),
+            "origins.json": None if kept is None else {**kept, **named},
+        }
+        for name, held in documents.items():
+            if held is None:
+                files.remove(owner / name)
+            else:
+                files.add(owner / name, private=True).write_text(written(held), encoding="utf-8")
         files.add(manifest).write_text(written({**goes_out, **named}), encoding="utf-8")
-        return [manifest, *(owner / name for name in documents)]
+        return [manifest, *(owner / name for name, held in documents.items() if held is not None)]
 
     def _persons(self) -> int:
         """Count the persons in the table."""
         subject = self.original.subject
         return self.table.records if not isinstance(subject, Column) else len(subject.values)
-
-
-def owner_folder(target: Path) -> Path:
-    """Return the folder beside a release for what stays with its owner.
-
-    >>> owner_folder(Path("out/release.csv")).name
-    'release.csv.owner-only'
-    """
-    return target.with_name(f"{target.name}.owner-only")
 
 
 def _place(path: str | Path | Address, beside: str | Path | None) -> Path:

@@ -14,7 +14,8 @@ from shoal.models.evidence import Gatherer
 from shoal.models.model import Model, Need, Verdict
 from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress
-from shoal.recoding.matching import Match, match
+from shoal.recoding.matching import Match
+from shoal.release.pairing import which
 from shoal.release.verification import Original, with_persons
 from shoal.reporting.findings import Findings, Required, rest, threshold, verdicts
 from shoal.table.column import SUPPRESSED, Column
@@ -32,7 +33,7 @@ def of_tables(
     before = assess(table, policy, threshold=threshold(policy))
     progress(Progress("comparing them", 1))
     named = [key] if isinstance(key, str) else key
-    matched = match(table, made, named, hierarchies=policy.hierarchies(table))
+    matched = which(table, made, named, hierarchies=policy.hierarchies(table))
     found = compare(table, made, policy, matched=matched)
     progress(Progress("assessing the release", 2))
     people = policy.people(table, before.persons) if _sized(policy) else None

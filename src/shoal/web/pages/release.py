@@ -48,6 +48,7 @@ _STAYS = {
     "report": "the report with all numbers",
     "internal": "the same for machines",
     "mapping": "what every value became, to treat new data alike",
+    "origins": "which record is which, for comparisons later",
     "policy": "what was decided",
     "script": "does all of this again in Python",
 }
