@@ -117,11 +117,12 @@ def _tiered(number: int, total: int, between: tuple[int, int], tiers: int) -> It
                 yield None if rest is None else (*[count] * times, *rest)
 
 
-def coarse(share: float, persons: int, least: int) -> float:
-    """Return a share so coarse that fewer of the persons than may be told do not show in it.
+def enclosing(share: float, persons: int, least: int) -> tuple[float, float]:
+    """Return an interval that holds a share, and is so wide that fewer of the persons than may be told do not show.
 
-    >>> coarse(0.0025, 400, 5), coarse(0.314159, 400, 5)
-    (0.0, 0.3125)
+    >>> enclosing(0.0025, 400, 5), enclosing(0.314159, 400, 5)
+    ((0.0, 0.0125), (0.3125, 0.325))
     """
     step = max(0.01, least / max(persons, 1))
-    return math.floor(share / step) * step
+    low = min(math.floor(share / step) * step, 1.0)
+    return low, min(low + step, max(share, 1.0))

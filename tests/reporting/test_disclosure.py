@@ -9,7 +9,7 @@ from tests.reporting.test_report import K, blocks, people, policy
 
 import shoal
 from shoal.attacks.result import Result
-from shoal.disclosure import coarse, hidden
+from shoal.disclosure import enclosing, hidden
 from shoal.reporting.document import Figure
 from shoal.sheet import Sheet
 
@@ -151,7 +151,10 @@ def test_pictures_for_others_have_few_digits():
 def test_a_share_is_so_coarse_that_few_do_not_show():
     for least in (2, 5, 11):
         for persons in (30, 400, 5000):
-            assert {coarse(number / persons, persons, least) for number in range(least)} == {0.0}
+            assert len({enclosing(number / persons, persons, least) for number in range(least)}) == 1
+            for number in range(persons + 1):
+                low, high = enclosing(number / persons, persons, least)
+                assert low - 1e-12 <= number / persons <= high + 1e-12
     assert hidden([3, 3], 5).tolist() == [True, True]
     assert hidden([3], 5).tolist() == [True]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.disclosure import coarse, hidden, hides
+from shoal.disclosure import enclosing, hidden, hides
 
 
 def plain(value: Any) -> Any:
@@ -32,7 +32,7 @@ def told(public: Mapping[str, Any], least: int, persons: int) -> dict[str, Any]:
 
     >>> given = {"suppressed": 1, "quality": {"loss": {"value": 0.0123, "cost": 0.0123}}, "requirements": []}
     >>> told(given, 11, 99)["suppressed"], told(given, 11, 99)["quality"]
-    ('fewer than 11', {'loss': {'cost': 0.0}})
+    ('fewer than 11', {'loss': {'cost_between': [0.0, 0.1111111111111111]}})
     """
     held, outliers = dict(public), dict(public.get("outliers", {}))
     numbers = {name: public.get(name, 0) for name in ("suppressed", "suppressed_records")}
@@ -44,7 +44,8 @@ def told(public: Mapping[str, Any], least: int, persons: int) -> dict[str, Any]:
         held["outliers"].pop("displacement", None)
         held["requirements"] = [_judged(one) for one in public["requirements"]]
         held["quality"] = {
-            name: {"cost": coarse(one["cost"], persons, least)} for name, one in public["quality"].items()
+            name: {"cost_between": list(enclosing(one["cost"], persons, least))}
+            for name, one in public["quality"].items()
         }
         held["quality"].pop("squared-error", None)  # one person can weigh more in it than all others
     levels = public.get("records_on_levels", {})

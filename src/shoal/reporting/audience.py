@@ -1,5 +1,6 @@
 """Who reads a report: the owner of the data, or others, to whom small numbers are not told."""
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.charts.chart import Chart
-from shoal.disclosure import coarse, hidden, hides
+from shoal.disclosure import enclosing, hidden, hides
 from shoal.models.model import Verdict
 from shoal.words import blurred, odds
 
@@ -68,9 +69,21 @@ class Audience:
     def _number(self, value: Any) -> str:
         return self.count(value) if isinstance(value, int) else f"{float(value):.2f}"
 
-    def cost(self, cost: float, whole: int) -> float:
-        """Return a cost no more exactly than so that fewer persons of the whole than may be told do not show in it."""
-        return coarse(cost, whole, self.told) if self.external else cost
+    def cost(self, cost: float, whole: int) -> tuple[float, float]:
+        """Return between what a cost is: to others so widely that too few of the whole to be told do not show in it."""
+        return enclosing(cost, whole, self.told) if self.external else (cost, cost)
+
+    def write_cost(self, cost: float, whole: int) -> str:
+        """Write a cost; to others as an interval that holds it.
+
+        >>> owner, others = Audience(external=False, least=11), Audience(external=True, least=11)
+        >>> owner.write_cost(0.2396, 200), others.write_cost(0.2396, 200)
+        ('0.240', '0.22–0.28')
+        """
+        if not self.external:
+            return f"{cost:.3f}"
+        low, high = self.cost(cost, whole)
+        return f"{math.floor(100 * low + 1e-9) / 100:.2f}–{math.ceil(100 * high - 1e-9) / 100:.2f}"
 
     def chart(self, chart: Chart, *, vague: bool = False) -> Chart:
         """Return a picture; to others with no more digits than can be seen, or in whole per cent."""

@@ -8,7 +8,6 @@ from shoal.reporting.chapters.methods import explained
 from shoal.reporting.document import Block, Facts, Figure, Section, Text, Tone
 from shoal.reporting.findings import Findings
 from shoal.treatments.treatment import TREATMENTS
-from shoal.words import short
 
 
 def choice(found: Findings, audience: Audience) -> Section:
@@ -49,13 +48,8 @@ def _search(found: Findings, audience: Audience) -> Facts | None:
     facts.append(("Classes", counted(found.release.classes, "group") + " of persons who look alike"))
     cost = found.release.quality[found.policy.search.quality].total
     if cost is not None:
-        told = audience.cost(cost.cost, found.after.persons)
-        facts.append(
-            (
-                "Cost",
-                f"{short(told)} of what there is to lose, by {found.policy.search.quality}, as it was searched for",
-            )
-        )
+        told = audience.write_cost(cost.cost, found.after.persons)
+        facts.append(("Cost", f"{told} of what there is to lose, by {found.policy.search.quality}"))
     return Facts(tuple(facts))
 
 

@@ -1,5 +1,6 @@
 """The first page: whether the release does what it must, and what that cost."""
 
+import math
 from collections.abc import Iterator
 
 from shoal.battery import Attacked
@@ -63,7 +64,9 @@ def _rows(found: Findings, audience: Audience) -> Iterator[tuple[str, ...]]:
         yield f"{found.who} found, if all are tried", *(f"{one.prosecutor.expected:,.0f}" for one in (before, after))
     loss = found.quality.get("loss")
     if loss is not None and loss.total is not None:
-        yield "information that is left (by loss)", "100%", f"{1 - audience.cost(loss.total.cost, found.persons):.0%}"
+        low, high = audience.cost(loss.total.cost, found.persons)
+        between = f"{math.floor(100 * (1 - high)):.0f}–{math.ceil(100 * (1 - low)):.0f}%"
+        yield "information that is left (by loss)", "100%", between if audience.external else f"{1 - low:.0%}"
 
 
 def _left_out(found: Findings, audience: Audience) -> str:

@@ -1,7 +1,6 @@
 """What the release is still good for."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from shoal.analyses.learning import Learned
 from shoal.analyses.regression import Regressed
@@ -10,7 +9,7 @@ from shoal.charts.correlations import correlations
 from shoal.charts.costs import costs
 from shoal.charts.learning import achieved, learning
 from shoal.charts.survival import survival
-from shoal.qualities.quality import QUALITIES, Aspect, Measured, Score
+from shoal.qualities.quality import QUALITIES, Aspect
 from shoal.reporting.audience import Audience
 from shoal.reporting.document import Beside, Block, Figure, Section, Text, Tone
 from shoal.reporting.findings import Findings
@@ -33,7 +32,7 @@ def utility(found: Findings, audience: Audience) -> Section:
 
 def _measures(found: Findings, audience: Audience) -> Iterator[Block]:
     told = {
-        name: _told(one, found, audience)
+        name: one
         for name, one in found.quality.items()
         if one.total is not None and not (audience.external and name == "squared-error")  # one may weigh more than all
     }
@@ -48,20 +47,14 @@ def _measures(found: Findings, audience: Audience) -> Iterator[Block]:
                         name,
                         first_sentence(QUALITIES[name]),
                         *value,
-                        f"{one.total.cost:.2f}" if audience.external else f"{one.total.cost:.3f}",
+                        audience.write_cost(one.total.cost, found.after.persons),
                     )
                 )
     headings = ("about", "measure", "it says", *(() if audience.external else ("value",)), "cost")
-    yield Sheet("What it cost", headings, tuple(rows), words=3)
-    yield Figure(audience.chart(costs({"the release": told})))
-
-
-def _told(one: Measured, found: Findings, audience: Audience) -> Measured:
-    """Return a measure as exactly as it may be told."""
-    if one.total is None or not audience.external:
-        return one
-    cost = audience.cost(one.total.cost, found.after.persons)
-    return replace(one, total=Score.of_cost(cost), columns={})
+    wide = ("The cost lies between the two numbers. Exact ones would tell of fewer persons than may be told.",)
+    yield Sheet("What it cost", headings, tuple(rows), wide if audience.external else (), words=3)
+    if not audience.external:
+        yield Figure(audience.chart(costs({"the release": told})))
 
 
 def _distributions(found: Findings, audience: Audience) -> Iterator[Block]:
