@@ -474,6 +474,16 @@ def test_correlations_that_never_were_are_not_lost():
     assert shoal.compare(before, after).quality["correlations"].total.value < 0.03
 
 
+def test_correlations_of_chance_cost_nothing():
+    """Two columns that have nothing to do with each other: that their correlation of 0.01 becomes 0.02 is no loss."""
+    rng = np.random.default_rng(3)
+    ages, weights = rng.integers(20, 80, 400).tolist(), rng.integers(50, 90, 400).tolist()
+    coarse = {"age": [f"{age // 20 * 20}-{age // 20 * 20 + 19}" for age in ages], "weight": weights}
+    found = shoal.compare({"age": ages, "weight": weights}, coarse).quality["correlations"].total
+    assert 0 < found.value < 0.05
+    assert found.cost == 0
+
+
 def test_large_and_infinite_numbers():
     """Nothing overflows, and nothing becomes NaN."""
     for before, after in (

@@ -707,3 +707,15 @@ def test_a_swap_is_no_other_order():
     before = {"x": [1, 2, 3, 4], "y": list("abcd")}
     found = shoal.compare(before, {"x": [2, 1, 4, 3], "y": list("abcd")})
     assert (found.columns["x"].changed, found.columns["y"].kept) == (4, 4)
+
+
+def test_a_label_that_only_looks_like_the_beginning_of_a_value():
+    """'Other' is a group here, and not what 'Other-service' begins with: the values of its records count."""
+    groups = {"Other-service": "Other", "Sales": "Other", "Tech-support": "Technical", "Craft-repair": "Technical"}
+    before = {"job": sorted(groups) * 5, "x": list(range(20))}
+    after = {**before, "job": [groups[job] for job in before["job"]]}
+    found = shoal.compare(before, after, quasi=["job"])
+    told = shoal.compare(before, after, quasi=["job"], hierarchies={"job": {"kind": "explicit", "values": {
+        job: [group] for job, group in groups.items()}}})  # fmt: skip
+    assert found.columns["job"] == told.columns["job"] == Fates(0, 20, 0, 0)
+    assert found.quality["nue"].total.value == told.quality["nue"].total.value == pytest.approx(20)

@@ -12,6 +12,7 @@ from shoal.qualities.quality import QUALITIES, Aspect, Measured, Quality, Score,
 from shoal.recoding.nodes import Floats, Ints
 from shoal.recoding.recoding import Recoded, Recoding
 
+_SMALL = 0.1  # a correlation that nobody would speak of
 DENSE = 1 << 16  # cells up to which a whole table is quicker than only those that are not empty
 
 
@@ -23,7 +24,9 @@ class Correlations(Quality):
     numbers or dates (intervals count as their middle), the correlation ratio for one of them and a category, Cramér's V
     for two categories, the last two without what chance adds (Kelley 1935, Bergsma 2013). A pair of which nothing is
     left has 0. The value is the mean difference over all pairs, 0 to 2; a column's is the mean over its own pairs.
-    Cost: the sum of the differences as a share of the sum of the original's correlations, at most 1.
+    Cost: the sum of the differences as a share of the sum of the original's correlations, at most 1; correlations below
+    0.1, or below 2 / √n if that is less, are chance and count as 0 there. Where there are no others, the share of cells
+    that are lost.
 
     >>> import shoal
     >>> before, after = {"x": [1, 2, 3, 4], "y": [2, 4, 6, 8]}, {"x": [1, 2, 3, 4], "y": list("****")}
@@ -44,10 +47,12 @@ class Correlations(Quality):
         if not found:
             return self.result(None, {}, left_out)
         gone = {column.name: lost_share(column) for column in varied}
+        chance = min(_SMALL, 2 / np.sqrt(max(recoding.records, 1)))
         scores = {
-            name: _score([held for names, held in found.items() if name in names], lost) for name, lost in gone.items()
+            name: _score([held for names, held in found.items() if name in names], lost, chance)
+            for name, lost in gone.items()
         }
-        return self.result(_score(list(found.values()), float(np.mean(list(gone.values())))), scores, left_out)
+        return self.result(_score(list(found.values()), float(np.mean(list(gone.values()))), chance), scores, left_out)
 
 
 def pairs(recoding: Recoding) -> dict[tuple[str, str], tuple[float, float]]:
@@ -100,11 +105,16 @@ class _Side:
         return cramer(contingency(self.codes, other.codes, (self.width, other.width), weights))
 
 
-def _score(pairs: list[tuple[float, float]], otherwise: float) -> Score:
-    """Put the differences together; ``otherwise``: the cost where there was no correlation to lose."""
+def _score(pairs: list[tuple[float, float]], otherwise: float, chance: float) -> Score:
+    """Put the differences together; ``otherwise``: the cost where there was no correlation to lose.
+
+    Correlations up to ``chance`` are none.
+    """
     before, after = np.array(pairs).T
-    apart, most = np.abs(before - after), np.abs(before).sum()
-    return Score(float(apart.mean()), min(float(apart.sum() / most), 1.0) if most else otherwise)
+    related, still = (np.where(np.abs(side) > chance, side, 0.0) for side in (before, after))
+    most = float(np.abs(related).sum())
+    cost = min(float(np.abs(related - still).sum()) / most, 1.0) if most else otherwise
+    return Score(float(np.abs(before - after).mean()), cost)
 
 
 def pearson(one: Floats, two: Floats, counts: Ints) -> float:

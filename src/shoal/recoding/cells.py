@@ -90,6 +90,9 @@ class Cells:
     ) -> "Cells":
         """Read every text in the widest way; what cannot be read says nothing.
 
+        A text that no other way of reading fits is taken for the beginning of values, as E11 is of E11.65, unless other
+        texts of the column begin none: then it is a word that happens to be one.
+
         >>> import shoal
         >>> before, after = shoal.read({"age": [31, 34, 71]})["age"], shoal.read({"age": ["30-39", "71", "*"]})
         >>> cells = Cells.written(United.of([before]), before, after["age"], after.codes("age"), None)
@@ -100,8 +103,10 @@ class Cells:
         every = np.arange(united.column.size, dtype=np.uint32)
         sets, nodes = [every], np.zeros(release.size, np.uint32)  # the first set: anything
         ends, unread = np.full((release.size, 2), np.nan), np.zeros(release.size, bool)
-        for code, text in enumerate(release.labels().to_pylist()):
-            reading = reader.widest(text, code)
+        texts = release.labels().to_pylist()
+        begins = all(reader.begins(text, code) for code, text in enumerate(texts))
+        for code, text in enumerate(texts):
+            reading = reader.widest(text, code, begins=begins)
             if reading is None:
                 unread[code] = bool(text) and bool(text.strip(SUPPRESSED))
                 continue
@@ -209,7 +214,14 @@ class _Reader:
             missing_says_nothing,
         )
 
-    def widest(self, text: str | None, code: int) -> Reading | None:
+    def begins(self, text: str | None, code: int) -> bool:
+        """Tell whether a text can be read, be it as the beginning of values."""
+        told = bool(text) and bool(text.strip(SUPPRESSED)) if text is not None else False
+        if not told or text is None or self.said[code] >= 0 or self.values_only:
+            return True
+        return self.meanings.beginning(text) is not None or bool(self.meanings.of(text))
+
+    def widest(self, text: str | None, code: int, *, begins: bool) -> Reading | None:
         """Return the reading of a text that holds most values: what it surely says; None if there is none.
 
         Where every text of a column is a value of the original, all are just that.
@@ -222,7 +234,7 @@ class _Reader:
             return None
         if self.values_only:
             return itself
-        beginning = self.meanings.beginning(text) if exact < 0 else None
+        beginning = self.meanings.beginning(text) if begins and exact < 0 else None
         readings = [*self.meanings.of(text, exact), *([] if beginning is None else [beginning])]
         return max(readings, key=lambda one: len(one.codes), default=None)
 

@@ -236,8 +236,8 @@ class _Placer:
         numbered = self._as_number(seen)
         if numbered is not None:
             return self._where_true(seen, numbered)
-        sets = [one for one in (*readings, *self._as_beginning(seen, readings)) if not one.exact]
-        fitting = [one for one in sets if seen.inside(one.codes).all()]
+        sets = [one for one in readings if not one.exact]
+        fitting = [one for one in (*sets, *self._as_beginning(seen, readings)) if seen.inside(one.codes).all()]
         if fitting:
             return self._add(seen.text, min(fitting, key=lambda one: len(one.codes)))
         if self.said[seen.text] >= 0 or not np.isnan(self.numbers[seen.text]):
