@@ -65,10 +65,13 @@ def frontier(  # noqa: PLR0913 - keyword-only options
     *,
     sizes: tuple[int, ...] = SIZES,
     limits: tuple[float, ...] = LIMITS,
+    most: int | None = None,
     progress: Hook | None = None,
     threads: int | None = None,
 ) -> Frontier:
     """Find the best scheme for every k and every limit of suppression; the policy's other requirements hold for all.
+
+    More than ``most`` schemes are refused; if nothing is said, what would take more than some minutes.
 
     >>> import shoal
     >>> policy = shoal.Policy.parse('''
@@ -81,7 +84,7 @@ def frontier(  # noqa: PLR0913 - keyword-only options
     """
     case, workers = Case.of(data, policy), _workers(threads)
     others = tuple(model for model in case.models if model.name != KAnonymity.name)
-    return find_frontier(case.goal(others, case.limit, workers), sizes, limits, progress or silent)
+    return find_frontier(case.goal(others, case.limit, workers), sizes, limits, progress or silent, most=most)
 
 
 def schemes(

@@ -542,3 +542,18 @@ def test_labels_that_say_more_than_finer_ones(ladder, name, limit):
     for best in (goal.optimum().best, goal.optimum(most=0).best):
         assert best.suppressed == plain.suppressed[best.scheme] <= limit
         assert plain.prices[best.scheme] == pytest.approx(plain.prices[plain.suppressed <= limit].min(), abs=1e-12)
+
+
+def test_a_frontier_that_would_take_hours_is_refused_at_once():
+    """The hint says how to have it nevertheless; what is looked at one by one takes longest."""
+    names = [f"c{place}" for place in range(5)]
+    table = shoal.read({name: list(range(400)) for name in names}).assign(quasi=names)
+    kinds = {name: {"kind": "interval", "widths": [2, 4, 8, 16, 32, 64]} for name in names}
+    quick = Goal(Space.of(table, names, bind_all(kinds, table)), Gatherer(table), (), QUALITIES["loss"](), 0)
+    slow = replace(quick, quality=QUALITIES["kl-divergence"]())
+    assert quick.evaluator.work(400) < slow.evaluator.work(400) / 1000
+    with pytest.raises(ModelError, match="too many to look at all of them") as refused:
+        frontier(slow)
+    assert f"most={8**5}" in refused.value.hint
+    with pytest.raises(ModelError, match="too many"):
+        frontier(quick, most=2)

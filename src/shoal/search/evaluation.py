@@ -23,6 +23,10 @@ _CLASSES, _PERSONS, _RECORDS, _SQUARES = range(len(FIGURES))
 class Evaluator(Protocol):
     """Counts what is left of schemes."""
 
+    def work(self, rows: int) -> int:
+        """Return as how many rows it takes, about, to count the classes of one scheme of so many rows."""
+        ...
+
     def counted(self, schemes: Ints) -> Counted:
         """Count; schemes ascend."""
         ...
@@ -43,6 +47,10 @@ class BySize:
     scan: Scan
     size: int
     limit: int
+
+    def work(self, rows: int) -> int:
+        """Return the rows; more, where their keys are too long for one number."""
+        return rows if self.scan.lattice.fits else 100 * rows
 
     def counted(self, schemes: Ints) -> Counted:
         """Count the classes that are too small."""
@@ -138,6 +146,10 @@ class ByValues:
     columns: tuple[Sensitive, ...]
     tables: tuple[SizesModel, ...] = ()
     registered: Registered | None = None
+
+    def work(self, rows: int) -> int:
+        """Return more: their values are looked at as well."""
+        return 5 * rows
 
     def counted(self, schemes: Ints) -> Counted:
         """List the classes that are large enough, ask the models, and count what passes."""

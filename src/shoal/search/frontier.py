@@ -26,6 +26,7 @@ from shoal.sheet import Sheet, Shown
 SIZES = (2, 3, 5, 10, 11, 20, 50, 100)
 LIMITS = (0.0, 0.02, 0.05, 1.0)
 MOST_SCHEMES = 4_000_000
+_WORK, _ALWAYS = 20_000_000_000, 1000  # rows times schemes that take some minutes; schemes that are never too many
 _TOGETHER, _ROOM = 2048, 1 << 24  # schemes that are counted together, and how many numbers they may take
 
 
@@ -80,9 +81,16 @@ def _price(price: float | None) -> str:
 
 
 def frontier(
-    goal: Goal, sizes: Sequence[int] = SIZES, limits: Sequence[float] = LIMITS, progress: Hook = silent
+    goal: Goal,
+    sizes: Sequence[int] = SIZES,
+    limits: Sequence[float] = LIMITS,
+    progress: Hook = silent,
+    *,
+    most: int | None = None,
 ) -> Frontier:
     """Find the best scheme for each k and limit; what else the goal asks for must hold everywhere.
+
+    More than ``most`` schemes are refused; if nothing is said, what would take more than some minutes.
 
     >>> import shoal
     >>> from shoal.hierarchy.spec import bind_all
@@ -96,10 +104,13 @@ def frontier(
     [(2, 0.0, {'age': 2}, 0), (2, 0.5, {'age': 1}, 1), (3, 0.0, {'age': 2}, 0), (3, 0.5, {'age': 1}, 1)]
     """
     space, everybody = goal.space, goal.evidence.classes.persons
-    if len(space) > MOST_SCHEMES:
+    allowed = _fitting(goal) if most is None else most
+    if len(space) > allowed:
         raise ModelError(
-            f"There are {len(space):,} schemes, too many to look at all of them.",
-            hint="Bound the levels of some columns, or search for one optimum.",
+            f"There are {len(space):,} schemes, too many to look at all of them: {allowed:,} could be had in some "
+            "minutes, with so many different rows and what is required.",
+            hint="Bound the levels of some columns (search.levels), search for one optimum, or take your time: "
+            f"shoal.frontier(…, most={len(space)}).",
         )
     ks, shares = sorted(set(sizes)), sorted(set(limits))
     if not ks or not shares or ks[0] < 1 or not 0 <= shares[0] <= shares[-1] <= 1:
@@ -130,6 +141,12 @@ def frontier(
     in_threads(look, range(len(parts)), goal.threads, told)
     points = [_point(goal, k, limit, contest.best()) for (k, limit), contest in contests.items()]
     return Frontier(goal.quality.name, tuple(points), len(space))
+
+
+def _fitting(goal: Goal) -> int:
+    """Return how many schemes can be looked at without taking too long: rows times schemes is what it takes."""
+    rows = len(goal.space.table.distinct(goal.space.quasi))
+    return min(MOST_SCHEMES, max(_WORK // goal.evaluator.work(max(rows, 1)), _ALWAYS))
 
 
 def _parts(goal: Goal, sizes: int) -> list[Ints]:

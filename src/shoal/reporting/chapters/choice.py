@@ -15,6 +15,13 @@ def choice(found: Findings, audience: Audience) -> Section:
     blocks: list[Block | None] = [_lead(found), _search(found, audience)]
     if audience.external:  # what other schemes cost tells how many persons stand alone in the original
         return Section.of("How the release was chosen", "choice", blocks)
+    if found.policy.search.recoding != "global" and (found.schemes is not None or found.frontier is not None):
+        blocks.append(
+            Text(
+                "The pictures show what could be had if all records were made coarser alike. The release was made "
+                "otherwise, and so is in none of them."
+            )
+        )
     if found.schemes is not None:
         blocks.append(Figure(lattice(found.schemes)))
     if found.frontier is not None and any(point.price is not None for point in found.frontier.points):
