@@ -367,3 +367,12 @@ def test_stars_that_are_text_are_mentioned():
 def test_what_is_asked_is_said(requirement, asked):
     (judged,) = shoal.assess(PATIENTS, policy(f"[[require]]\n{requirement}"), quasi="age", sensitive="dx").requirements
     assert judged.verdict.asked == asked
+
+
+def test_a_person_with_missing_values_stands_alone_with_all_records():
+    """Where missing values match nothing: nothing of anybody else, but records of one person are not parted."""
+    for persons, classes in (([1, 1, 2, 3], 2), ([1, 2, 2, 3], 3)):
+        data = {"id": persons, "age": [None, None, 5, 5]}
+        found = shoal.assess(data, quasi=["age"], subject="id", missing="never")
+        assert (found.classes, found.k) == (classes, 1)
+    assert shoal.assess({"age": [None, None, 5, 5]}, quasi=["age"], missing="never").classes == 3

@@ -48,6 +48,15 @@ def test_from_data_and_policy_to_a_report(folder):
     assert "already there" in again.stderr
 
 
+@pytest.mark.parametrize(("columns", "says"), [("dx,died", "holds no numbers"), ("days,age", "not two")])
+def test_what_cannot_be_analysed_is_said_first(folder, columns, says, monkeypatch):
+    """And not after the search, the attacks and the pictures."""
+    monkeypatch.setattr("shoal.anonymize", None)  # it is not come to
+    done = run("report", "data.csv", "-p", "policy.toml", "-o", "r.html", "--survival", columns, cwd=folder)
+    assert done.returncode == 2
+    assert says in done.stderr
+
+
 def test_a_release_of_others_that_fails(folder):
     lines = (folder / "data.csv").read_text(encoding="utf-8").splitlines()
     theirs = "\n".join(line.partition(",")[2] for line in lines)

@@ -131,8 +131,9 @@ def test_links_that_make_no_sense_are_refused():
         '{ role = "sensitive", linked = "a" }': "both must be quasi-identifiers",
     }
     for said, match in wrong.items():
-        with pytest.raises(PolicyError, match=match):
+        with pytest.raises(PolicyError, match=match) as refused:
             shoal.anonymize({"a": [1, 1], "b": [2, 2]}, shoal.Policy.parse(f"{text}columns.b = {said}"))
+    assert refused.value.hint.startswith('Delete linked = "a" at column')
 
 
 def test_a_sample_is_drawn_by_person_and_lowers_the_risk_of_a_journalist():

@@ -13,6 +13,7 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -463,6 +464,21 @@ def test_a_mapping_is_read_again(policy, tmp_path):
     held = shoal.ValueMap.load(tmp_path / "out.csv.owner-only" / "mapping.json")
     assert held == release.mapping
     assert held.apply(data).to_frame("pyarrow").equals(release.mapping.apply(data).to_frame("pyarrow"))
+
+
+def test_a_mapping_takes_whole_numbers_that_pandas_made_floats():
+    """One missing value makes a column of integers one of floats there; 31.0 is 31 still."""
+    policy = shoal.Policy.parse("""
+        version = 1
+        columns.age = { role = "quasi", hierarchy = { kind = "interval", widths = [10] } }
+        require = [{ model = "k-anonymity", k = 2 }]
+    """)
+    release = shoal.anonymize({"age": [31, 32, 71, 72, None, None]}, policy)
+    frame = pd.DataFrame({"age": [31, 72, None]})
+    assert frame["age"].dtype == float
+    assert release.mapping.apply(frame).to_frame("pyarrow").to_pydict() == {"age": ["30-39", "70-79", None]}
+    with pytest.raises(ReleaseError, match="does not cover"):
+        release.mapping.apply(pd.DataFrame({"age": [31.5]}))
 
 
 @pytest.mark.parametrize(

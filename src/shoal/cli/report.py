@@ -123,12 +123,16 @@ def _tell(found: "Report", path: Path, *, json: bool) -> None:
 
 
 def _wanted(table: "Table", predict: str | None, survival: str | None) -> dict[str, list[str]]:
-    """Return the columns of the analyses that were asked for; they must be there."""
+    """Return the columns of the analyses that were asked for; they must be there, and fit."""
+    import shoal
+
     wanted = {"predict": given.names(predict) or [], "survival": given.names(survival) or []}
     for name in (*wanted["predict"], *wanted["survival"]):
         table[name]  # raises if there is none
     if wanted["survival"] and len(wanted["survival"]) != 2:
         raise ModelError("Survival takes two columns: --survival TIME,EVENT.")
+    if wanted["survival"]:  # what cannot be analysed is said now, and not when all else is done
+        shoal.compare(table, table, qualities=[], in_order=True).survival(*wanted["survival"])
     return {name: held for name, held in wanted.items() if held}
 
 

@@ -269,7 +269,8 @@ def _leaders(table: Table, policy: Policy) -> dict[str, str]:
         if follower not in table.quasi or leader not in table.quasi or leader in found:
             raise PolicyError(
                 f"Column '{follower}' is linked to '{leader}': both must be quasi-identifiers, and '{leader}' must not "
-                "follow another itself."
+                "follow another itself.",
+                hint=f"Delete linked = \"{leader}\" at column '{follower}' if one of them has another role now.",
             )
         for said, what in ((policy.search.levels, "Levels are"), (policy.search.weights, "A weight is")):
             if follower in said:

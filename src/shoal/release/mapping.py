@@ -55,7 +55,7 @@ class ValueMap:
             raise ReleaseError(f"'{path}' cannot be read: {error.strerror}.") from None
         except (ValueError, KeyError, TypeError, AttributeError):  # whose messages could hold values
             raise ReleaseError(
-                f"'{path}' is no mapping.", hint="It is the file ….mapping.json that was written beside a release."
+                f"'{path}' is no mapping.", hint="It is mapping.json in the folder ….owner-only beside a release."
             ) from None
 
     def document(self) -> dict[str, Any]:
@@ -76,7 +76,7 @@ class ValueMap:
         if name not in self.columns:
             return Encoded(*compacted(column, codes))
         known = self.columns[name]
-        labels = column.labels().to_pylist()
+        labels = [_as_known(label, known) for label in column.labels().to_pylist()]
         unknown = np.array([label not in known for label in labels], bool)
         records = int(np.count_nonzero(unknown[codes]))
         if records:
@@ -86,3 +86,13 @@ class ValueMap:
             )
         made, place = labelled(name, [known.get(label) for label in labels])
         return Encoded(*compacted(made, place.astype(narrowest(max(made.size, 1)))[codes]))
+
+
+def _as_known(label: str | None, known: Mapping[str | None, str | None]) -> str | None:
+    """Return a whole number as it was written, if it comes with a fraction of 0: so does pandas where some are missing.
+
+    >>> _as_known("31.0", {"31": "30-39"}), _as_known("31.5", {"31": "30-39"})
+    ('31', '31.5')
+    """
+    whole = None if label is None else label.removesuffix(".0")
+    return whole if label not in known and whole in known else label

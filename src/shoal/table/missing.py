@@ -10,7 +10,8 @@ class Missing(StrEnum):
     """When a missing value matches another value.
 
     ``own``: missing equals missing, as if it were a value (extended match).
-    ``never``: it matches nothing, so the record stands alone (basic match; strictest).
+    ``never``: it matches nothing of anybody else, so the person, or without a subject the record, stands alone (basic
+    match; strictest).
     ``wildcard``: it matches anything (maybe match); no equivalence, so only k and identity risk can read it.
     """
 
@@ -38,6 +39,6 @@ class Missing(StrEnum):
 
 _SAYS = {
     Missing.OWN: "A missing value matches another missing value (own).",
-    Missing.NEVER: "A missing value matches nothing: such records stand alone (never).",
+    Missing.NEVER: "A missing value matches nothing of anybody else: who has one stands alone (never).",
     Missing.WILDCARD: "A missing value matches anything (wildcard); only k and identity risk can be measured so.",
 }
