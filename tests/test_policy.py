@@ -229,6 +229,7 @@ def test_schema_describes_the_whole_file():
         "population",
         "context",
         "dates",
+        "draw",
         "tables",
     }
     assert set(schema["properties"]) == parts

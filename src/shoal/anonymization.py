@@ -214,5 +214,7 @@ def _made(case: Case, treatment: Treatment, progress: Hook) -> Release:
         asked=case.asked,
         policy=case.policy,
         given=case.given,
+        drawn=case.drawn,
+        key=case.key if case.is_fresh and case.draws else None,
         origins=cache(lambda: case.given_records(made.origins())),
     )

@@ -136,9 +136,10 @@ def test_links_that_make_no_sense_are_refused():
     assert refused.value.hint.startswith('Delete linked = "a" at column')
 
 
-def test_a_sample_is_drawn_by_person_and_lowers_the_risk_of_a_journalist():
+def test_a_sample_is_drawn_by_person_and_lowers_the_risk_of_a_journalist(monkeypatch):
     data = {name: held + held[:50] for name, held in people().items()}  # fifty persons have two records
-    text = POLICY + "sample = 0.5\nseed = 3\n"
+    text = POLICY + 'sample = 0.5\n[draw]\nkey_variable = "DRAW_KEY"\n'
+    monkeypatch.setenv("DRAW_KEY", "a key that is long enough")
     release = shoal.anonymize(data, shoal.Policy.parse(text))
     shown = shown_by(release)
     told = release.public["sampling"]
@@ -147,12 +148,32 @@ def test_a_sample_is_drawn_by_person_and_lowers_the_risk_of_a_journalist():
     assert len(shown["age"]) < 140
     assert told["journalist"]["highest"] <= told["prosecutor"]["highest"] <= 0.5
     assert told["journalist"]["average"] < told["prosecutor"]["average"]
-    assert "seed" not in json.dumps(shoal.anonymize(data, shoal.Policy.parse(text)).public, default=str)
-    other = shown_by(shoal.anonymize(data, shoal.Policy.parse(text.replace("seed = 3", "seed = 4"))))
+    assert "long enough" not in json.dumps([release.public, release.internal], default=str)
     assert shown_by(shoal.anonymize(data, shoal.Policy.parse(text))) == shown
-    assert other != shown
+    monkeypatch.setenv("DRAW_KEY", "another key that is long enough")
+    assert shown_by(shoal.anonymize(data, shoal.Policy.parse(text))) != shown
     classes = Counter(zip(shown["age"], shown["sex"], strict=True))
     assert min(classes.values()) >= 2
+
+
+def test_nobody_can_guess_what_is_drawn(tmp_path):
+    """Without a key in the policy, a fresh one is made each time, and kept where only the owner can read it."""
+    data, text = people(), POLICY + "sample = 0.5\n"
+    first, second = (shoal.anonymize(data, shoal.Policy.parse(text)) for _ in range(2))
+    assert first.drawn.tolist() != second.drawn.tolist()
+    *_, key = first.save(tmp_path / "out.csv")
+    assert (key.name, key.stat().st_mode & 0o777) == ("draw.key", 0o600)
+    (tmp_path / "policy.toml").write_text(f'{text}[draw]\nkey_file = "out.csv.owner-only/draw.key"\n')
+    again = shoal.anonymize(data, tmp_path / "policy.toml")
+    assert again.drawn.tolist() == first.drawn.tolist()
+    guesses = [np.random.default_rng(seed).permutation(len(data["age"])) for seed in range(100)]
+    size = len(first.drawn)
+    assert all(set(guess[:size].tolist()) != set(first.drawn.tolist()) for guess in guesses)
+
+
+def test_a_seed_is_refused_with_the_line_to_change():
+    with pytest.raises(PolicyError, match=r"delete it, and say \[draw\] key_file"):
+        shoal.Policy.parse(POLICY + "seed = 3\n")
 
 
 @pytest.mark.parametrize(

@@ -111,15 +111,16 @@ def test_hits_and_misses_of_attacks_cannot_be_inverted():
     assert all(isinstance(one, Result) for one in tried.results)
 
 
-def test_policy_and_manifest_name_no_value_and_no_seed():
+def test_policy_and_manifest_name_no_value_and_no_key(monkeypatch):
+    monkeypatch.setenv("CANARYVARIABLE", "a key that is long enough")
     told = policy(
         more='[[require]]\nmodel = "alpha-k-anonymity"\ncolumn = "dx"\nalpha = 0.9\nk = 5\nvalues = ["canarydx"]\n',
-        search="suppression = 0.05\nseed = 7777\nsample = 0.9",
+        search='suppression = 0.05\nsample = 0.9\n[draw]\nkey_variable = "CANARYVARIABLE"',
     )
     told = told.model_copy(update={"data": told.data.model_copy(update={"read": shoal.Policy.parse(
         'version = 1\ndata.read = { markers = ["canarymarker"] }').data.read})})  # fmt: skip
     said = shoal.report(shoal.anonymize(people(), told), external=True).to_json()
-    for secret in ("canarydx", "canarymarker", "7777"):
+    for secret in ("canarydx", "canarymarker", "CANARYVARIABLE"):
         assert secret not in said
 
 

@@ -128,8 +128,12 @@ class DatasetRelease(Shown):
         owner = files.folder(owner_folder(name), private=True)
         goes_out, internal = self._documents(named)
         files.add(owner / "internal.json", private=True).write_text(internal, encoding="utf-8")
+        fresh = {f"{one}.draw.key": part.release.key for one, part in self.parts.items() if part.release is not None}
+        keys = {one: key.decode() for one, key in fresh.items() if key is not None}
+        for one, key in keys.items():
+            files.add(owner / one, private=True).write_text(f"{key}\n", encoding="utf-8")
         files.add(folder / DATASET).write_text(goes_out, encoding="utf-8")
-        return [folder / DATASET, owner / "internal.json"]
+        return [folder / DATASET, owner / "internal.json", *(owner / one for one in keys)]
 
     def result(self) -> dict[str, Any]:
         """Return what is known about it as plain data."""

@@ -29,7 +29,7 @@ from shoal.hierarchy.spec import Spec, bind
 from shoal.models.model import Model, Need
 from shoal.policy.circumstances import Context, Population
 from shoal.policy.columns import ColumnPolicy, Data, role_or_table, short_form
-from shoal.policy.pseudonyms import Dates, Pseudonyms
+from shoal.policy.pseudonyms import Dates, Draw, Pseudonyms
 from shoal.policy.references import check_references
 from shoal.policy.requirements import AnyRequirement, PresetRequirement, first_line
 from shoal.policy.search import Search
@@ -62,6 +62,7 @@ class Policy(Checked):
     search: Search = Field(default=Search())
     pseudonyms: Pseudonyms | None = None
     dates: Dates | None = None
+    draw: Draw | None = None
     tables: dict[str, TablePolicy] = Field(default_factory=dict, description="tables that belong together")
     population: Population | None = None
     context: Context | None = None
@@ -251,7 +252,7 @@ class Policy(Checked):
         said = [*self.columns.values(), *(one for held in self.tables.values() for one in held.columns.values())]
         named = [getattr(one.hierarchy, "file", None) for one in said]
         named += [getattr(one, "file", None) for one in (self.population,)]
-        named += [getattr(one, "key_file", None) for one in (self.pseudonyms, self.dates)]
+        named += [getattr(one, "key_file", None) for one in (self.pseudonyms, self.dates, self.draw)]
         own = () if self._file is None else (self._file,)
         return (*own, *(self.beside(file).resolve() for file in named if file is not None))
 

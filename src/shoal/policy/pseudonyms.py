@@ -1,4 +1,4 @@
-"""What a policy says about what hangs on a key: pseudonyms, and shifted dates."""
+"""What a policy says about what hangs on a key: pseudonyms, shifted dates, and what is drawn at random."""
 
 from typing import Self
 
@@ -33,3 +33,7 @@ class Dates(Keyed):
 
     columns: list[str] = Field(min_length=1, description="dates, or dates and times, that are moved")
     days: int = Field(default=365, ge=1, le=36_500, description="the most days by which a person's dates are moved")
+
+
+class Draw(Keyed):
+    """What is drawn at random, samples and counterfeits; without a key, a fresh one is kept with the owner."""

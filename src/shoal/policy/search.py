@@ -60,7 +60,15 @@ class Search(Checked):
         default=60, gt=0, description="how long to search where there are too many schemes to look at all"
     )
     sample: float | None = Field(default=None, gt=0, lt=1, description="the share of persons to draw; None: all")
-    seed: int = Field(default=0, ge=0, description="decides what is drawn at random")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_seed(cls, given: Any) -> Any:
+        if isinstance(given, dict) and "seed" in given:
+            raise ValueError(
+                'seed is no more, for others could guess it: delete it, and say [draw] key_file = "draw.key"'
+            )
+        return given
 
     @field_validator("quality")
     @classmethod

@@ -39,7 +39,7 @@ def cells_of(case: Case, treatment: Treatment, recoding: Recoding) -> dict[str, 
 
 def assembled(case: Case, treatment: Treatment, cells: Mapping[str, tuple[Column, Codes]]) -> Transformed:
     """Put the released table together from what its rows show."""
-    invented = Counterfeits(treatment.counterfeits, case.policy.search.seed)
+    invented = Counterfeits(treatment.counterfeits, case.key)
     made = transformed(case.table, treatment.rows, cells, treatment.suppressed, counterfeits=invented, keys=_keys(case))
     quasi = [name for name in made.table.names if name in case.whole.quasi]
     return replace(made, table=made.table.assign(quasi=quasi))

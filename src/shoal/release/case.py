@@ -22,6 +22,7 @@ from shoal.models.model import Model, Need
 from shoal.policy.policy import Policy
 from shoal.population import Population
 from shoal.qualities.quality import LevelQuality, Quality, made
+from shoal.release.drawing import draw_key
 from shoal.release.pseudonyms import key_of
 from shoal.release.sampling import sampled
 from shoal.release.shifted import shifted
@@ -41,8 +42,8 @@ class Case:
     """``given``: the table as it came. ``whole``: the same, with columns that know the values of a register, too.
 
     ``table``: the records that were drawn from it, and the columns that are searched; ``drawn``: which records these
-    are, if not all. ``leaders``: columns that follow others, and whom. ``register``: the population, if there is a file
-    of it.
+    are, if not all. ``leaders``: columns that follow others, and whom. ``key``: what is drawn hangs on it, and
+    ``is_fresh`` if the policy names none. ``register``: the population, if there is a file of it.
     """
 
     given: Table
@@ -51,6 +52,8 @@ class Case:
     drawn: NDArray[np.intp] | None
     policy: Policy
     leaders: Mapping[str, str]
+    key: bytes = field(repr=False)
+    is_fresh: bool
     register: Population | None = field(default=None, repr=False)
 
     @classmethod
@@ -66,11 +69,17 @@ class Case:
         whole = register.covering(table, table.quasi) if register else table
         whole = _with_dates(whole, chosen)
         searched, drawn = whole.assign(insensitive=list(leaders)) if leaders else whole, None
+        key, is_fresh = draw_key(chosen)
         if chosen.search.sample is not None:
-            searched, drawn = sampled(searched, chosen.search.sample, chosen.search.seed)
+            searched, drawn = sampled(searched, chosen.search.sample, key)
             if not len(drawn):
                 raise PolicyError("The sample has no persons.", hint="Give a larger share: sample = …")
-        return cls(table, whole, searched, drawn, chosen, leaders, register)
+        return cls(table, whole, searched, drawn, chosen, leaders, key, is_fresh, register)
+
+    @property
+    def draws(self) -> bool:
+        """Whether something may be drawn at random."""
+        return self.policy.search.sample is not None or self.policy.search.outliers == "counterfeits"
 
     def given_records(self, records: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return which records of the given table some of the drawn ones are; −1 stays −1."""

@@ -26,10 +26,10 @@ def key_of(policy: Policy, said: Keyed) -> bytes:
         key = file.read_bytes().strip() if file is not None else os.environ[str(variable)].encode()
     except (OSError, KeyError):
         where = f"file '{file}'" if file is not None else f"variable '{variable}'"
-        raise PolicyError(f"The key of the pseudonyms cannot be read from the {where}.") from None
+        raise PolicyError(f"The key cannot be read from the {where}.") from None
     if len(key) < SHORTEST_KEY:
         raise PolicyError(
-            f"The key of the pseudonyms is shorter than {SHORTEST_KEY} bytes.",
+            f"The key is shorter than {SHORTEST_KEY} bytes.",
             hint="Make one: python -c 'import secrets; print(secrets.token_hex())'",
         )
     return key

@@ -39,7 +39,8 @@ class Release(Shown):
     cost, by measure. ``requirements``: what was asked for, and what the written table attains. ``internal``: what stays
     with the owner. ``public``: what may go out. ``mapping``: what every value became, where all records became coarser
     alike. ``policy``: what it was made by. ``given``: the table that it was made from; ``origins``: finds out which
-    record of that each released one was. Both stay with the owner, too.
+    record of that each released one was. Both stay with the owner, too. ``drawn``: the records of a sample; ``key``:
+    what drew them, if the policy names no key.
     """
 
     table: Table
@@ -59,6 +60,8 @@ class Release(Shown):
     policy: Policy
     given: Table
     origins: Callable[[], NDArray[np.intp]]
+    drawn: NDArray[np.intp] | None = None
+    key: bytes | None = None
 
     @property
     def records(self) -> NDArray[np.intp]:
@@ -146,13 +149,15 @@ class Release(Shown):
             "mapping.json": None if self.mapping is None else self.mapping.document(),
             "origins.json": None if kept is None else {**kept, **named},
         }
-        for name, held in documents.items():
-            if held is None:
+        texts = {name: None if held is None else written(held) for name, held in documents.items()}
+        texts["draw.key"] = None if self.key is None else f"{self.key.decode()}\n"
+        for name, text in texts.items():
+            if text is None:
                 files.remove(owner / name)
             else:
-                files.add(owner / name, private=True).write_text(written(held), encoding="utf-8")
+                files.add(owner / name, private=True).write_text(text, encoding="utf-8")
         files.add(manifest).write_text(written({**goes_out, **named}), encoding="utf-8")
-        return [manifest, *(owner / name for name, held in documents.items() if held is not None)]
+        return [manifest, *(owner / name for name, text in texts.items() if text is not None)]
 
     def _persons(self) -> int:
         """Count the persons in the table."""

@@ -15,25 +15,31 @@ from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.grouping import group_rows
 from shoal.kernels.translation import Codes
 from shoal.release.columns import compacted
+from shoal.release.drawing import drawn_numbers
 from shoal.table.raw import Encoded
 from shoal.table.role import Role
 from shoal.table.table import Table
 
 
-def sampled(table: Table, fraction: float, seed: int) -> tuple[Table, NDArray[np.intp]]:
+def sampled(table: Table, fraction: float, key: bytes) -> tuple[Table, NDArray[np.intp]]:
     """Draw a share of the persons, with all their records, in the order of the table; return also which records.
 
     >>> import shoal
     >>> table = shoal.read({"age": list(range(10))})
-    >>> drawn, records = sampled(table, 0.5, seed=1)
+    >>> drawn, records = sampled(table, 0.5, b"a key")
     >>> drawn.records, len(records)
     (5, 5)
     """
     persons = _persons(table)
     number = int(persons.max(initial=-1)) + 1
     chosen = np.zeros(number, bool)
-    chosen[np.random.default_rng(seed).permutation(number)[: round(fraction * number)]] = True
-    records = np.flatnonzero(chosen[persons])
+    order = np.argsort(drawn_numbers(key, "sample", number), kind="stable")
+    chosen[order[: round(fraction * number)]] = True
+    return taken(table, np.flatnonzero(chosen[persons]))
+
+
+def taken(table: Table, records: NDArray[np.intp]) -> tuple[Table, NDArray[np.intp]]:
+    """Return a table of some records, and which ones these are."""
     held = [_taken(table, name, records) for name in table.names]
     roles: dict[str, list[str]] = {}
     for name, role in table.roles.items():

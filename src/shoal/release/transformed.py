@@ -11,6 +11,7 @@ from shoal.engines.protocol import DistinctRows, Engine, Rewriting
 from shoal.kernels.translation import Codes, narrowest
 from shoal.recoding.recoding import Recoded, Recoding
 from shoal.release.columns import compacted, labelled
+from shoal.release.drawing import drawn_numbers
 from shoal.release.pseudonyms import pseudonymous
 from shoal.release.representative import represented
 from shoal.table.about import About
@@ -83,15 +84,15 @@ class Counterfeits:
     """Records that are invented: ``rows``: which distinct rows they look like. All else is drawn, column by column."""
 
     rows: NDArray[np.int64]
-    seed: int = 0
+    key: bytes = b""
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def drawn(self, table: Table, name: str, kept: NDArray[np.intp]) -> Codes:
         """Draw values of a column the way they are distributed among the records that are kept."""
-        rng = np.random.default_rng([self.seed, table.names.index(name)])
-        return table.codes(name)[kept[rng.integers(0, len(kept), len(self.rows))]]
+        places = drawn_numbers(self.key, f"counterfeits of {name}", len(self.rows)) % np.uint64(len(kept))
+        return table.codes(name)[kept[places.astype(np.intp)]]
 
 
 NONE = Counterfeits(np.zeros(0, np.int64))

@@ -24,7 +24,7 @@ from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress
 from shoal.qualities.quality import Measured
 from shoal.release.release import Release
-from shoal.release.sampling import sampled
+from shoal.release.sampling import taken
 from shoal.release.verification import as_written, with_persons
 from shoal.search.frontier import Frontier
 from shoal.search.schemes import Schemes
@@ -215,10 +215,9 @@ def of_release(release: Release, progress: Hook, **more: Any) -> Findings:
 
 def _drawn(release: Release) -> tuple[Table, Release]:
     """Return the records that the release is made of, and the release with their numbers."""
-    how = release.policy.search
-    if how.sample is None:
+    if release.drawn is None:
         return release.given, release
-    table, records = sampled(release.given, how.sample, how.seed)
+    table, records = taken(release.given, release.drawn)
     place = np.full(release.given.records + 1, -1)
     place[records] = np.arange(len(records))
     return table, replace(release, origins=lambda: place[release.records])

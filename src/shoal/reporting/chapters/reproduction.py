@@ -41,7 +41,7 @@ def _manifest(release: Release, audience: Audience) -> dict[str, Any]:
 
 
 def _told(found: Findings) -> dict[str, Any]:
-    """Return of the policy what others may know: nothing that could be a value, a seed or a file."""
+    """Return of the policy what others may know: nothing that could be a value, a key or a file."""
     held = found.policy.document()
     columns = {}
     for name, said in held.get("columns", {}).items():

@@ -49,6 +49,7 @@ _STAYS = {
     "internal": "the same for machines",
     "mapping": "what every value became, to treat new data alike",
     "origins": "which record is which, for comparisons later",
+    "draw": "the key that drew at random, to do the same again: [draw] key_file",
     "policy": "what was decided",
     "script": "does all of this again in Python",
 }
