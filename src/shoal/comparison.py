@@ -27,7 +27,7 @@ from shoal.recoding.nodes import Fate, Ints
 from shoal.recoding.of_tables import relate
 from shoal.recoding.placing import Remark
 from shoal.recoding.recoding import Recoding
-from shoal.release.pairing import which
+from shoal.release.pairing import drawn_from, which
 from shoal.release.release import Release
 from shoal.sheet import Sheet, Shown
 from shoal.table.column import SUPPRESSED
@@ -163,6 +163,7 @@ def compare(  # noqa: PLR0913 - keyword-only options
     if matched is None:
         named = [key] if isinstance(key, str) else key
         matched = which(before, made or after, named, hierarchies=ladders, in_order=in_order)
+        before, matched = drawn_from(before, made or after, matched)
     columns, known = _columns(before, after, matched, target)
     followers = {} if chosen is None else chosen.leaders
     ours = [name for name in known if name not in followers]

@@ -26,7 +26,7 @@ WAYS = {
     "subsets": {"recoding": "subsets"},
     "sampled": {"sample": 0.7},
 }
-TRUE = set(WAYS) - {"relocated", "counterfeits"}  # where every cell holds what is true of its record
+TRUE = set(WAYS) - {"relocated", "counterfeits", "sampled"}  # all are there, and every cell is true of its record
 TABLES = {
     "kroes/adult.csv": 300,
     "kroes/diabetes.csv": 300,
@@ -46,7 +46,7 @@ def check(path, policy, tmp_path, way):
     release = shoal.anonymize(path, policy)
     saved = release.save(tmp_path / "out.csv")
     found = [compare(path, release), compare(path, saved[0], policy)]
-    assert [one.matched for one in found] == ["as they were released"] * 2
+    assert all(one.matched.startswith("as they were released") for one in found)
     for one in found:
         for name, measured in release.quality.items():
             assert one.quality[name].total.value == pytest.approx(measured.total.value, rel=1e-12, abs=0), name

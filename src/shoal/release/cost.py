@@ -7,13 +7,14 @@ import numpy as np
 from shoal.kernels.summing import summed
 from shoal.kernels.translation import Codes, narrowest
 from shoal.qualities.quality import Measured, Quality
-from shoal.recoding.matching import Match
 from shoal.recoding.nodes import Domain
 from shoal.recoding.of_tables import relate, whole
 from shoal.recoding.placing import place
 from shoal.recoding.recoding import Recoding
 from shoal.release.case import Case
 from shoal.release.columns import compacted
+from shoal.release.origins import Origins
+from shoal.release.sampling import taken
 from shoal.release.transformed import Transformed
 from shoal.table.column import Column
 from shoal.treatments.treatment import Treatment
@@ -30,7 +31,7 @@ def measured(
     cells are read here as ``shoal.compare`` reads them, and both give the same numbers. Columns that follow others are
     not counted.
     """
-    if case.drawn is not None or case.whole is not case.given:  # the original has more records, or other codes
+    if case.whole is not case.given:  # the original has other codes, or other dates
         recoding = _by_record(case, made, [name for quality in asked.values() for name in quality.beside])
         return {name: quality.measure(recoding) for name, quality in asked.items()}
     recoding = _by_row(case, treatment, cells)
@@ -52,11 +53,8 @@ def _by_row(case: Case, treatment: Treatment, cells: Cells) -> Recoding:
 
 
 def _by_record(case: Case, made: Transformed, beside: list[str]) -> Recoding:
-    """Read the cells of each record of the table as it was given."""
-    origins = case.given_records(made.origins())
-    became, real = np.full(case.given.records, -1), np.flatnonzero(origins >= 0)
-    became[origins[real]] = real
-    quasi = case.table.quasi
-    match = Match.of(became, made.table, "as they were released")
-    ladders = case.policy.hierarchies(case.given)
-    return relate(case.given, made.table, [*quasi, *beside], quasi, match, ladders).recoding
+    """Read the cells of each record of the table as it was given, or was drawn from it."""
+    given = case.given if case.drawn is None else taken(case.given, case.drawn)[0]
+    match = Origins(made.origins()).match(given, made.table)
+    quasi, ladders = case.table.quasi, case.policy.hierarchies(given)
+    return relate(given, made.table, [*quasi, *beside], quasi, match, ladders).recoding

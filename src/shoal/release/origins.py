@@ -8,7 +8,8 @@ import base64
 import hashlib
 import json
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,30 +24,54 @@ from shoal.table.table import Table
 MOST = 10_000_000  # records of which it is kept: some tens of megabytes
 
 
-def document(given: Table, origins: Callable[[], NDArray[np.integer[Any]]]) -> dict[str, Any] | None:
-    """Return what is kept: which record of the given table each released one was; None if that would be too much."""
-    if not isinstance(given.engine, MemoryEngine) or given.records > MOST:
-        return None
-    packed = zlib.compress(origins().astype("<i4").tobytes(), 9)
-    return {"of": _in_order(given), "records": base64.b64encode(packed).decode()}
+@dataclass(frozen=True, slots=True, eq=False)
+class Origins:
+    """``records[i]``: which record of the original released record i was, −1 if it is invented.
+
+    ``drawn``: the records of the original that were drawn, if not all.
+    """
+
+    records: NDArray[np.integer[Any]]
+    drawn: NDArray[np.integer[Any]] | None = None
+
+    def document(self, given: Table) -> dict[str, Any]:
+        """Return what is kept of them."""
+        sample = {} if self.drawn is None else {"drawn": _packed(self.drawn)}
+        return {"of": _in_order(given), "records": _packed(self.records), **sample}
+
+    def match(self, original: Table, release: Table) -> Match:
+        """Return which released record each original one has become."""
+        became, real = np.full(original.records, -1, np.int64), np.flatnonzero(self.records >= 0)
+        became[self.records[real]] = real
+        return Match.of(became, release, "as they were released")
 
 
-def kept_match(original: Table, release: Table) -> Match | None:
-    """Return what was kept, if it is there and is about these two tables."""
-    if len(release.source.files) != 1 or not isinstance(original.engine, MemoryEngine):
+def can_be_kept(given: Table) -> bool:
+    """Tell whether the records of a table have an order, and are not too many."""
+    return isinstance(given.engine, MemoryEngine) and given.records <= MOST
+
+
+def kept_origins(original: Table, release: Table) -> Origins | None:
+    """Return what was kept of a release, if it is there and is about these two tables."""
+    if len(release.source.files) != 1 or not can_be_kept(original):
         return None
     kept = _kept(release.source.files[0])
     if kept is None or kept["of"] != _in_order(original):
         return None
     try:
-        origins = np.frombuffer(zlib.decompress(base64.b64decode(kept["records"])), "<i4")
-    except (ValueError, zlib.error):
+        found = Origins(_unpacked(kept["records"]), _unpacked(kept["drawn"]) if "drawn" in kept else None)
+    except (ValueError, TypeError, zlib.error):
         return None
-    if len(origins) != release.records or origins.max(initial=-1) >= original.records:
-        return None
-    became, real = np.full(original.records, -1, np.int64), np.flatnonzero(origins >= 0)
-    became[origins[real]] = real
-    return Match.of(became, release, "as they were released")
+    fits = len(found.records) == release.records and found.records.max(initial=-1) < original.records
+    return found if fits else None
+
+
+def _packed(numbers: NDArray[np.integer[Any]]) -> str:
+    return base64.b64encode(zlib.compress(numbers.astype("<i4").tobytes(), 9)).decode()
+
+
+def _unpacked(text: str) -> NDArray[np.integer[Any]]:
+    return np.frombuffer(zlib.decompress(base64.b64decode(text)), "<i4")
 
 
 def _kept(path: Path) -> Mapping[str, Any] | None:

@@ -16,10 +16,10 @@ from shoal.models.model import Model
 from shoal.policy.policy import Policy
 from shoal.progress import Hook
 from shoal.qualities.quality import Measured
-from shoal.release import origins
 from shoal.release.fingerprint import fingerprint
 from shoal.release.manifest import told, written
 from shoal.release.mapping import ValueMap
+from shoal.release.origins import Origins, can_be_kept
 from shoal.release.verification import Original, Verified, as_written, judged, verify
 from shoal.scratch import scratch_folder
 from shoal.sheet import Sheet, Shown
@@ -143,7 +143,7 @@ class Release(Shown):
         """Write what belongs to the table; its manifest comes last."""
         owner = files.folder(owner_folder(target), private=True)
         goes_out = told(self.public, self.policy.k or USUAL, self._persons())
-        kept = origins.document(self.given, self.origins)
+        kept = Origins(self.records, self.drawn).document(self.given) if can_be_kept(self.given) else None
         documents = {
             "internal.json": {**self.internal, **named},
             "mapping.json": None if self.mapping is None else self.mapping.document(),

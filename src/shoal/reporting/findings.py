@@ -1,7 +1,7 @@
 """Findings: all that was found out about a release, gathered for the report."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -200,7 +200,7 @@ def of_release(release: Release, progress: Hook, **more: Any) -> Findings:
         population=None if invented else release.original.population,  # nobody who was invented is in it
     )
     progress(Progress("comparing them", 2))
-    drawn, made = _drawn(release)
+    drawn = release.given if release.drawn is None else taken(release.given, release.drawn)[0]
     judged = {
         (one.source, one.verdict.title, one.verdict.asked): one.verdict for one in before.requirements if one.measured
     }
@@ -209,18 +209,8 @@ def of_release(release: Release, progress: Hook, **more: Any) -> Findings:
         for one in release.requirements
         for held in [one.verdict]
     )
-    found = compare(drawn, made)
+    found = compare(original, release)
     return Findings(policy, original, drawn, release.table, seen, before, after, found, required, release, **more)
-
-
-def _drawn(release: Release) -> tuple[Table, Release]:
-    """Return the records that the release is made of, and the release with their numbers."""
-    if release.drawn is None:
-        return release.given, release
-    table, records = taken(release.given, release.drawn)
-    place = np.full(release.given.records + 1, -1)
-    place[records] = np.arange(len(records))
-    return table, replace(release, origins=lambda: place[release.records])
 
 
 def verdicts(found: Assessment) -> dict[tuple[str, str, str], Verdict]:
