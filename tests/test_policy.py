@@ -230,6 +230,7 @@ def test_schema_describes_the_whole_file():
         "context",
         "dates",
         "draw",
+        "publish",
         "tables",
     }
     assert set(schema["properties"]) == parts

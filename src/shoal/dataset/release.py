@@ -5,19 +5,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from shoal.dataset.histories import alone
 from shoal.dataset.part import Part
 from shoal.dataset.verification import verify_all
-from shoal.disclosure import USUAL
 from shoal.errors import WriteError, counted
 from shoal.fileset import DATASET, FileSet, owner_folder, sha256
 from shoal.policy.policy import Policy
 from shoal.policy.references import Reference
 from shoal.progress import Hook
 from shoal.release.fingerprint import fingerprint
-from shoal.release.manifest import plain, told, written
+from shoal.release.manifest import plain, written
+from shoal.release.published import published
 from shoal.scratch import scratch_folder
 from shoal.sheet import Sheet, Shown
 from shoal.table.databases.database import Address, Stored, is_address
@@ -155,10 +153,7 @@ class DatasetRelease(Shown):
         return {**own, **left, **self._about(name, part)}
 
     def _goes_out(self, name: str, part: Part) -> dict[str, Any]:
-        facts: dict[str, Any] = {}
-        if part.release is not None:
-            persons = part.table.records if part.whose is None else len(np.unique(part.whose.codes))
-            facts = told(part.release.public, self.policy.of(name).k or USUAL, persons)
+        facts = {} if part.release is None else published(part.table, self.policy.of(name), part.release.suppressed)
         return {**facts, **self._about(name, part)}
 
     def _about(self, name: str, part: Part) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from shoal.models.model import Model, Need
 from shoal.policy.circumstances import Context, Population
 from shoal.policy.columns import ColumnPolicy, Data, role_or_table, short_form
 from shoal.policy.pseudonyms import Dates, Draw, Pseudonyms
+from shoal.policy.publish import Publish
 from shoal.policy.references import check_references
 from shoal.policy.requirements import AnyRequirement, PresetRequirement, first_line
 from shoal.policy.search import Search
@@ -63,6 +64,7 @@ class Policy(Checked):
     pseudonyms: Pseudonyms | None = None
     dates: Dates | None = None
     draw: Draw | None = None
+    publish: Publish | None = None
     tables: dict[str, TablePolicy] = Field(default_factory=dict, description="tables that belong together")
     population: Population | None = None
     context: Context | None = None

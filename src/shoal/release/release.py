@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.disclosure import USUAL
 from shoal.engines.memory import MemoryEngine
 from shoal.errors import ReleaseError, WriteError, counted
 from shoal.fileset import MANIFEST, FileSet, check_name, owner_folder, sha256
@@ -17,13 +16,13 @@ from shoal.policy.policy import Policy
 from shoal.progress import Hook
 from shoal.qualities.quality import Measured
 from shoal.release.fingerprint import fingerprint
-from shoal.release.manifest import told, written
+from shoal.release.manifest import written
 from shoal.release.mapping import ValueMap
 from shoal.release.origins import Origins, can_be_kept
+from shoal.release.published import published
 from shoal.release.verification import Original, Verified, as_written, judged, verify
 from shoal.scratch import scratch_folder
 from shoal.sheet import Sheet, Shown
-from shoal.table.column import Column
 from shoal.table.databases.database import Address, Stored, is_address
 from shoal.table.table import Table
 from shoal.table.writing import write
@@ -142,7 +141,7 @@ class Release(Shown):
     def _write_documents(self, files: FileSet, target: Path, manifest: Path, named: Mapping[str, Any]) -> list[Path]:
         """Write what belongs to the table; its manifest comes last."""
         owner = files.folder(owner_folder(target), private=True)
-        goes_out = told(self.public, self.policy.k or USUAL, self._persons())
+        goes_out = published(self.table, self.policy, self.suppressed)
         kept = Origins(self.records, self.drawn).document(self.given) if can_be_kept(self.given) else None
         documents = {
             "internal.json": {**self.internal, **named},
@@ -158,11 +157,6 @@ class Release(Shown):
                 files.add(owner / name, private=True).write_text(text, encoding="utf-8")
         files.add(manifest).write_text(written({**goes_out, **named}), encoding="utf-8")
         return [manifest, *(owner / name for name, text in texts.items() if text is not None)]
-
-    def _persons(self) -> int:
-        """Count the persons in the table."""
-        subject = self.original.subject
-        return self.table.records if not isinstance(subject, Column) else len(subject.values)
 
 
 def _place(path: str | Path | Address, beside: str | Path | None) -> Path:

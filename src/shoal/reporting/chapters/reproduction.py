@@ -7,15 +7,12 @@ from typing import Any
 from shoal import toml
 from shoal.release.fingerprint import fingerprint
 from shoal.release.manifest import written
+from shoal.release.published import published
 from shoal.release.release import Release
 from shoal.reporting.audience import Audience
 from shoal.reporting.document import Block, Code, Facts, Section, Text, Tone
 from shoal.reporting.findings import Findings
 
-_PUBLIC = (
-    *("shoal", "records", "classes", "recoding", "refined", "scheme", "heights", "representatives", "pseudonyms"),
-    *("truthful", "verified", "columns"),
-)
 _SEARCH = ("recoding", "suppression", "quality", "target", "balance", "outliers", "refine", "strict", "cuts", "sample")
 
 
@@ -37,7 +34,7 @@ def reproduction(found: Findings, audience: Audience) -> Section:
 def _manifest(release: Release, audience: Audience) -> dict[str, Any]:
     if not audience.external:
         return {name: held for name, held in release.internal.items() if name not in {"policy", "reference"}}
-    return {name: release.public[name] for name in _PUBLIC if name in release.public}
+    return published(release.table, release.policy, release.suppressed)
 
 
 def _told(found: Findings) -> dict[str, Any]:
