@@ -134,8 +134,9 @@ def column_by_column(data: Data, columns: Iterable[str], require: Requirements) 
 
 
 def in_order(release: shoal.Release, data: Data) -> pa.Table:
-    """Return a release that leaves nobody out in the order of the original."""
-    return release.to_frame("pyarrow").take(release.became(data.table.records))
+    """Return a release in the order of the original; who is left out shows nothing."""
+    became = release.became(data.table.records)
+    return release.to_frame("pyarrow").take(pa.array(became, mask=became < 0))
 
 
 def numbers(table: shoal.Table, name: str) -> np.ndarray:

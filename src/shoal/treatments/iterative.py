@@ -23,6 +23,7 @@ from shoal.treatments.treatment import TREATMENTS, Treatment
 MOST_SCHEMES = 1_000_000
 _TOLD = 256  # schemes between two reports
 _TRIED = 100  # classes that leftover records try to join
+_ALONE = 1000  # rows that try to join a class each for itself
 
 
 @TREATMENTS.register("local")
@@ -126,8 +127,19 @@ class Iteration:
         return groups.ids, len(groups)
 
     def join(self) -> None:
-        """Let the rows that are left join the class for which that costs least, if one takes them."""
-        left, kept = np.flatnonzero(self._left), np.flatnonzero(~self._left)
+        """Let the rows that are left join the class for which that costs least: all the same one, or else each its own.
+
+        If it costs less to leave them out, and that may be, they stay left.
+        """
+        left = np.flatnonzero(self._left)
+        must = int(self._jury.persons[left].sum()) > self._limit
+        self._join(left, must=must)
+        for row in left[self._left[left]][:_ALONE] if must else ():
+            self._join(np.array([row]), must=True)
+
+    def _join(self, left: Rows, *, must: bool) -> None:
+        """Let some rows join one class, if one takes them."""
+        kept = np.flatnonzero(~self._left)
         if not len(left) or not len(kept):
             return
         together = self._together(kept, left)
@@ -147,7 +159,7 @@ class Iteration:
         rise = (self._objective.floors(then) - self._objective.floors(now)) * persons
         lonely = int(self._jury.persons[left].sum())
         saved = (self._objective.floors(np.array([self._space.shape]) - 1) - self._objective.floors(then)) * lonely
-        worth = np.ones(len(rise), bool) if lonely > self._limit else rise <= saved  # or they are left out
+        worth = np.ones(len(rise), bool) if must else rise <= saved  # or they are left out
         for place in np.argsort(rise, kind="stable")[:_TRIED].tolist():
             if not worth[place]:
                 continue

@@ -41,14 +41,17 @@ def run(  # noqa: PLR0913 - what a command was given
         with _listening(port) as door:
             port, keys = door.getsockname()[1], Keys()
             link = f"http://{ADDRESS}:{port}{ENTRANCE}?token={keys.token}"
+            config = uvicorn.Config(
+                application(project, keys, port), log_level="critical", access_log=False, server_header=False, ws="none"
+            )
+            server = _Server(config)
+            for one in _ENDS:  # before anybody can know that there is something to end
+                signal.signal(one, server.end)
             told(f"The workbench is at {link}\nOpen it if no page appears; it is good for one use. Ctrl-C ends it.")
             threading.Thread(target=_warm, daemon=True).start()
             if browser:
                 _opened(link, project.folder)
-            config = uvicorn.Config(
-                application(project, keys, port), log_level="critical", access_log=False, server_header=False, ws="none"
-            )
-            _Server(config).run(sockets=[door])
+            server.run(sockets=[door])
     finally:
         with uninterrupted():  # whoever is in a hurry must wait: data lie in a temporary folder
             project.close()
@@ -61,15 +64,11 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """End when one of the signals comes, instead of being ended by it."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        for one in _ENDS:
-            signal.signal(one, self._end)
-        yield  # what comes later changes nothing: it ends already
+        """Leave the signals to ``end``, as they are set."""
+        yield
 
-    def _end(self, *_: Any) -> None:
+    def end(self, *_: Any) -> None:
+        """End; whoever asks twice does not wait for requests."""
         self.force_exit = self.should_exit
         self.should_exit = True
 
