@@ -153,6 +153,7 @@ def test_a_hierarchy_that_is_sent_is_checked_kept_and_handed_out(decided, tmp_pa
     folder = tmp_path / "again"
     folder.mkdir()
     for name in re.findall(r"/release/files/([^\"]+)", page):
+        (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(decided.ask("GET", f"/release/files/{name}").text, encoding="utf-8")
     assert "hierarchy-1.csv" in page
     first = (folder / "release.csv").read_bytes()
