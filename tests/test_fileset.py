@@ -1,5 +1,6 @@
 """Files appear whole or not at all, as sets, and never in the place of what they were made of."""
 
+import hashlib
 import json
 import os
 import stat
@@ -44,7 +45,7 @@ def test_no_input_is_ever_replaced(folder, source, target):
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     done = run("anonymize", source, "--policy", "policy.toml", "-o", target, "--force", cwd=folder)
     assert done.returncode == 2
-    assert "never replaced" in done.stderr or "overwrite the data" in done.stderr
+    assert "never overwritten" in done.stderr or "overwrite the data" in done.stderr
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
@@ -52,12 +53,12 @@ def test_no_input_is_replaced_by_a_report_or_in_python(folder):
     done = run("report", "data/a.csv", "--policy", "policy.toml", "-o", "r.html", "--keep", "data/a.csv", "--force",
                "--no-attacks", "--no-lattice", cwd=folder)  # fmt: skip
     assert done.returncode == 2
-    assert "never replaced" in done.stderr
+    assert "never overwritten" in done.stderr
     release = shoal.anonymize(folder / "data" / "a.csv", folder / "policy.toml")
     for target in ("data/a.csv", "ages.csv", "link/a.csv"):
-        with pytest.raises(WriteError, match="never replaced"):
+        with pytest.raises(WriteError, match="never overwritten"):
             release.save(folder / target, force=True)
-    with pytest.raises(WriteError, match="never replaced"):
+    with pytest.raises(WriteError, match="never overwritten"):
         shoal.write(shoal.read(folder / "hard.csv"), folder / "data" / "a.csv", force=True)
     assert (folder / "data" / "a.csv").read_text() == DATA
     again = run("identify", "data/a.csv", "--write", "data/a.csv", "--force", cwd=folder)
@@ -80,32 +81,88 @@ def test_a_mixed_set_is_refused(folder):
     release.save(folder / "out.csv")
     assert shoal.read(folder / "out.csv").records == 4
     (folder / "out.csv").write_text(DATA)
-    with pytest.raises(ReadError, match=r"is not the file that 'out\.csv\.manifest\.json' beside it describes"):
+    with pytest.raises(ReadError, match=r"'out\.csv' does not match the hash in 'out\.csv\.manifest\.json'"):
         shoal.read(folder / "out.csv")
     (folder / "out.csv.manifest.json").unlink()
     assert shoal.read(folder / "out.csv").records == 4
 
 
-def test_a_set_that_was_left_half_renamed_is_completed(tmp_path):
-    for name in ("a", "b"):
-        (tmp_path / name).write_text("old")
-        (tmp_path / f".{name}.{DEAD}-{HERE}-00.partial").write_text("new")
-    pairs = [[str(tmp_path / f".{name}.{DEAD}-{HERE}-00.partial"), str(tmp_path / name)] for name in ("a", "b")]
-    plan = {"process": DEAD, "host": HERE, "rename": pairs, "remove": []}
-    (tmp_path / ".b.plan").write_text(json.dumps(plan))
-    Path(pairs[0][0]).replace(pairs[0][1])
-    with pytest.warns(Leftover, match="Completed"), FileSet(last=tmp_path / "b"):
+def interrupt(folder, *names):
+    """Leave files and plan of a process that was killed after it had renamed the first file of a set."""
+    partials = [f"{hidden(name)}.{DEAD}-{HERE}-00.partial" for name in names]
+    for name, partial in zip(names, partials, strict=True):
+        (folder / name).write_text("old")
+        (folder / partial).write_text("new")
+    steps = {"process": DEAD, "host": HERE, "rename": list(zip(partials, names, strict=True)), "remove": []}
+    (folder / f"{hidden(names[-1])}.plan").write_text(json.dumps(steps))
+    (folder / partials[0]).replace(folder / names[0])
+
+
+def stop(*_arguments):
+    raise OSError(28, "No space left on device")
+
+
+def write(folder, *names):
+    with FileSet(last=folder / names[-1], force=True) as files:
+        for name in names:
+            files.add(folder / name).write_text("new")
+
+
+def hidden(name):
+    return f".{name[:40]}.{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+
+
+@pytest.mark.parametrize("names", [("a", "b"), ("visits of the study in the region of the north (a)",
+                                                "visits of the study in the region of the north (b)")])  # fmt: skip
+def test_an_interrupted_set_is_completed(tmp_path, names):
+    interrupt(tmp_path, *names)
+    with pytest.warns(Leftover, match="Completed the interrupted write"), FileSet(last=tmp_path / names[-1]):
         pass
-    assert [(tmp_path / name).read_text() for name in ("a", "b")] == ["new", "new"]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == dict.fromkeys(names, "new")
 
 
-def test_what_a_killed_process_left_is_removed_and_named(tmp_path):
-    (tmp_path / f".out.csv.{DEAD}-{HERE}-00.partial").write_text("half")
-    (tmp_path / f".out.csv.{os.getppid()}-{HERE}-00.partial").write_text("of somebody who is at work")
-    with pytest.warns(Leftover, match="Removed 1 file"), replacing(tmp_path / "out.csv") as beside:
+def test_plans_name_paths_relative_to_their_folder(tmp_path, monkeypatch):
+    """Paths relative to the working directory would be searched elsewhere by the next run."""
+    (tmp_path / "study" / "own").mkdir(parents=True)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with monkeypatch.context() as crash:
+        crash.setattr("shoal.fileset._carry_out", stop)
+        with pytest.raises(WriteError):
+            write(Path("study"), "own/a", "b")
+    (plan,) = (tmp_path / "study").glob(".*.plan")
+    plan.write_text(plan.read_text().replace(f'"process": {os.getpid()}', f'"process": {DEAD}'))
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    with pytest.warns(Leftover, match="Completed"), FileSet(last=Path("../study/b")):
+        pass
+    assert [(tmp_path / "study" / name).read_text() for name in ("own/a", "b")] == ["new", "new"]
+    assert sorted(path.name for path in (tmp_path / "study").rglob("*")) == ["a", "b", "own"]
+
+
+def test_a_plan_that_cannot_be_written_leaves_nothing(tmp_path, monkeypatch):
+    """Half a plan would make the old release look interrupted."""
+    (tmp_path / "a").write_text("old")
+    monkeypatch.setattr("json.dumps", stop)
+    with pytest.raises(WriteError, match="disk is full"):
+        write(tmp_path, "a", "b")
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a": "old"}
+
+
+def test_a_plan_of_a_long_name_is_not_taken_for_that_of_another(tmp_path):
+    first, second = (f"{'visits of the study in the region of the north'} ({letter})" for letter in "ab")
+    interrupt(tmp_path, "x", first)
+    write(tmp_path, second)
+    assert (tmp_path / first).read_text() == "old"
+    assert len(list(tmp_path.glob(".*.partial"))) == 1
+
+
+def test_files_of_a_killed_process_are_removed_with_a_warning(tmp_path):
+    running = f"{hidden('out.csv')}.{os.getppid()}-{HERE}-00.partial"
+    (tmp_path / f"{hidden('out.csv')}.{DEAD}-{HERE}-00.partial").write_text("half")
+    (tmp_path / running).write_text("of a running process")
+    with pytest.warns(Leftover, match="Removed 1 incomplete file"), replacing(tmp_path / "out.csv") as beside:
         beside.write_text("whole")
-    assert sorted(path.name for path in tmp_path.iterdir()) == [f".out.csv.{os.getppid()}-{HERE}-00.partial", "out.csv"]
+    assert {path.name for path in tmp_path.iterdir()} == {running, "out.csv"}
     left = tmp_path / f"shoal-{DEAD}-{HERE}-x"
     left.mkdir()
     scratch.remove_leftovers.cache_clear()

@@ -1,11 +1,12 @@
-"""Files that appear whole, alone or as a set, and never in the place of what they were made of.
+"""Atomic replacement of files and of sets of files.
 
-Files are written beside their places under hidden names and renamed when all is well. Of a set, the manifest is renamed
-last, and names the hash of every file. What a process leaves behind that was ended by force is found by the next run: a
-set whose renaming had begun is completed, all else is removed.
+Each file is written under a hidden name in its target folder and renamed after it is complete. In a set, the manifest
+is renamed last and holds the hash of every file. A plan file records the renames in progress: after a crash, the next
+run completes a set that has a plan and removes incomplete files that have none. Inputs are never overwritten.
 """
 
 import errno
+import glob
 import hashlib
 import json
 import os
@@ -15,28 +16,28 @@ import signal
 import socket
 import threading
 import warnings
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from shoal.errors import ReadError, WriteError, counted, listed
+from shoal.errors import ReadError, WriteError, counted
 
 MANIFEST = ".manifest.json"  # after the name of a released file
 DATASET = f"dataset{MANIFEST}"  # in the folder of released tables that belong together
 _LONGEST_NAME = 255  # bytes, on all usual file systems
-_SHOWN = 40  # characters of a name that a hidden one begins with
+_SHOWN = 40  # characters of the target's name that its hidden name starts with
 _ENDS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-HERE = hashlib.sha256(socket.gethostname().encode()).hexdigest()[:4]  # which machine a process is of
+HERE = hashlib.sha256(socket.gethostname().encode()).hexdigest()[:4]  # identifies the machine of a process
 
 
 class Leftover(UserWarning):
-    """A process that was ended by force had left something behind."""
+    """Files of an interrupted process were completed or removed."""
 
 
 def owner_folder(target: Path) -> Path:
-    """Return the folder beside a release for what stays with its owner.
+    """Return the folder beside a release that holds the files its owner keeps.
 
     >>> owner_folder(Path("out/release.csv")).name
     'release.csv.owner-only'
@@ -56,19 +57,19 @@ def check_name(path: Path) -> None:
 
 @contextmanager
 def replacing(target: Path, *, force: bool = False, never: Collection[Path] = ()) -> Iterator[Path]:
-    """Give a path beside the target to write to, and rename it to the target once all is well.
+    """Provide a temporary path in the target folder, renamed to the target if the block succeeds.
 
-    Whoever looks at the target sees the old file or the whole new one. If anything fails, nothing is left. ``never``:
-    what must not be replaced, whatever else is said.
+    Readers see the old file or the complete new one. After an error, no temporary file remains. ``never``: inputs,
+    which are not overwritten even with ``force``.
     """
     with FileSet(force=force, never=never) as files:
         yield files.add(target)
 
 
 class FileSet:
-    """Files that appear together, in the order in which they were added, or not at all.
+    """Files that are renamed together, in the order in which they were added, or not at all.
 
-    ``last``: the file that comes last, by which a set is known that another process has left half renamed.
+    ``last``: the file that is renamed last; an interrupted earlier write of the set is found by its name.
 
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -86,6 +87,7 @@ class FileSet:
         self._private: set[Path] = set()
         self._folders: list[Path] = []
         self._gone: list[Path] = []
+        self._planned = False
 
     def __enter__(self) -> Self:
         if self._last is not None:
@@ -101,19 +103,20 @@ class FileSet:
         except OSError as failure:
             error = failure
         finally:
-            self._tidy_up()
+            if not self._planned:  # otherwise the next run completes the set
+                self._tidy_up()
         if isinstance(error, OSError):
             raise _cannot_write(next(iter(self._files), Path()), error) from None
 
     def add(self, target: Path, *, private: bool = False) -> Path:
-        """Give a path to write to. ``private``: only the owner may read the file."""
+        """Return the temporary path to write. ``private``: only the owner may read the file."""
         check_name(target)
         target = target.resolve() if target.is_symlink() else target
         _check_place(target, force=self._force)
         check_no_input(target, self._never)
         _remove_leftovers(target)
         process = f"{os.getpid()}-{HERE}-{secrets.token_hex(4)}"
-        beside = target.with_name(f".{target.name[:_SHOWN]}.{process}.partial")  # a name of 255 bytes has no room
+        beside = target.with_name(f"{_hidden(target)}.{process}.partial")
         self._files[target] = beside
         if private:
             os.close(os.open(beside, os.O_CREAT | os.O_EXCL, 0o600))
@@ -121,7 +124,7 @@ class FileSet:
         return beside
 
     def folder(self, path: Path, *, private: bool = False) -> Path:
-        """Make a folder for some of the files; a new one does not stay if they do not appear."""
+        """Make a folder for some of the files; a new folder is removed if the set fails."""
         check_name(path)
         if path.exists() and not path.is_dir():
             raise WriteError(f"'{path}' is a file, not a folder.", hint="Give another name.")
@@ -133,100 +136,116 @@ class FileSet:
         return path
 
     def remove(self, target: Path) -> None:
-        """Let a file go when the others appear, if it is there."""
+        """Delete an existing file when the set is renamed."""
         if target.exists() and not self._force:
             raise _is_there(target)
         check_no_input(target, self._never)
         self._gone.append(target)
 
     def _tidy_up(self) -> None:
-        """Remove what has not appeared."""
+        """Remove temporary files and new empty folders."""
         for beside in self._files.values():
             beside.unlink(missing_ok=True)
         for folder in reversed(self._folders):
             with suppress(OSError):
-                folder.rmdir()  # if nothing is in it
+                folder.rmdir()  # fails unless it is empty
 
     def _appear(self) -> None:
-        """Rename all files; whoever wants to end the process meanwhile waits until all is done."""
+        """Flush and rename all files; signals that end the process are deferred meanwhile."""
         for target, beside in self._files.items():
             with beside.open("rb+") as file:
                 os.fsync(file.fileno())
             if target.exists() and target not in self._private:
-                shutil.copymode(target, beside)  # who could not read the old file cannot read the new one
-        pairs = [(str(beside), str(target)) for target, beside in self._files.items()]
+                shutil.copymode(target, beside)  # the new file is readable by nobody who could not read the old one
         with uninterrupted():
-            if len(pairs) + len(self._gone) > 1:
-                _rename_as_planned(pairs, [str(path) for path in self._gone])
-            elif pairs:
-                Path(pairs[0][0]).replace(pairs[0][1])
+            if len(self._files) + len(self._gone) == 1:
+                for target, beside in self._files.items():
+                    beside.replace(target)
+            elif self._files:
+                plan = _plan_of(list(self._files)[-1])
+                _write_plan(plan, self._files, self._gone)
+                self._planned = True
+                _carry_out(plan)
 
 
-def _rename_as_planned(pairs: list[tuple[str, str]], gone: list[str]) -> None:
-    """Write down what is to be renamed, do it, and forget it: whoever comes after a crash can go on."""
-    plan = _plan_of(Path(pairs[-1][1]))
-    text = json.dumps({"process": os.getpid(), "host": HERE, "rename": pairs, "remove": gone})
-    with os.fdopen(os.open(plan, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    _carry_out(plan, pairs, gone)
-
-
-def _carry_out(plan: Path, pairs: list[tuple[str, str]], gone: list[str]) -> None:
-    for beside, target in pairs:
-        with suppress(FileNotFoundError):  # it is there already
-            Path(beside).replace(target)
-    for path in gone:
-        Path(path).unlink(missing_ok=True)
-    plan.unlink(missing_ok=True)
+def _hidden(target: Path) -> str:
+    """Return the start of the hidden names that belong to a target; the hash tells long names apart."""
+    return f".{target.name[:_SHOWN]}.{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:8]}"
 
 
 def _plan_of(last: Path) -> Path:
-    """Return where it is written down what is being renamed in a set whose last file is known."""
-    return last.with_name(f".{last.name[:_SHOWN]}.plan")
+    """Return the plan file of the set whose last file is given."""
+    return last.with_name(f"{_hidden(last)}.plan")
+
+
+def _write_plan(plan: Path, files: Mapping[Path, Path], gone: Collection[Path]) -> None:
+    """Record the renames and deletions, with paths relative to the plan's folder."""
+
+    def relative(path: Path) -> str:
+        return os.path.relpath(path.absolute(), plan.absolute().parent)
+
+    steps = {
+        "process": os.getpid(),
+        "host": HERE,
+        "rename": [(relative(beside), relative(target)) for target, beside in files.items()],
+        "remove": [relative(path) for path in gone],
+    }
+    try:
+        with os.fdopen(os.open(plan, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+            file.write(json.dumps(steps))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError:
+        plan.unlink(missing_ok=True)
+        raise
+
+
+def _carry_out(plan: Path) -> None:
+    """Carry out a plan, or the rest of it, and delete the plan."""
+    steps, folder = json.loads(plan.read_text(encoding="utf-8")), plan.parent
+    for beside, target in steps["rename"]:
+        with suppress(FileNotFoundError):  # renamed before the interruption
+            (folder / beside).replace(folder / target)
+    for path in steps["remove"]:
+        (folder / path).unlink(missing_ok=True)
+    plan.unlink(missing_ok=True)
 
 
 def _complete(last: Path) -> None:
-    """Complete a set that another process had begun to rename; refuse one that it renames now."""
+    """Complete the set of an interrupted process; refuse a set that a running process is renaming."""
     plan = _plan_of(last)
     try:
-        held = json.loads(plan.read_text(encoding="utf-8"))
-        process, host, pairs, gone = held["process"], held["host"], held["rename"], held["remove"]
+        steps = json.loads(plan.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return
-    except (ValueError, KeyError):  # ended while it was written: nothing was renamed
+    except ValueError:  # interrupted while the plan was written: nothing was renamed
         plan.unlink(missing_ok=True)
         return
-    if host == HERE and process != os.getpid() and is_alive(process):
-        raise WriteError(f"'{last}' is being written by another process.", hint="Wait until it is done.")
-    _carry_out(plan, pairs, gone)
-    warnings.warn(f"Completed what an ended process had begun to write: '{last.name}'.", Leftover, stacklevel=3)
+    if steps["host"] == HERE and steps["process"] != os.getpid() and is_alive(steps["process"]):
+        raise WriteError(f"'{last}' is being written by another process.", hint="Wait until it has finished.")
+    _carry_out(plan)
+    warnings.warn(f"Completed the interrupted write of '{last.name}'.", Leftover, stacklevel=3)
 
 
 def _remove_leftovers(target: Path) -> None:
-    """Remove what ended processes had written for a place, and say so."""
+    """Remove temporary files of interrupted processes for this target, with a warning."""
     left = [
         path
-        for path in target.parent.glob(f".{_escaped(target.name[:_SHOWN])}.*-{HERE}-*.partial")
+        for path in target.parent.glob(f"{glob.escape(_hidden(target))}.*-{HERE}-*.partial")
         if not is_alive(path.name.split(".")[-2].partition("-")[0])
     ]
     for path in left:
-        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
     if left:
-        told = f"Removed {counted(len(left), 'file')} that an ended process had left half written in '{target.parent}'."
-        warnings.warn(told, Leftover, stacklevel=3)
-
-
-def _escaped(name: str) -> str:
-    return "".join(f"[{sign}]" if sign in "*?[" else sign for sign in name)
+        removed = f"Removed {counted(len(left), 'incomplete file')} of an interrupted process from '{target.parent}'."
+        warnings.warn(removed, Leftover, stacklevel=3)
 
 
 def is_alive(process: int | str) -> bool:
-    """Tell whether a process of this machine is there; of other numbers than its own, if that cannot be known."""
+    """Return whether a process of this machine is running; True if that cannot be determined."""
     if not str(process).isdigit() or int(process) == os.getpid():
         return True
-    if os.name == "nt":  # pragma: no cover - there, asking would end it
+    if os.name == "nt":  # pragma: no cover - os.kill would end the process
         return True
     try:
         os.kill(int(process), 0)
@@ -239,9 +258,9 @@ def is_alive(process: int | str) -> bool:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Let signals that would end the process wait until something is done that must not be left half done."""
+    """Defer signals that end the process until the block has finished."""
     if threading.current_thread() is not threading.main_thread():
-        yield  # Python's handlers run in the main thread
+        yield  # signal handlers run in the main thread only
         return
     came: list[int] = []
     before = {one: signal.signal(one, lambda number, _: came.append(number)) for one in _ENDS}
@@ -270,27 +289,27 @@ def _is_there(target: Path) -> WriteError:
 
 
 def check_no_input(target: Path, inputs: Collection[Path]) -> None:
-    """Refuse to replace what something is made of, however it is written: by another name, or through a link."""
+    """Refuse to overwrite an input, under any spelling of its path and through any link."""
     if target.exists() and any(path.exists() and path.samefile(target) for path in inputs):
         raise WriteError(
-            f"'{target}' is what this is made of (data, policy, hierarchy, register or key), and is never replaced.",
-            hint="Give another name.",
+            f"'{target}' is an input (data, policy, hierarchy, register or key). Inputs are never overwritten.",
+            hint="Choose another output path.",
         )
 
 
 def _cannot_write(target: Path, error: OSError) -> WriteError:
-    """Say why a file cannot be written; a full disk by that name, also where a library does not tell."""
+    """Return the error for a failed write; a full disk is named as such, also if the library does not report it."""
     full = error.errno in {errno.ENOSPC, errno.EDQUOT} or "space left on device" in str(error).lower()
     if full or (error.errno is None and is_full(target.parent)):
         return WriteError(
             f"'{target}' cannot be written: the disk is full.",
-            hint="Nothing was changed. Make room, or write to another disk.",
+            hint="No file was changed. Free disk space, or write to another disk.",
         )
     return WriteError(f"'{target}' cannot be written: {error.strerror or 'the system refused'}.")
 
 
 def is_full(folder: Path) -> bool:
-    """Tell whether a disk has no room left that would be worth speaking of."""
+    """Return whether less than 64 KiB are free on the disk of a folder."""
     return shutil.disk_usage(folder if folder.is_dir() else folder.parent).free < 1 << 16
 
 
@@ -301,7 +320,7 @@ def sha256(path: Path) -> str:
 
 
 def check_whole(path: Path) -> None:
-    """Refuse a released file that is not the one that its manifest names: a set of old and new files."""
+    """Refuse a released file whose hash differs from its manifest, or whose set is incompletely written."""
     for manifest in (path.with_name(f"{path.name}{MANIFEST}"), path.with_name(DATASET)):
         if _plan_of(manifest).exists():
             raise _mixed(path, manifest)
@@ -311,18 +330,20 @@ def check_whole(path: Path) -> None:
 
 
 def _named_by(manifest: Path, name: str) -> Any:
-    """Return the hash that a manifest names for a file: that of a dataset has several."""
+    """Return the hash of a file in its manifest; the manifest of a dataset lists several files."""
     try:
-        held = json.loads(manifest.read_text(encoding="utf-8"))
+        content = json.loads(manifest.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return None
-    files = held.get("files") if isinstance(held, dict) else None
-    return files.get(name) if isinstance(files, dict) else held.get("file_sha256") if isinstance(held, dict) else None
+    if not isinstance(content, dict):
+        return None
+    files = content.get("files")
+    return files.get(name) if isinstance(files, dict) else content.get("file_sha256")
 
 
 def _mixed(path: Path, manifest: Path) -> ReadError:
     return ReadError(
-        f"'{path.name}' is not the file that {listed([manifest.name])} beside it describes: it was changed later, or a "
-        "release was ended while it was written.",
-        hint=f"Write the release again. If the file is meant to be as it is, remove '{manifest.name}'.",
+        f"'{path.name}' does not match the hash in '{manifest.name}'. The file was modified, or a write of the "
+        "release was interrupted.",
+        hint=f"Write the release again, or delete '{manifest.name}' if the file was modified intentionally.",
     )
