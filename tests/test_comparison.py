@@ -298,7 +298,7 @@ def test_what_anonymize_returned_can_be_compared():
     release = shoal.anonymize(table, policy)
     assert release.table.records == 40
     found = shoal.compare(table, release)
-    assert found.matched == "as they were released"
+    assert found.matched == "as recorded by anonymize"
     assert found.columns["dx"].kept == 40
     assert found.columns["age"].changed == 0
     assert found.quality["loss"].total.cost == pytest.approx(release.quality["loss"].total.cost)

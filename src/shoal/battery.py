@@ -97,8 +97,8 @@ def attack(  # noqa: PLR0913 - keyword-only options
     up. ``external``: an identified register; ``outsiders``: people who are not in the data, with the same columns;
     ``second``: another release of the same people. ``key``: columns that tell which record is which in the original,
     the release and the register; ``in_order``: the release has the original's order. Without either, records are
-    matched by a column that names all of them, by what they show, and last by position. ``attacks``: their names, or
-    attacks with parameters; all that suit, if none are named.
+    matched by an identifier column, by content, or last by position. ``attacks``: their names, or attacks with
+    parameters; all that suit, if none are named.
     ``targets``: how many people are attacked at most, drawn by chance.
 
     >>> import shoal
@@ -235,13 +235,13 @@ def _ladders(table: Table, policy: Policy | None) -> dict[str, Hierarchy]:
 
 
 def _with_truth(scene: Scene, made: Release | None, key: Sequence[str], *, in_order: bool) -> tuple[Scene, str]:
-    """Return the scene with what is known about whose records are whose, and how that is known."""
+    """Return the scene with the matched records, and a sentence on how they were matched."""
     named = key if key and all(name in scene.release for name in key) else None
     found = which(scene.original, made or scene.release, named, hierarchies=scene.hierarchies, in_order=in_order)
     if named and (found.rows is None or not (found.rows >= 0).any()):
         raise AttackError(
             f"No released record has a key ({listed(named)}) of the original.",
-            hint="Give a key that both have, say that they are in order, or give none.",
+            hint="Give a key that both tables hold, set in_order, or give none.",
         )
-    how = found.how if found.rows is not None else "with nobody: give a key, or say that they are in order"
+    how = found.sentence if found.rows is not None else f"{found.sentence} Give a key, or set in_order."
     return replace(scene, truth=None if found.rows is None else found.rows.astype(np.intp)), how

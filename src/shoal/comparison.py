@@ -52,8 +52,8 @@ class Comparison(Shown):
     """What a transformation cost, and what it has brought.
 
     ``quality``: by the name of the measure; ``left_out``: measures that could not be taken, and why. ``before``,
-    ``after``: the privacy models that could be measured. ``matched``: how records were matched. ``remarks``: texts that
-    could not be placed, or are not what they say. ``notes``: what a reader should know.
+    ``after``: the privacy models that could be measured. ``matched``: the method that matched the records, or None.
+    ``remarks``: texts that could not be placed, or are not what they say. ``notes``: what a reader should know.
     """
 
     records: int
@@ -65,7 +65,7 @@ class Comparison(Shown):
     before: Mapping[str, Any]
     after: Mapping[str, Any]
     columns: Mapping[str, Fates]
-    matched: str
+    matched: str | None
     remarks: tuple[Remark, ...]
     notes: tuple[str, ...]
     recoding: Recoding
@@ -144,12 +144,12 @@ def compare(  # noqa: PLR0913 - keyword-only options
 ) -> Comparison:
     """Compare a release with its original.
 
-    Both may be files, frames or tables; ``*`` in the release means suppressed. What ``anonymize`` returned knows which
-    record is which; otherwise records are matched by ``key``, or by a column that names all of them, by what they show,
-    and last by position. ``in_order``: they are in the order of the original.
+    Both may be files, frames or tables; ``*`` in the release means suppressed. Records are matched as recorded by
+    ``anonymize``; without that record by ``key``, by an identifier column, by content, or last by position.
+    ``in_order``: match by position.
     ``quasi``: the columns that measures of the whole are about; those of the policy, or all. ``target``: what a
     classifier is to predict. ``qualities``: the names of the measures; without names, all that need nothing but counts.
-    ``clusters``: how many, for clustering-agreement. ``matched``: which record is which, if that was found out already.
+    ``clusters``: how many, for clustering-agreement. ``matched``: the match of the records, if already computed.
 
     >>> found = compare({"age": [31, 34, 71]}, {"age": ["30-39", "30-39", "*"]})
     >>> found.quality["granularity"].total.value, found.before["k-anonymity"], found.after["k-anonymity"]
@@ -163,7 +163,7 @@ def compare(  # noqa: PLR0913 - keyword-only options
     if matched is None:
         named = [key] if isinstance(key, str) else key
         matched = which(before, made or after, named, hierarchies=ladders, in_order=in_order)
-        before, matched = drawn_from(before, made or after, matched)
+        before, matched = drawn_from(before, matched)
     columns, known = _columns(before, after, matched, target)
     followers = {} if chosen is None else chosen.leaders
     ours = [name for name in known if name not in followers]
@@ -181,7 +181,7 @@ def compare(  # noqa: PLR0913 - keyword-only options
         before=_privacy(before, before, known, rule),
         after=_privacy(after, before, known, rule),
         columns=_fates(related.recoding),
-        matched=matched.how,
+        matched=None if matched.rows is None else matched.how,
         remarks=related.remarks,
         notes=tuple(_notes(before, after, columns, matched, related.recoding)),
         recoding=related.recoding,
@@ -260,7 +260,7 @@ def _privacy(table: Table, roles: Table, quasi: Sequence[str], missing: Missing)
 
 
 def _notes(before: Table, after: Table, columns: Sequence[str], matched: Match, recoding: Recoding) -> list[str]:
-    notes = [f"Records are matched {matched.how}."]
+    notes = [matched.sentence]
     more = [name for name in after.names if name not in before]
     if more:
         notes.append(f"The release has columns that the original does not have: {listed(more)}.")
@@ -278,15 +278,16 @@ def _notes(before: Table, after: Table, columns: Sequence[str], matched: Match, 
     if not before.quasi:
         notes.append("No quasi-identifiers are given: all columns that both tables have are taken for them.")
     if matched.added:
-        notes.append(f"In the release, but of nobody in the original: {counted(matched.added, 'record')}.")
+        notes.append(f"Released records without an original record: {matched.added:,}.")
     blank = all((column.nodes.fates[column.at] == Fate.SUPPRESSED).all() for column in recoding.of_quasi)
     if blank and not recoding.suppressed.any():
         notes.append(
-            "No record shows anything in the quasi-identifiers: that counts as generalised, not as suppressed."
+            "All quasi-identifiers of all records are '*'. These cells count as generalised, not as suppressed."
         )
     changed = sum(column.records(Fate.CHANGED) for column in recoding.columns)
     if not matched.key and changed > 0.2 * recoding.records * len(recoding.columns):
         notes.append(
-            "Many cells are not what their records had. If the release is in another order, give a key that names them."
+            "Many cells differ from the original values. If the release is in another order, give a key that "
+            "identifies the records."
         )
     return notes

@@ -1,4 +1,4 @@
-"""Scratch folders: private, named after their process, and gone with it; those of processes that were killed, too."""
+"""Private temporary folders, removed at the end of their process or by the next run after a crash."""
 
 import os
 import shutil
@@ -16,14 +16,14 @@ _PREFIX = "shoal"
 
 
 def make_folder() -> Path:
-    """Make a folder that nobody else can read; whoever asks for it removes it."""
+    """Make a folder that only its owner can read; the caller removes it."""
     remove_leftovers(tempfile.gettempdir())
     return Path(tempfile.mkdtemp(prefix=f"{_PREFIX}-{os.getpid()}-{HERE}-"))
 
 
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """Give a folder that nobody else can read, and that is gone afterwards.
+    """Provide a folder that only its owner can read, removed after the block.
 
     >>> with scratch_folder() as folder:
     ...     folder.is_dir()
@@ -40,7 +40,7 @@ def scratch_folder() -> Iterator[Path]:
 
 @cache
 def remove_leftovers(place: str) -> None:
-    """Remove folders of processes that are no more, once in the life of a process, and say so: they may hold data."""
+    """Remove folders of processes that no longer run, with a warning, since they may hold data; once per process."""
     left = [
         path
         for path in Path(place).glob(f"{_PREFIX}-*-{HERE}-*")
@@ -50,7 +50,7 @@ def remove_leftovers(place: str) -> None:
         shutil.rmtree(path, ignore_errors=True)
     if left:
         warnings.warn(
-            f"Removed {counted(len(left), 'temporary folder')} that ended processes had left.", Leftover, stacklevel=2
+            f"Removed {counted(len(left), 'temporary folder')} of interrupted processes.", Leftover, stacklevel=2
         )
 
 

@@ -346,10 +346,10 @@ def test_rows_of_other_subjects_are_not_matched_by_position():
     before = {"id": [1, 1, 2, 2], "x": [1, 2, 3, 4]}
     after = {"id": [2, 2, 1, 1], "x": [3, 4, 1, 2]}
     found = shoal.compare(before, after, subject="id", quasi=["x"])
-    assert found.matched == "by what they show"
+    assert found.matched == "by content"
     assert found.columns["x"] == Fates(4, 0, 0, 0)
     noisy = shoal.compare(before, {**after, "x": [3.5, 4.5, 1.5, 2.5]}, subject="id", quasi=["x"])
-    assert noisy.matched.startswith("not at all")
+    assert noisy.matched is None
     assert not noisy.columns
 
 

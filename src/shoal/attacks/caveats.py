@@ -14,7 +14,7 @@ _ALIKE = 0.9  # of people who are said not to be in the data are like somebody w
 
 
 def notes(scene: Scene, how: str, register: Table | None = None) -> Iterator[str]:
-    """Yield what to know; ``how``: how records were matched."""
+    """Yield the notes on an attacked scene; ``how``: the sentence on record matching."""
     yield _matched(scene, how)
     if len(scene.targets) < len(scene.insiders):
         yield f"{len(scene.targets):,} of {len(scene.insiders):,} persons are attacked, drawn by chance."
@@ -28,9 +28,9 @@ def notes(scene: Scene, how: str, register: Table | None = None) -> Iterator[str
 
 def _matched(scene: Scene, how: str) -> str:
     if scene.truth is None:
-        return f"Released records are matched {how}."
+        return how
     number = int(np.count_nonzero(scene.truth >= 0))
-    return f"Released records are matched {how}: {number:,} of {scene.release.records:,}."
+    return f"{how.removesuffix('.')}: {number:,} of {scene.release.records:,} released records."
 
 
 def _of_columns(scene: Scene) -> Iterator[str]:

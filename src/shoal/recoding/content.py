@@ -1,4 +1,4 @@
-"""Content: which released record may have been which original one, by what both show."""
+"""Matching by content: released records whose cells cover the values of an original record."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,16 +18,16 @@ from shoal.table.role import Role
 from shoal.table.table import Table
 from shoal.table.united import United
 
-MOST = 0.99  # of the released records must be somebody's, or values were changed and nothing is known
+MOST = 0.99  # share of released records that must cover an original one; otherwise values were changed
 
 
 @dataclass(frozen=True, eq=False)
 class Content:
-    """What a release shows of the records of its original, column by column.
+    """The columns of an original and its release in common codes.
 
-    ``columns``: what both have, but for columns that name persons. ``cells``: what the released ones mean;
-    ``values[name]``: what each original record has, in their codes. ``named``: columns that name persons and still
-    have the names of the original.
+    ``columns``: the shared columns without subject and direct identifiers. ``cells``: the values that each released
+    cell covers. ``values[name]``: the original value of each record, as its code. ``named``: subject and direct
+    identifiers that the release holds unchanged.
     """
 
     original: Table
@@ -39,7 +39,7 @@ class Content:
 
     @classmethod
     def of(cls, original: Table, release: Table, hierarchies: Mapping[str, Hierarchy]) -> "Content":
-        """Read all columns that both have.
+        """Encode all shared columns.
 
         >>> import shoal
         >>> data = {"age": [31, 71, 34], "dx": ["flu", "ms", "gout"]}
@@ -60,9 +60,9 @@ class Content:
         )
 
     def fits(self, rows: NDArray[np.intp]) -> Mapping[str, float]:
-        """Return for each column the share of matched records whose released cell may stand for their value.
+        """Return for each column the share of matched records whose released cell covers their value.
 
-        ``rows[i]``: the released record that original record i is matched with, −1 if with none.
+        ``rows[i]``: the released record of original record i, −1 if there is none.
         """
         there = np.flatnonzero(rows >= 0)
         return {
@@ -71,22 +71,24 @@ class Content:
         }
 
     def by_chance(self, name: str) -> float:
-        """Return the share of cells of a column that would fit if records were matched by chance."""
+        """Return the expected share of fitting cells of a column under a random match."""
         cells = self.cells[name]
         shown = np.bincount(cells.nodes[cells.codes], minlength=len(cells.starts) - 1)
         return float(cells.shares(self.values[name]) @ shown / max(len(cells.codes), 1))
 
     def matched(self) -> NDArray[np.intp] | None:
-        """Return for each original record a released one that covers it in all columns; −1 if there is none left.
+        """Return for each original record a released record that covers it in all columns, −1 if none is left.
 
-        As many as can be are matched, each with what says most. Records that show the same in everything are as good as
-        each other. None if some released records are nobody's, as where values were changed.
+        The match is maximal and prefers the most specific released records; equal released records are interchangeable.
+        None if more than 1 % of the released records cover no original record, as after perturbation.
         """
         found = self._matched(self.named)
-        return found if found is not None or not self.named else self._matched(())  # names may have been dealt out anew
+        return (
+            found if found is not None or not self.named else self._matched(())
+        )  # identifiers may be pseudonyms of the same form
 
     def _matched(self, named: Sequence[str]) -> NDArray[np.intp] | None:
-        """Match records by all columns, and by some that name persons."""
+        """Match records by all columns and the given identifiers."""
         if not self.columns and not named:
             return None
         rows = self.release.distinct((*self.columns, *named))
@@ -103,7 +105,7 @@ class Content:
         return _records(rows, taken)
 
     def _telling(self, rows: DistinctRows) -> Ints:
-        """Return the rank of each row by how much it says: 0 says least."""
+        """Return the rank of each row by its specificity; 0 is the least specific."""
         shown = dict(zip(rows.columns, rows.codes, strict=True))
         reach: Floats = np.zeros(len(rows))
         for name in self.columns:
@@ -117,12 +119,12 @@ class Content:
 
 
 def naming_columns(table: Table) -> list[str]:
-    """Return the columns that name persons."""
+    """Return the columns that hold the subject or a direct identifier."""
     return [name for role in (Role.SUBJECT, Role.DIRECT) for name in table.with_role(role)]
 
 
 def _goes_on(name: str, original: Table, release: Table) -> bool:
-    """Tell whether the release still has a column that names persons, with the names of the original."""
+    """Return whether the release holds an identifier column with values of the original."""
     if name not in release or release[name].kind is not original[name].kind:
         return False
     ours, theirs = original[name].values, release[name].values
@@ -130,18 +132,18 @@ def _goes_on(name: str, original: Table, release: Table) -> bool:
 
 
 def _singles(held: United, codes: NDArray[np.unsignedinteger[Any]]) -> Sets:
-    """Return the sets that rows show in a column that names persons: the name itself."""
+    """Return the sets that the cells of an identifier column cover: single values."""
     size = held.column.size
     return Sets(held.places[1][codes].astype(np.uint32), np.arange(size + 1), np.arange(size, dtype=np.uint32), size)
 
 
 def _records(rows: DistinctRows, taken: Ints) -> NDArray[np.intp]:
-    """Return a released record for each original one, of those with the distinct row that it has taken."""
+    """Return a released record for each original record, among those of its assigned distinct row."""
     by_row = np.argsort(rows.origin, kind="stable")
     starts = np.searchsorted(rows.origin[by_row], np.arange(len(rows)))
     found, there = np.full(len(taken), -1, np.intp), np.flatnonzero(taken >= 0)
     order = there[np.argsort(taken[there], kind="stable")]
     row = taken[order]
-    among = np.arange(len(order)) - np.searchsorted(row, row)  # how many came before with the same row
+    among = np.arange(len(order)) - np.searchsorted(row, row)  # position among the records of the same row
     found[order] = by_row[starts[row] + among]
     return found

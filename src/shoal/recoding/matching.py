@@ -1,7 +1,7 @@
-"""Matching: which released record was which original one.
+"""Matching of released records with original records.
 
-Whatever compares two tables asks here. Records are matched by a key or by a column that names all of them, by what they
-show, and last by position. Where what they show denies that, they are not matched at all.
+Records are matched by a key or by an identifier column, by content, and last by position. A match that contradicts the
+content of the records is refused.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,28 +21,45 @@ from shoal.table.kind import Kind
 from shoal.table.scale import scale
 from shoal.table.table import Table
 
-_TELLING = 0.9  # a column in which more cells than this fit anybody does not tell records apart
-_FEW = 10  # records that are too few to tell chance from order
-_SURE = 3  # standard deviations that are no chance
+_TELLING = 0.9  # a column is uninformative if a larger share of its cells fits a random record
+_FEW = 10  # with fewer records, a test against chance has no power
+_SURE = 3  # standard deviations above chance
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Match:
-    """``rows[i]``: the released record that original record i has become; −1 if there is none.
+    """``rows[i]``: the released record of original record i, −1 if there is none; None if records cannot be matched.
 
-    None: it is not known. ``how``: in words. ``key``: the columns that told. ``added``: how many released records are
-    of nobody in the original.
+    ``how``: the method, or the reason why records cannot be matched. ``key``: the columns that identify records.
+    ``added``: the number of released records without an original. ``drawn``: the sampled records of the original, if
+    the release is known to be a sample.
     """
 
     rows: Ints | None
     how: str
     key: tuple[str, ...] = ()
     added: int = 0
+    drawn: NDArray[np.integer] | None = None
 
     @classmethod
-    def of(cls, rows: NDArray[np.integer], release: Table, how: str, key: tuple[str, ...] = ()) -> "Match":
-        """Count the released records that are of nobody."""
-        return cls(rows.astype(np.int64), how, key, release.records - int(np.count_nonzero(rows >= 0)))
+    def of(
+        cls,
+        rows: NDArray[np.integer],
+        release: Table,
+        how: str,
+        *,
+        key: tuple[str, ...] = (),
+        drawn: NDArray[np.integer] | None = None,
+    ) -> "Match":
+        """Count the released records without an original."""
+        return cls(rows.astype(np.int64), how, key, release.records - int(np.count_nonzero(rows >= 0)), drawn)
+
+    @property
+    def sentence(self) -> str:
+        """Return the method, or the reason for the lack of one, as a sentence."""
+        if self.rows is None:
+            return f"Records could not be matched: {self.how}."
+        return f"Records are matched {self.how}."
 
 
 def match(
@@ -53,9 +70,9 @@ def match(
     hierarchies: Mapping[str, Hierarchy] | None = None,
     in_order: bool = False,
 ) -> Match:
-    """Match records by a key; without one by a column that names all of them, by what they show, last by position.
+    """Match records by a key; without one, by an identifier column, by content, or last by position.
 
-    ``hierarchies``: how labels are to be read. ``in_order``: the release has the order of the original.
+    ``hierarchies``: give the values that a released label covers. ``in_order``: match by position.
 
     >>> import shoal
     >>> before, after = shoal.read({"id": [7, 8, 9], "x": list("abc")}), shoal.read({"id": [9, 7], "x": list("**")})
@@ -70,7 +87,7 @@ def match(
     if in_order:
         return _in_order(original, release)
     if not release.records:
-        return Match(np.full(original.records, -1), "with nothing: the release has no records")
+        return Match(np.full(original.records, -1), "with no record: the release is empty")
     named = [_by_key(original, release, (name,)) for name in _naming(original, release)]
     for found in named:
         if original.subject in found.key:
@@ -81,15 +98,15 @@ def match(
 def _in_order(original: Table, release: Table) -> Match:
     if original.records != release.records:
         raise RecodingError(
-            f"The release has {counted(release.records, 'record')} and the original {original.records:,}, so it cannot "
-            "be in its order.",
-            hint="Give a key that names the records, or neither: then they are matched by what they show.",
+            f"Records cannot be matched by position: the release has {counted(release.records, 'record')} and the "
+            f"original {original.records:,}.",
+            hint="Give a key that identifies the records, or neither: they are then matched by content.",
         )
-    return Match(np.arange(original.records), "by position, row by row")
+    return Match(np.arange(original.records), "by position")
 
 
 def _by_content(content: Content, named: Sequence[Match]) -> Match:
-    """Take the first way in which what records show fits, be it any order; else a name or the position, if credible."""
+    """Return the first match that the content of the records supports: by position, identifier, or content."""
     place = _position(content)
     for found in (*place, *named):
         if _fits(content, found):
@@ -98,22 +115,22 @@ def _by_content(content: Content, named: Sequence[Match]) -> Match:
         return place[0]
     matched = content.matched()
     if matched is not None:
-        return Match.of(matched, content.release, "by what they show")
+        return Match.of(matched, content.release, "by content")
     for found in (*_moved(content, named, place), *place):
         if _is_credible(content, found):
             return found
-    return Match(None, f"not at all: {_why_not(content.original, content.release)}")
+    return Match(None, _why_not(content.original, content.release))
 
 
 def _position(content: Content) -> list[Match]:
-    """Return the match by position, if there may be one."""
+    """Return the match by position, if the tables have equally many records."""
     original, release = content.original, content.release
     same = original.records == release.records and _same_subjects(original, release)
-    return [Match(np.arange(original.records), "by position, row by row")] if same else []
+    return [Match(np.arange(original.records), "by position")] if same else []
 
 
 def _moved(content: Content, named: Sequence[Match], place: Sequence[Match]) -> list[Match]:
-    """Return matches by names that fit no worse than by position, where they are not the same."""
+    """Return the matches by identifier that differ from the position and fit the content at least as well."""
     if not place:
         return list(named)
     fit = _mean_fit(content, place[0])
@@ -126,7 +143,7 @@ def _rows(match: Match) -> Ints:
 
 
 def _fit(content: Content, match: Match) -> dict[str, float]:
-    """Return how well the columns fit that did not tell themselves which record is which."""
+    """Return the share of fitting cells of each column outside the key."""
     return {name: share for name, share in content.fits(_rows(match)).items() if name not in match.key}
 
 
@@ -135,31 +152,31 @@ def _mean_fit(content: Content, match: Match) -> float:
 
 
 def _fits(content: Content, match: Match) -> bool:
-    """Tell whether what records show can be true of those that they are matched with, but for a few."""
+    """Return whether at least 99 % of the cells of every column fit the matched records."""
     return all(share >= MOST for share in _fit(content, match).values())
 
 
 def _is_in_order(content: Content, match: Match) -> bool:
-    """Tell whether all columns that tell records apart fit far better than by chance: only few values were changed.
+    """Return whether all informative columns fit far better than by chance, so that only few values were changed.
 
-    Then another order in which more would fit means nothing: where there are few values, there is always one.
+    A match by content is not tried then: with few distinct values, some other order always fits better.
     """
     fits, telling = _telling(content, match)
     return bool(telling) and all(fits[name] >= (1 + telling[name]) / 2 for name in telling)
 
 
 def _telling(content: Content, match: Match) -> tuple[dict[str, float], dict[str, float]]:
-    """Return how well columns fit, and by chance would, those that tell records apart."""
+    """Return the share of fitting cells of each column, and the share expected by chance of the informative ones."""
     fits = _fit(content, match)
     chance = {name: content.by_chance(name) for name in fits}
     return fits, {name: share for name, share in chance.items() if share <= _TELLING}
 
 
 def _is_credible(content: Content, match: Match) -> bool:
-    """Tell whether records may be matched so, though many show what they did not have.
+    """Return whether a match is credible although many values were changed.
 
-    That most of the columns that tell records apart fit says so. Values that all are still there, but with other
-    records, deny it; otherwise most columns must have more to do with what records had than by chance.
+    It is if most informative columns fit completely. It is not if a column has the same values as before in another
+    order. Otherwise most informative columns must be associated with the original values beyond chance.
     """
     fits, telling = _telling(content, match)
     if not telling or content.release.records < _FEW:
@@ -173,7 +190,7 @@ def _is_credible(content: Content, match: Match) -> bool:
 
 
 def _is_carried_over(content: Content, name: str) -> bool:
-    """Tell whether a column has the same values as before, and each as often."""
+    """Return whether a column has the same values with the same frequencies as the original."""
     cells = content.cells[name]
     if (cells.sizes[cells.nodes[cells.codes]] > 1).any():
         return False
@@ -182,7 +199,7 @@ def _is_carried_over(content: Content, name: str) -> bool:
 
 
 def _is_related(content: Content, match: Match, name: str, fit: float, chance: float) -> bool:
-    """Tell whether a column has more to do with what records had than by chance: cells that fit, or numbers near."""
+    """Return whether a column is associated with the original beyond chance: fitting cells, or correlated numbers."""
     there = np.flatnonzero(_rows(match) >= 0)
     if fit - chance > _SURE * np.sqrt(chance * (1 - chance) / max(len(there), 1)):
         return True
@@ -205,12 +222,12 @@ def _why_not(original: Table, release: Table) -> str:
     if original.records != release.records:
         lost = abs(original.records - release.records)
         more = "fewer" if release.records < original.records else "more"
-        return f"the release has {lost:,} records {more}, no column names them, and what they show does not tell"
-    return "what the rows show does not fit the original's, in its order or in any other"
+        return f"the release has {lost:,} {more} rows, the tables share no identifier, and the content is ambiguous"
+    return "the content of the release does not fit the original in any order"
 
 
 def _naming(original: Table, release: Table) -> list[str]:
-    """Return the columns that name every record in both tables: whole numbers or texts, and no facts about people."""
+    """Return the identifier columns of both tables: integers or texts, distinct in every record, with no other role."""
 
     def names_all(table: Table, name: str) -> bool:
         return 0 < table.records == len(table[name].values) == table[name].size
@@ -227,7 +244,7 @@ def _naming(original: Table, release: Table) -> list[str]:
 
 
 def _same_subjects(original: Table, release: Table) -> bool:
-    """Tell whether rows are of the same persons in both tables; or of persons with other names, or it is not known."""
+    """Return whether the subjects agree row by row; True if the release has none, or has pseudonyms."""
     subject = original.subject
     if subject is None or subject not in release or (same_values(original[subject], release[subject]) < 0).any():
         return True
@@ -236,11 +253,11 @@ def _same_subjects(original: Table, release: Table) -> bool:
 
 def _by_key(original: Table, release: Table, key: tuple[str, ...]) -> Match:
     if not key:
-        raise RecodingError("The key is empty.", hint="Name the columns that tell which record is which.")
+        raise RecodingError("The key is empty.", hint="Name the columns that identify a record.")
     for table, what in ((original, "original"), (release, "release")):
         for name in key:
             if name not in table:
-                raise RecodingError(f"The {what} has no column '{name}', which is to be the key.")
+                raise RecodingError(f"The {what} has no column '{name}', which the key names.")
     sizes = [original[name].size + 1 for name in key]
     ours = [original.codes(name).astype(np.uint32) for name in key]
     theirs = [_translated(original[name], release, name) for name in key]
@@ -253,11 +270,11 @@ def _by_key(original: Table, release: Table, key: tuple[str, ...]) -> Match:
     _check_once(its[~strange], key, "release")
     rows = np.full(len(groups), -1)
     rows[its[~strange]] = np.flatnonzero(~strange)
-    return Match.of(rows[mine], release, f"by {listed(key)}", key)
+    return Match.of(rows[mine], release, f"by {listed(key)}", key=key)
 
 
 def _translated(column: Column, release: Table, name: str) -> NDArray[np.uint32]:
-    """Return the codes of a released column as codes of the original; what is not there, or missing, gets one more."""
+    """Return the codes of a released column as codes of the original; unknown and missing values get the next code."""
     places = same_values(column, release[name])
     places[len(release[name].values) :] = -1
     return np.where(places < 0, column.size, places).astype(np.uint32)[release.codes(name)]
@@ -267,7 +284,7 @@ def _check_once(ids: NDArray[np.uint32], key: tuple[str, ...], what: str) -> Non
     twice = len(ids) - len(np.unique(ids))
     if twice:
         raise RecodingError(
-            f"The key {listed(key)} does not name the records of the {what}: {counted(twice, 'record')} share theirs "
-            "with another.",
-            hint="Name more columns, so that together they tell which record is which.",
+            f"The key {listed(key)} does not identify the records of the {what}: {counted(twice, 'record')} share "
+            "their key with another.",
+            hint="Name more columns, so that together they identify a record.",
         )

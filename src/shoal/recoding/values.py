@@ -1,4 +1,4 @@
-"""Values that are the same in two tables, however they are written; numbers and days read from text."""
+"""Equality of values across two tables and their notations; numbers and days parsed from text."""
 
 import numpy as np
 import pyarrow as pa
@@ -10,13 +10,13 @@ from shoal.table.kind import Kind
 from shoal.table.scale import doubles, scale
 
 Ints = NDArray[np.int64]
-_ROUNDED = 1e-12  # by how much numbers may differ that are the same but for floating point
+_ROUNDED = 1e-12  # relative tolerance for rounding in floating point
 
 
 def same_values(original: Column, release: Column) -> Ints:
     """Return for each code of a released column the original code with the same value; −1 if there is none.
 
-    Numbers are the same if they are equal, however they are written.
+    Numbers are compared by value, not by notation.
 
     >>> import shoal
     >>> before, after = shoal.read({"x": [1.0, 2.5]})["x"], shoal.read({"x": ["2.50", "1", "*"]})["x"]
@@ -33,14 +33,14 @@ def same_values(original: Column, release: Column) -> Ints:
 
 
 def numbers(texts: pa.Array) -> NDArray[np.float64]:
-    """Read texts as numbers; NaN where they are none."""
+    """Parse texts as numbers; NaN for other texts."""
     plain = pc.match_substring_regex(texts, r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$")
     read: NDArray[np.float64] = pc.if_else(plain, texts, None).cast(pa.float64()).to_numpy(zero_copy_only=False)
     return read
 
 
 def days(texts: pa.Array) -> NDArray[np.float64]:
-    """Read texts as days since 1970, where they are whole ISO dates; NaN where they are none."""
+    """Parse complete ISO dates as days since 1970; NaN for other texts."""
     plain = pc.if_else(pc.match_substring_regex(texts, r"^\d{4}-\d{2}-\d{2}$"), texts, None)
     read = pc.strptime(plain, format="%Y-%m-%d", unit="s", error_is_null=True)
     found: NDArray[np.float64] = read.cast(pa.int64()).cast(pa.float64()).to_numpy(zero_copy_only=False) / 86_400
@@ -48,7 +48,7 @@ def days(texts: pa.Array) -> NDArray[np.float64]:
 
 
 def _placed(original: Column, release: Column) -> Ints:
-    """Look values up as they are written, then as numbers or moments."""
+    """Look up values by their text, then as numbers or points in time."""
     if {original.kind, release.kind} == {Kind.DATE, Kind.DATETIME}:
         return _same_moments(original, release)
     texts = as_text(release.values)
@@ -66,7 +66,7 @@ def _placed(original: Column, release: Column) -> Ints:
 
 
 def _same_moments(original: Column, release: Column) -> Ints:
-    """Look days up among moments, or moments among days: midnight is the day."""
+    """Look up dates among date-times or the reverse; a date equals its midnight."""
     ours, theirs = scale(original), scale(release)
     if ours is None or theirs is None or not len(original.values):
         return np.full(len(release.values), -1)

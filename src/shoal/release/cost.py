@@ -1,4 +1,4 @@
-"""What a release cost: measured in the cells that go out, as by anyone who compares them with the original."""
+"""Information loss of a release, measured on its released cells as ``shoal.compare`` measures it."""
 
 from collections.abc import Mapping
 
@@ -25,11 +25,11 @@ Cells = Mapping[str, tuple[Column, Codes]]
 def measured(
     case: Case, treatment: Treatment, cells: Cells, made: Transformed, asked: Mapping[str, Quality]
 ) -> dict[str, Measured]:
-    """Measure what a release cost. ``cells``: what the rows of a treatment show in the quasi-identifiers.
+    """Return the quality measures of a release. ``cells``: the released quasi-identifiers of each distinct row.
 
-    A search knows which level a label is of; whoever reads the release does not, and a label may be on several. So
-    cells are read here as ``shoal.compare`` reads them, and both give the same numbers. Columns that follow others are
-    not counted.
+    The search knows the level of every label. A reader of the release does not, and one label may occur on several
+    levels. Cells are therefore interpreted here as in ``shoal.compare``, so that both report the same values. Columns
+    that follow others are not counted.
     """
     if case.whole is not case.given:  # the original has other codes, or other dates
         recoding = _by_record(case, made, [name for quality in asked.values() for name in quality.beside])
@@ -39,13 +39,13 @@ def measured(
 
 
 def _by_row(case: Case, treatment: Treatment, cells: Cells) -> Recoding:
-    """Read the cells of each distinct row."""
+    """Return the recoding of each distinct row."""
     rows, kept = treatment.rows, np.flatnonzero(~treatment.suppressed)
     columns = []
     for name, codes in zip(rows.columns, rows.codes, strict=True):
         domain = Domain.of(case.table[name], case.hierarchies[name])
         column, shown = compacted(cells[name][0], cells[name][1][kept])
-        written = np.full(len(rows), column.size, narrowest(column.size + 1))  # what is left out comes after the others
+        written = np.full(len(rows), column.size, narrowest(column.size + 1))  # suppressed rows have the last code
         written[kept] = shown
         original = summed(codes, rows.counts, domain.codes)
         columns.append(place(domain, column, codes, written, rows.counts, original).recoded)
@@ -53,7 +53,7 @@ def _by_row(case: Case, treatment: Treatment, cells: Cells) -> Recoding:
 
 
 def _by_record(case: Case, made: Transformed, beside: list[str]) -> Recoding:
-    """Read the cells of each record of the table as it was given, or was drawn from it."""
+    """Return the recoding of each record of the given table, or of its sample."""
     given = case.given if case.drawn is None else taken(case.given, case.drawn)[0]
     match = Origins(made.origins()).match(given, made.table)
     quasi, ladders = case.table.quasi, case.policy.hierarchies(given)

@@ -1,7 +1,7 @@
-"""Drawing: chance that only the holder of a key can foresee.
+"""Random draws under a secret key.
 
-Who is in a sample, and which values counterfeits get, must not follow from a number that an adversary could guess. All
-of it comes from SHAKE-256, read as a stream of 64-bit numbers that hangs on the key and on what is drawn.
+The members of a sample and the values of counterfeits must not be predictable from a seed that an adversary can guess.
+Draws use SHAKE-256 as a stream of 64-bit numbers, derived from the key and the purpose of the draw.
 """
 
 import hashlib
@@ -15,14 +15,14 @@ from shoal.release.pseudonyms import key_of
 
 
 def draw_key(policy: Policy) -> tuple[bytes, bool]:
-    """Return the key that draws: that of the policy, or a fresh one; and whether it is fresh."""
+    """Return the key of the policy, or a new random key, and whether the key is new."""
     if policy.draw is not None:
         return key_of(policy, policy.draw), False
     return secrets.token_hex(32).encode(), True
 
 
 def drawn_numbers(key: bytes, purpose: str, number: int) -> NDArray[np.uint64]:
-    """Return so many numbers of 64 bits; the same key and purpose give the same ones.
+    """Return ``number`` 64-bit integers, determined by key and purpose.
 
     >>> drawn_numbers(b"a key", "sample", 2).tolist() == drawn_numbers(b"a key", "sample", 3)[:2].tolist()
     True

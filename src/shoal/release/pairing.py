@@ -1,6 +1,7 @@
-"""Pairing: which released record is which original one, as far as anybody can know."""
+"""Pairing of the records of a release with those of its original."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,27 +22,27 @@ def which(
     hierarchies: Mapping[str, Hierarchy] | None = None,
     in_order: bool = False,
 ) -> Match:
-    """Tell which released record is which: as it was made, by a key, by what records show, last by position."""
-    known = None if key is not None or in_order else _origins(original, release)
-    if known is not None:
-        return known.match(original, _table(release))
-    return match(original, _table(release), key, hierarchies=hierarchies, in_order=in_order)
+    """Match records by the origins that ``anonymize`` recorded; without them, or with a key, as ``match`` does."""
+    origins = _origins(original, release)
+    if origins is not None and key is None and not in_order:
+        return origins.match(original, _table(release))
+    matched = match(original, _table(release), key, hierarchies=hierarchies, in_order=in_order)
+    return matched if origins is None else replace(matched, drawn=origins.drawn)
 
 
-def drawn_from(original: Table, release: Table | Release, match: Match) -> tuple[Table, Match]:
-    """Return the records of the original that a release is a sample of, where that is known, and which is which."""
-    known = _origins(original, release)
-    if known is None or known.drawn is None or match.rows is None:
+def drawn_from(original: Table, match: Match) -> tuple[Table, Match]:
+    """Return the sampled records of the original, if the release is a sample, and their match."""
+    if match.drawn is None or match.rows is None:
         return original, match
-    table, records = taken(original, known.drawn.astype(np.intp))
-    return table, Match.of(match.rows[records], _table(release), f"{match.how}; only the drawn ones count", match.key)
+    table, records = taken(original, match.drawn.astype(np.intp))
+    return table, replace(match, rows=match.rows[records], how=f"{match.how}; sampled records only", drawn=None)
 
 
 def _origins(original: Table, release: Table | Release) -> Origins | None:
     if not isinstance(release, Release):
         return kept_origins(original, release)
     if original.records <= int(release.records.max(initial=-1)):
-        raise RecodingError("The release was made from another table: it has records that this one does not have.")
+        raise RecodingError("The release was made from another table, which has more records than this one.")
     return Origins(release.records, release.drawn)
 
 

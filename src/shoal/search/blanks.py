@@ -1,4 +1,4 @@
-"""Blanks: rows that show nothing under a scheme, while others show something. They count as suppressed."""
+"""Blank rows: all their quasi-identifiers are fully generalised, those of other rows are not. They count as suppressed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,14 +11,15 @@ from shoal.search.evaluation import BySize
 from shoal.search.objective import Counted, Ints
 from shoal.search.space import Space
 
-_TOGETHER = 1 << 24  # comparisons that are made at once
+_TOGETHER = 1 << 24  # comparisons per block
 
 
 @dataclass(frozen=True, eq=False)
 class Blanks:
-    """Rows of the same ``levels``, those of each column from which on they show nothing there, and who they are of.
+    """Rows grouped by ``levels``: for each column, the lowest level on which their cell is blank.
 
-    ``nodes[j][l]``: which node of column j, of all columns side by side, shows nothing on level l; −1 if none does.
+    ``persons``, ``records``: the number in each group. ``nodes[j][l]``: the blank node of column j on level l, counted
+    over all columns; −1 if there is none.
     """
 
     levels: Ints
@@ -28,7 +29,7 @@ class Blanks:
 
     @classmethod
     def of(cls, space: Space) -> "Blanks":
-        """Find for each row of a table from which levels on it shows nothing."""
+        """Find for each row the lowest level of each column on which it is blank."""
         rows, members = space.shown_rows()
         heights = [len(ladder.sizes) for ladder in space.ladders]
         firsts = [
@@ -42,7 +43,7 @@ class Blanks:
         return cls(levels, persons, records, tuple(space.blank_nodes()))
 
     def under(self, levels: Ints) -> tuple[Ints, Ints]:
-        """Return how many persons and records show nothing under each of some schemes, given by their levels."""
+        """Return the number of persons and records that are blank under each scheme, given by its levels."""
         persons, records = (np.zeros(len(levels), np.int64) for _ in range(2))
         together = max(_TOGETHER // max(len(self.levels), 1), 1)
         for begin in range(0, len(levels), together):
@@ -54,31 +55,31 @@ class Blanks:
 
 @dataclass(frozen=True, eq=False)
 class Blanking:
-    """Judges by the size of classes, and suppresses the one that shows nothing, unless there is no other."""
+    """Judges schemes by class size and suppresses the blank class, unless it is the only one."""
 
     judge: BySize
     blanks: Blanks
 
     def work(self, rows: int) -> int:
-        """Return the same as without."""
+        """Return the work of the underlying judge."""
         return self.judge.work(rows)
 
     def counted(self, schemes: Ints) -> Counted:
-        """Count the classes that are too small, and what shows nothing."""
+        """Count the classes that are too small and the blank class."""
         return self._without_blanks(self.judge.counted(schemes), self.judge.size)
 
     def by_sizes(self, schemes: Ints, sizes: Sequence[int]) -> list[Counted]:
-        """Do the same for each size."""
+        """Return the counts for each minimum size."""
         found = self.judge.by_sizes(schemes, sizes)
         least = [max(size, self.judge.size) for size in sizes]
         return [self._without_blanks(one, size) for one, size in zip(found, least, strict=True)]
 
     def another(self, *, keeping: bool = True) -> "Blanking":
-        """Return one with room of its own."""
+        """Return a copy with its own working memory."""
         return Blanking(self.judge.another(keeping=keeping), self.blanks)
 
     def _without_blanks(self, found: Counted, size: int) -> Counted:
-        """Suppress the class that shows nothing where it is large enough to be kept, beside others that are kept."""
+        """Suppress the blank class where it meets the minimum size and other classes exist."""
         persons, records = self.blanks.under(found.levels)
         kept = (persons >= size) & (found.classes > 1)
         persons, records = persons * kept, records * kept

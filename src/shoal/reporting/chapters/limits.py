@@ -19,7 +19,9 @@ def _points(found: Findings, audience: Audience) -> list[str]:
     if found.attacks is None:
         points.insert(3, "The release was not attacked for this report.")
     if found.release is None:
-        points.append("The released table was made elsewhere; records were matched " + found.comparison.matched + ".")
+        how = found.comparison.matched
+        matching = "Its records could not be matched" if how is None else f"Its records were matched {how}"
+        points.append(f"The release was not made by shoal. {matching}.")
     truth = None if found.release is None else found.release.public["truthful"]
     if truth:
         points.append(f"On truthfulness: {truth}")
