@@ -12,7 +12,7 @@ from shoal.models.k_anonymity import KAnonymity
 from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress, silent
 from shoal.qualities.quality import QUALITIES
-from shoal.release.account import internal, notes, public
+from shoal.release.account import facts, internal, notes
 from shoal.release.assembly import assembled, cells_of, mapping, original
 from shoal.release.case import Case
 from shoal.release.cost import measured
@@ -196,7 +196,7 @@ def _made(case: Case, treatment: Treatment, progress: Hook) -> Release:
     sought = case.quality
     asked = {sought.name: sought, **{name: QUALITIES[name]() for name in _MEASURES if name != sought.name}}
     quality = measured(case, treatment, cells, made, asked)
-    told = public(case, treatment, recoding, made, (quality, found))
+    told = facts(case, treatment, recoding, made, (quality, found))
     return Release(
         table=made.table,
         scheme=treatment.scheme,
@@ -207,7 +207,7 @@ def _made(case: Case, treatment: Treatment, progress: Hook) -> Release:
         quality=quality,
         requirements=found,
         internal=internal(case, treatment, made, before, told),
-        public=told,
+        facts=told,
         mapping=mapping(case, treatment.scheme, made),
         notes=notes(case, made),
         original=before,

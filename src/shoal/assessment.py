@@ -18,9 +18,7 @@ from shoal.kernels.threads import pool
 from shoal.models.evidence import Evidence, Gatherer, View
 from shoal.models.model import Model, Need, Verdict
 from shoal.policy.policy import Policy
-from shoal.policy.requirements import PresetRequirement
 from shoal.population import Matched, Population
-from shoal.presets.preset import PRESETS
 from shoal.progress import Hook, Progress, silent
 from shoal.risk.adversary import Risk, journalist, marketer, prosecutor
 from shoal.risk.attribute import AttributeRisk, attribute_risk
@@ -284,7 +282,7 @@ class _Assessor:
             sizes=_sizes(classes),
             bands=_bands(classes),
             requirements=tuple(self._judged()),
-            checklist=tuple(self._checklist()),
+            checklist=self.policy.checklist,
             prosecutor=first,
             journalist=second,
             marketer=marketer(classes, population, matched, self.threshold),
@@ -327,11 +325,6 @@ class _Assessor:
     def _seen(self, model: Model, view: View) -> Evidence:
         special = {Need.HIERARCHY, Need.POPULATION} & model.needs or getattr(model, "distance", "") == "hierarchical"
         return (self.gatherer if special else self.plain).evidence(view)
-
-    def _checklist(self) -> Iterable[tuple[str, str]]:
-        for asked in self.policy.require:
-            if isinstance(asked, PresetRequirement):
-                yield from ((asked.preset, item) for item in PRESETS[asked.preset].checklist)
 
     def _attributes(self, classes: Classes) -> tuple[AttributeRisk, ...]:
         if self.missing is Missing.WILDCARD:

@@ -1,6 +1,5 @@
 """Disclosure: which numbers of persons are not to be told, for they are small or give a small one away."""
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -115,14 +114,3 @@ def _tiered(number: int, total: int, between: tuple[int, int], tiers: int) -> It
         for count in range(low, min(high, total // number) + 1):
             for rest in _tiered(number - times, total - times * count, (count + 1, high), tiers - 1):
                 yield None if rest is None else (*[count] * times, *rest)
-
-
-def enclosing(share: float, persons: int, least: int) -> tuple[float, float]:
-    """Return an interval that holds a share, and is so wide that fewer of the persons than may be told do not show.
-
-    >>> enclosing(0.0025, 400, 5), enclosing(0.314159, 400, 5)
-    ((0.0, 0.0125), (0.3125, 0.325))
-    """
-    step = max(0.01, least / max(persons, 1))
-    low = min(math.floor(share / step) * step, 1.0)
-    return low, min(low + step, max(share, 1.0))

@@ -612,7 +612,7 @@ def test_an_empty_release():
 
 def test_records_of_nobody_are_told():
     found = shoal.compare({"id": [1, 2], "x": list("ab")}, {"id": [1, 2, 3], "x": list("abc")}, key="id")
-    assert any("of nobody in the original: 1 record" in note for note in found.notes)
+    assert any("without an original record: 1" in note for note in found.notes)
     assert found.columns["x"].kept == 2
 
 

@@ -67,7 +67,7 @@ def test_pseudonyms_with_several_records_missing_values_and_counterfeits(monkeyp
     text = POLICY.replace("suppression = 0.2", 'suppression = 0.5\noutliers = "counterfeits"')
     text += '[pseudonyms]\ncolumns = ["id", "name"]\nkey_variable = "SHOAL_TEST_KEY"'
     release = shoal.anonymize(data, shoal.Policy.parse(text.replace("k = 2", "k = 4")))
-    invented = release.public["outliers"].get("counterfeits", 0)
+    invented = release.facts["outliers"].get("counterfeits", 0)
     shown = shown_by(release)
     assert len(shown["id"]) == 60 + invented
     assert len(set(shown["id"])) == 60 + invented
@@ -142,13 +142,13 @@ def test_a_sample_is_drawn_by_person_and_lowers_the_risk_of_a_journalist(monkeyp
     monkeypatch.setenv("DRAW_KEY", "a key that is long enough")
     release = shoal.anonymize(data, shoal.Policy.parse(text))
     shown = shown_by(release)
-    told = release.public["sampling"]
+    told = release.facts["sampling"]
     assert told["share"] == 0.5
     assert release.internal["input"]["persons"] == 100
     assert len(shown["age"]) < 140
     assert told["journalist"]["highest"] <= told["prosecutor"]["highest"] <= 0.5
     assert told["journalist"]["average"] < told["prosecutor"]["average"]
-    assert "long enough" not in json.dumps([release.public, release.internal], default=str)
+    assert "long enough" not in json.dumps([release.facts, release.internal], default=str)
     assert shown_by(shoal.anonymize(data, shoal.Policy.parse(text))) == shown
     monkeypatch.setenv("DRAW_KEY", "another key that is long enough")
     assert shown_by(shoal.anonymize(data, shoal.Policy.parse(text))) != shown
@@ -230,10 +230,10 @@ def test_the_manifest_counts_what_is_in_the_file(recoding):
     extra = f'outliers = "relocate"\nrecoding = "{recoding}"\n'
     release = shoal.anonymize(data, shoal.Policy.parse((POLICY + extra).replace("k = 2", "k = 7")))
     shown = shown_by(release)
-    assert release.public["records"] == len(shown["age"])
+    assert release.facts["records"] == len(shown["age"])
     assert release.classes == len(set(zip(shown["age"], shown["sex"], strict=True)))
-    assert ("Moved" in release.public["truthful"]) == bool(release.public["outliers"].get("moved"))
-    assert ("left out" in release.public["truthful"]) == bool(release.suppressed)
+    assert ("Relocated" in release.facts["truthful"]) == bool(release.facts["outliers"].get("moved"))
+    assert ("suppressed" in release.facts["truthful"]) == bool(release.suppressed)
 
 
 def test_persons_whose_records_differ():

@@ -44,9 +44,9 @@ def test_moved_records_do_not_show_in_the_mean_of_others():
     text = AGES % ', show = "mean"' + 'require = [{ model = "k-anonymity", k = 4 }]\n'
     text += 'search = { suppression = 0.2, outliers = "relocate", levels = { age = [1, 1] } }'
     release, shown = shown_by({"age": [42, 47, 44, 43, 95, 31, 32, 38, 39]}, text)
-    assert release.public["outliers"]["moved"] == 1
+    assert release.facts["outliers"]["moved"] == 1
     assert set(shown["age"]) == {44.0, 35.0}
-    assert release.public["records_on_levels"] == {"age": [0, 9]}
+    assert release.facts["records_on_levels"] == {"age": [0, 9]}
 
 
 def test_invented_records_have_no_values_of_those_who_are_left_out():
@@ -56,8 +56,8 @@ def test_invented_records_have_no_values_of_those_who_are_left_out():
         search = 'search = { suppression = 0.5, outliers = "counterfeits", levels = { age = [0, 0] } }'
         release, shown = shown_by(data, text + search, suppressed="*")
         assert "SECRET" not in shown["dx"]
-        assert release.public["outliers"]["counterfeits"] == 2
-        assert "Records were left out." in release.public["truthful"]
+        assert release.facts["outliers"]["counterfeits"] == 2
+        assert "Records were suppressed." in release.facts["truthful"]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
-"""The public manifest is a function of the released table, the policy, and what the owner chooses to publish."""
+"""Public manifest and external report are functions of the released table, the policy, and the published figures."""
 
+import csv
 import json
 from collections.abc import Iterator
 
@@ -33,14 +34,15 @@ MODELS = (
 
 
 def released(data, policy, folder):
-    """Return the bytes of a release, its public manifest, and which records were left out."""
+    """Return the bytes of a release, its public documents, and the suppressed records."""
     release = shoal.anonymize(data, policy)
     table, manifest, *_ = release.save(folder / "r.csv", force=True)
-    return table.read_bytes(), manifest.read_bytes(), np.flatnonzero(release.became(len(data["age"])) < 0)
+    public = (manifest.read_text(), shoal.report(release, external=True).to_json())
+    return table.read_bytes(), public, np.flatnonzero(release.became(len(data["age"])) < 0)
 
 
-def pairs(folder, publish="", first=0) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the manifests of two tables that differ in who was left out, and give the same release bytes."""
+def pairs(folder, publish="", first=0) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
+    """Yield the public documents of two tables that differ in suppressed records and give the same release bytes."""
     for seed in range(first, first + 10**6):
         rng = np.random.default_rng(seed)
         groups, alone = rng.integers(4, 7, 3), int(rng.integers(1, 4))
@@ -53,24 +55,79 @@ def pairs(folder, publish="", first=0) -> Iterator[tuple[bytes, bytes]]:
         how, more = WAYS[seed % len(WAYS)], MODELS[seed % len(MODELS)]
         policy = shoal.Policy.parse(POLICY.format(how=how, more=more, publish=publish))
         try:
-            one, first_manifest, gone = released(data, policy, folder)
-            other = {name: list(held) for name, held in data.items()}
-            for record in gone.tolist():
-                other["dx"][record] = str(rng.choice(["flu", "ms", "gout"]))
-                other["age"][record] = int(rng.integers(100, 140))
-            two, second_manifest, _ = released(other, policy, folder)
+            one, first_public, gone = released(data, policy, folder)
+            other = changed(data, gone, rng)
+            two, second_public, _ = released(other, policy, folder)
         except shoal.ShoalError:
             continue
         if one == two and other != data:
-            yield first_manifest, second_manifest
+            yield first_public, second_public
+
+
+def changed(data, gone, rng):
+    """Return a table whose suppressed records are others: other values, and one record more or less."""
+    other = {name: list(held) for name, held in data.items()}
+    for record in gone.tolist():
+        other["dx"][record] = str(rng.choice(["flu", "ms", "gout"]))
+        other["age"][record] = int(rng.integers(100, 140))
+    if len(gone) > 1 and rng.random() < 0.5:
+        for held in other.values():
+            del held[gone[-1]]
+    return other
 
 
 @pytest.mark.parametrize("number", tiered([10, 50], quick=1))
-def test_equal_releases_have_equal_manifests(number, tmp_path):
+def test_equal_releases_have_equal_manifests_and_reports(number, tmp_path):
     found = pairs(tmp_path, first=number)
     for _ in range(number):
         one, two = next(found)
         assert one == two
+
+
+def test_published_figures_are_all_that_differs(tmp_path):
+    """Two tables with the same release: one has 3 suppressed persons, the other 30."""
+    told = []
+    for alone in (3, 30):
+        data = {
+            "age": [25] * 60 + [35] * 50 + list(range(100, 100 + alone)),
+            "sex": ["f"] * 110 + ["m"] * alone,
+            "dx": ["flu", "ms"] * 55 + ["gout"] * alone,
+        }
+        said = "publish = { suppressed = true, risk = true }"
+        policy = shoal.Policy.parse(POLICY.format(how="levels = { age = [0, 0] }", more="", publish=said))
+        policy = policy.model_copy(update={"search": policy.search.model_copy(update={"suppression": 0.5})})
+        release, (manifest, report), gone = released(data, policy, tmp_path)
+        assert len(gone) == alone
+        told.append((release, json.loads(manifest), report))
+    (one, first, here), (two, second, there) = told
+    assert one == two
+    assert first.pop("published") != second.pop("published")
+    assert first == second
+    assert second["smallest_class"] == 50
+    assert here != there
+
+
+def test_the_loss_can_be_recomputed_from_the_released_file(tmp_path):
+    """The reference reads the CSV and the hierarchy, and nothing else."""
+    data = {"age": [21, 24, 35, 36, 58, 52, 90], "job": ["nurse", "smith", "baker", "nurse", "smith", "baker", "nurse"]}
+    jobs = "values = { nurse = ['care'], smith = ['craft'], baker = ['craft'] }"
+    policy = shoal.Policy.parse(f"""
+        version = 1
+        columns.age = {{ role = "quasi", hierarchy = {{ kind = "interval", widths = [10, 40] }} }}
+        columns.job = {{ role = "quasi", hierarchy = {{ kind = "explicit", {jobs} }} }}
+        require = [{{ model = "k-anonymity", k = 2 }}]
+        search = {{ recoding = "local", suppression = 0.2 }}
+    """)
+    path, manifest, *_ = shoal.anonymize(data, policy).save(tmp_path / "r.csv")
+    rows = list(csv.DictReader(path.read_text().splitlines()))
+    ends = {text: [int(end) for end in text.split("-")] for text in {row["age"] for row in rows} - {"*"}}
+    low, high = min(map(min, ends.values())), max(map(max, ends.values()))
+    ages = [1.0 if row["age"] == "*" else (ends[row["age"]][-1] - ends[row["age"]][0]) / (high - low) for row in rows]
+    jobs = [{"*": 1.0, "craft": 0.5}.get(row["job"], 0.0) for row in rows]
+    loss = json.loads(manifest.read_text())["loss"]
+    assert loss["columns"] == pytest.approx({"age": np.mean(ages), "job": np.mean(jobs)})
+    assert loss["total"] == pytest.approx((np.mean(ages) + np.mean(jobs)) / 2)
+    assert 0 < loss["total"] < 1
 
 
 @pytest.mark.parametrize("chosen", [True, False])
@@ -83,7 +140,7 @@ def test_only_what_the_owner_publishes_is_told(chosen, tmp_path):
     manifest = json.loads(release.save(tmp_path / "r.csv")[1].read_text())
     assert ("published" in manifest) == chosen
     if chosen:
-        assert manifest["published"]["suppressed"] == {"about": 0, "rounded_to": 10}
+        assert manifest["published"]["suppressed"] == {"value": 0, "rounded_to": 10}
     assert manifest["smallest_class"] == 15
     assert manifest["quality"] == {"discernibility": 20**2 + 15**2, "average-class-size": 17.5}
     assert {"suppressed", "scheme", "heights", "records_on_levels"}.isdisjoint(manifest)

@@ -422,7 +422,7 @@ def test_a_target_that_does_not_go_out_as_it_is(target, said):
 
 def test_the_recipient_is_told_the_target():
     text = POLICY.replace("[search]", '[search]\nquality = "classification-metric"\ntarget = "dx"')
-    assert shoal.anonymize(patients(), shoal.Policy.parse(text)).public["target"] == "dx"
+    assert shoal.anonymize(patients(), shoal.Policy.parse(text)).facts["target"] == "dx"
 
 
 @pytest.mark.parametrize(

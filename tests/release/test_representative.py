@@ -60,7 +60,7 @@ def test_midpoints_and_dates():
     text = POLICY.format(how="midpoint", recoding="global").replace("suppression = 0.3", "suppression = 0")
     shown = shoal.anonymize({"age": [31, 34, 71, 78], "sex": ["f"] * 4, "note": range(4)}, shoal.Policy.parse(text))
     assert shown.to_frame("pyarrow").to_pydict()["age"] == [34.5, 34.5, 74.5, 74.5]
-    assert "one value for a whole class" in shown.public["truthful"]
+    assert "one representative value for a whole class" in shown.facts["truthful"]
     text = """
         version = 1
         columns.born = { role = "quasi", hierarchy = { kind = "date", units = ["month"] }, show = "HOW" }

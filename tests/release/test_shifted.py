@@ -55,8 +55,8 @@ def test_in_a_release(engine):
     for name in ("came", "left"):
         expected = [None if day is None else day + by for day, by in zip(STAYS[name], moved, strict=True)]
         assert sorted(map(str, release.to_frame("pyarrow").column(name).to_pylist())) == sorted(map(str, expected))
-    assert "Dates were moved" in release.public["truthful"]
-    assert release.public["moved_dates"] == ["came", "left"]
+    assert "Dates were shifted" in release.facts["truthful"]
+    assert release.facts["moved_dates"] == ["came", "left"]
     assert release.mapping is None
     assert release.given.to_arrow().column("came").to_pylist() == STAYS["came"]
 

@@ -63,6 +63,8 @@ k = {K}
 [context]
 recipient = "a university"
 deliberate = 0.3
+[publish]
+attacks = true
 """)
 
 
@@ -165,8 +167,8 @@ def test_values_of_persons_with_many_records_are_rare_all_the_same():
     assert "canarystay" not in report.external().to_json()
 
 
-@pytest.mark.parametrize("which", ["made", "external"])
-def test_the_page_is_valid_and_stands_alone(which, request):
+@pytest.mark.parametrize(("which", "drawn"), [("made", 10), ("external", 3)])
+def test_the_page_is_valid_and_stands_alone(which, drawn, request):
     page = request.getfixturevalue(which).to_html()
     tree = parsed(page)
     tags = Counter(one.tag.removeprefix(HTML) for one in tree.iter() if isinstance(one.tag, str))
@@ -179,7 +181,7 @@ def test_the_page_is_valid_and_stands_alone(which, request):
     assert "@import" not in page
     assert "url(" not in page
     pictures = [one for one in tree.iter() if one.tag == f"{HTML}img"]
-    assert len(pictures) >= 4
+    assert len(pictures) >= drawn
     assert all(len(one.attrib["alt"]) > 20 for one in pictures)
     anchors = [one.attrib["id"] for one in tree.iter() if "id" in one.attrib]
     assert len(anchors) == len(set(anchors))

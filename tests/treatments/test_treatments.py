@@ -139,7 +139,7 @@ def test_outliers_are_dealt_with_and_counted(outliers, rows, k):
     data = frame(rows)
     plain = shoal.anonymize(data, policy("global", k=k, suppression=0.4))
     release = shoal.anonymize(data, policy("global", k=k, suppression=0.4, outliers=outliers))
-    told = release.public["outliers"]
+    told = release.facts["outliers"]
     shown = release.to_frame("pyarrow").to_pydict()
     keys = list(zip(shown["age"], shown["job"], shown["sex"], strict=True))
     assert all(size >= k for size in Counter(keys).values())
@@ -177,7 +177,7 @@ def test_relocation_goes_to_the_nearest_class_that_takes_it():
     alone = shoal.anonymize(frame(rows), policy("global", k=2, suppression=0.2, outliers="relocate"))
     shown = alone.to_frame("pyarrow").to_pydict()
     at = shown["note"].index(6)
-    assert (alone.public["outliers"]["moved"], shown["sex"][at]) == (1, "m")
+    assert (alone.facts["outliers"]["moved"], shown["sex"][at]) == (1, "m")
     more = ', { model = "l-diversity", l = 2, column = "dx" }'
     diverse = shoal.anonymize(frame(rows), policy("global", k=2, suppression=0.5, more=more, outliers="relocate"))
     assert diverse.verified
@@ -216,7 +216,7 @@ def test_relocation_knows_distances():
     for level, label in ((1, "80-89"), (0, 85)):
         release = shoal.anonymize(data, shoal.Policy.parse(text.replace("LEVEL", str(level))))
         assert Counter(release.to_frame("pyarrow").to_pydict()["age"])[label] == 12
-        assert release.public["outliers"]["displacement"] == pytest.approx((97 - [85, 89][level]) / 92)
+        assert release.facts["outliers"]["displacement"] == pytest.approx((97 - [85, 89][level]) / 92)
 
 
 @pytest.mark.parametrize("recoding", ["local", "suppression"])

@@ -112,7 +112,7 @@ def result(release: "Release") -> dict[str, Any]:
     from shoal.release.manifest import plain as as_data
 
     return {
-        **as_data(release.public),
+        **as_data(release.facts),
         "quality": {name: held.total.value for name, held in release.quality.items() if held.total is not None},
         "cost": {name: held.total.cost for name, held in release.quality.items() if held.total is not None},
         "verified": release.verified,
@@ -151,7 +151,7 @@ def show(release: "Release", out: "Console") -> None:
 
 def _told(release: "Release") -> list[str]:
     """Say in words what else was done."""
-    outliers, found = release.public["outliers"], []
+    outliers, found = release.facts["outliers"], []
     if "moved" in outliers:
         far = f"{outliers['displacement']:.3f} of the domain"
         found.append(f"{counted(outliers['moved'], 'person')} moved into the nearest class, {far} away on average.")
@@ -165,7 +165,7 @@ def _told(release: "Release") -> list[str]:
         found.append(f"Of {searched['schemes']:,} schemes, the best that was found in time; others may be better.")
     elif searched.get("gap"):
         found.append(f"Of {searched['schemes']:,} schemes, none costs less by more than {searched['gap']:.2%}.")
-    for who, risk in release.public.get("sampling", {}).items():
+    for who, risk in release.facts.get("sampling", {}).items():
         if who != "share":
             numbers = f"at most {float(risk['highest']):.4f}, on average {risk['average']:.4f}"
             found.append(f"Risk of a released person ({who}): {numbers}.")

@@ -15,7 +15,7 @@ from shoal.policy.references import Reference
 from shoal.progress import Hook
 from shoal.release.fingerprint import fingerprint
 from shoal.release.manifest import plain, written
-from shoal.release.published import published
+from shoal.release.published import figures, published
 from shoal.scratch import scratch_folder
 from shoal.sheet import Sheet, Shown
 from shoal.table.databases.database import Address, Stored, is_address
@@ -153,8 +153,11 @@ class DatasetRelease(Shown):
         return {**own, **left, **self._about(name, part)}
 
     def _goes_out(self, name: str, part: Part) -> dict[str, Any]:
-        facts = {} if part.release is None else published(part.table, self.policy.of(name), part.release.suppressed)
-        return {**facts, **self._about(name, part)}
+        if part.release is None:
+            return self._about(name, part)
+        policy = self.policy.of(name)
+        chosen = figures(part.release.policy, part.release.suppressed, part.release.given)
+        return {**published(part.table, policy, chosen), **self._about(name, part)}
 
     def _about(self, name: str, part: Part) -> dict[str, Any]:
         """Return what may be known of a table, however it was made."""

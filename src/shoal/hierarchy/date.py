@@ -1,7 +1,7 @@
 """Dates: day → month → quarter → year → decade."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date, datetime
 from pathlib import Path
 from typing import Literal, Self, TypeAlias
@@ -14,6 +14,7 @@ from pydantic import Field, model_validator
 from shoal.errors import HierarchyError
 from shoal.hierarchy.hierarchy import Hierarchy, ladder
 from shoal.hierarchy.spec import KINDS, Spec, refuse_unknown
+from shoal.hierarchy.spread import of_dates
 from shoal.table.column import Column, as_text
 from shoal.table.kind import Kind
 
@@ -73,6 +74,11 @@ class Date(Spec):
         known = [day or (0, 0, 0) for day in days]
         rungs = [[self._label(day, unit) for day in known] for unit in self._units(column)]
         return ladder(column, rungs, unknown)
+
+    def spread(self, labels: Sequence[str], folder: Path) -> NDArray[np.float64] | None:
+        """Return the length of each period relative to the range of all."""
+        del folder
+        return of_dates(labels)
 
     def _units(self, column: Column) -> list[Unit]:
         if self.units:

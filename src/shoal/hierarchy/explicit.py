@@ -1,5 +1,6 @@
 """Explicit hierarchies: written down value by value, in a file or in the policy."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -72,6 +73,21 @@ class Explicit(Spec):
         if unknown.any():
             codes[unknown] = len(leaves) + added.index(SUPPRESSED)
         return assemble(column, codes, [[*rung, *_beside(rung, added)] for rung in rungs])
+
+    def spread(self, labels: Sequence[str], folder: Path) -> NDArray[np.float64] | None:
+        """Count the values below each label, on the lowest level that has it; None if a label is not there.
+
+        >>> Explicit(values={"a": ["x"], "b": ["x"], "c": ["y"]}).spread(["x", "c"], Path()).tolist()
+        [0.5, 0.0]
+        """
+        rows = self._rows(folder)
+        covered: dict[str, int] = {}
+        for rung in zip(*rows, strict=True):
+            for label, number in Counter(rung).items():
+                covered.setdefault(label, number)
+        if any(label not in covered for label in labels):
+            return None
+        return np.array([(covered[label] - 1) / max(len(rows) - 1, 1) for label in labels])
 
     def _rows(self, folder: Path) -> list[Sequence[str]]:
         if self.file is None:

@@ -1,6 +1,6 @@
 """Intervals of numbers, with top and bottom coding."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from pathlib import Path
@@ -13,6 +13,7 @@ from pydantic import Field, model_validator
 from shoal.errors import HierarchyError
 from shoal.hierarchy.hierarchy import Hierarchy, Labels, ladder
 from shoal.hierarchy.spec import KINDS, Spec
+from shoal.hierarchy.spread import of_numbers
 from shoal.table.column import Column
 from shoal.table.kind import Kind
 from shoal.table.scale import doubles
@@ -80,6 +81,11 @@ class Interval(Spec):
         if self.cuts:
             return ladder(column, [self._by_cuts(values, cuts, whole=whole) for cuts in self.cuts])
         return ladder(column, [self._by_width(column, values, width, whole=whole) for width in self.widths])
+
+    def spread(self, labels: Sequence[str], folder: Path) -> NDArray[np.float64] | None:
+        """Return the width of each interval relative to the range of all."""
+        del folder
+        return of_numbers(labels)
 
     def _by_cuts(self, values: NDArray[np.float64], cuts: list[float], *, whole: bool) -> Labels:
         places = np.searchsorted(cuts, values, side="right")

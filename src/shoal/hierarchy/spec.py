@@ -29,6 +29,10 @@ class Spec(Checked):
     def build(self, column: Column, counts: NDArray[np.int64], folder: Path) -> Hierarchy:
         """Bind to a column; ``counts[code]`` is how many records have a code, ``folder`` where files are."""
 
+    def spread(self, labels: Sequence[str], folder: Path) -> NDArray[np.float64] | None:  # noqa: ARG002 - for subclasses
+        """Return the share of the other values of its domain that each label covers; None if labels do not tell."""
+        return None
+
     def toml(self) -> str:
         """Return the inline table that stands for this in a policy."""
         return toml.value({"kind": self.kind, **self.model_dump(exclude_defaults=True, exclude={"kind"})})

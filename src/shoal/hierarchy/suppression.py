@@ -1,5 +1,6 @@
 """The shortest ladder: the value itself, or nothing."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -27,3 +28,8 @@ class Suppression(Spec):
         """Bind to a column."""
         del counts, folder
         return ladder(column, [])
+
+    def spread(self, labels: Sequence[str], folder: Path) -> NDArray[np.float64]:
+        """Return 0 for each label: only ``*`` covers several values."""
+        del folder
+        return np.zeros(len(labels))

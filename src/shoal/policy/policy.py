@@ -13,11 +13,13 @@ k = 11
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Self
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from shoal import population as people
@@ -222,6 +224,12 @@ class Policy(Checked):
                 yield "policy", first_line(asked), asked
 
     @property
+    def checklist(self) -> tuple[tuple[str, str], ...]:
+        """The points that a person has to confirm, with the preset that asks for each."""
+        presets = [asked.preset for asked in self.require if isinstance(asked, PresetRequirement)]
+        return tuple((name, item) for name in presets for item in PRESETS[name].checklist)
+
+    @property
     def k(self) -> int | None:
         """The largest k that is required of the classes of a release; None if none is."""
         asked = [
@@ -257,6 +265,10 @@ class Policy(Checked):
         named += [getattr(one, "key_file", None) for one in (self.pseudonyms, self.dates, self.draw)]
         own = () if self._file is None else (self._file,)
         return (*own, *(self.beside(file).resolve() for file in named if file is not None))
+
+    def spread(self, name: str, labels: Sequence[str]) -> NDArray[np.float64] | None:
+        """Return the share of its domain that each released label of a column covers; None if labels do not tell."""
+        return (self.columns[name].hierarchy or Automatic()).spread(labels, self._folder)
 
     def hierarchies(self, table: Table) -> dict[str, Hierarchy]:
         """Bind the hierarchies to a table: those that are given, and an automatic one for other quasi-identifiers."""

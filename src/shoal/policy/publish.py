@@ -1,4 +1,4 @@
-"""What a policy lets out beside the release."""
+"""Figures about the original that are published with a release."""
 
 from pydantic import Field
 
@@ -6,6 +6,8 @@ from shoal.validation import Checked
 
 
 class Publish(Checked):
-    """Figures about the original that the public manifest gives, rounded; without this, none."""
+    """Figures about the original in the public manifest and the external report, rounded; without this, none."""
 
-    suppressed: bool = Field(default=False, description="about how many persons were left out")
+    suppressed: bool = Field(default=False, description="publish the number of suppressed persons")
+    risk: bool = Field(default=False, description="publish the re-identification risk of the original")
+    attacks: bool = Field(default=False, description="publish the results of attacks in the external report")

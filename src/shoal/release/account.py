@@ -1,4 +1,4 @@
-"""The account of a release: what its manifests say, what may go out and what stays with the owner."""
+"""The owner's account of a release: its facts, its internal manifest, and notes."""
 
 from collections.abc import Mapping
 from importlib.metadata import version
@@ -19,14 +19,14 @@ from shoal.table.table import Table
 from shoal.treatments.treatment import Treatment
 
 
-def public(
+def facts(
     case: Case,
     treatment: Treatment,
     recoding: Recoding,
     made: Transformed,
     judged: tuple[Mapping[str, Measured], tuple[Verified, ...]],
 ) -> dict[str, Any]:
-    """Return what may go out with the release; ``judged``: its quality, and how it meets what is required."""
+    """Return the facts about a release, for its owner. ``judged``: its quality and its verified requirements."""
     how, (quality, found) = case.policy.search, judged
     return {
         "shoal": version("shoal"),
@@ -76,7 +76,7 @@ def _classes(released: Table) -> int:
 
 
 def _sampling(case: Case, treatment: Treatment, made: Transformed) -> dict[str, Any]:
-    """Return what drawing a sample has come to."""
+    """Return the sampled share and the risks of the sample."""
     if case.policy.search.sample is None:
         return {}
     told: dict[str, Any] = {"share": case.policy.search.sample}
@@ -90,24 +90,24 @@ def _sampling(case: Case, treatment: Treatment, made: Transformed) -> dict[str, 
 
 
 def _truth(case: Case, treatment: Treatment, *, left_out: bool) -> str:
-    """Say what was done to the truth."""
+    """Return a sentence on the truthfulness of the release."""
     outliers = treatment.facts.get("outliers", {})
-    fewer = ["Records were left out."] if left_out else []
+    fewer = ["Records were suppressed."] if left_out else []
     untrue = {
-        "Moved records show values of others that are near theirs.": outliers.get("moved"),
-        "Some records are invented.": outliers.get("counterfeits"),
-        "Dates were moved, all of a person by the same number of days.": case.policy.dates,
-        "Some columns show one value for a whole class, which need not be true of each record.": case.show,
+        "Relocated records show the values of a similar class.": outliers.get("moved"),
+        "Some records are counterfeits.": outliers.get("counterfeits"),
+        "Dates were shifted by the same number of days for all records of a person.": case.policy.dates,
+        "Some columns show one representative value for a whole class.": case.show,
     }
-    told = [sentence for sentence, holds in untrue.items() if holds] or ["No value was changed into another."]
+    told = [sentence for sentence, holds in untrue.items() if holds] or ["No value was replaced by another."]
     kept = bool(treatment.scheme) and not any(treatment.scheme.values())
-    return " ".join([*([] if kept else ["Values were made coarser."]), *fewer, *told])
+    return " ".join([*([] if kept else ["Values were generalised."]), *fewer, *told])
 
 
 def internal(
     case: Case, treatment: Treatment, made: Transformed, original: Original, told: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return what stays with the owner: all that goes out, and enough to make the release again and judge it again."""
+    """Return the internal manifest: the facts, and the inputs needed to reproduce and verify the release."""
     return {
         **told,
         "policy": case.policy.document(),

@@ -1,69 +1,110 @@
-"""The public manifest: what may go out with a release.
+"""The public manifest of a release.
 
-It is a function of the released table, the policy, and the figures that the owner chooses to publish. Whoever has the
-release and the policy can work out all else in it, so that it tells nothing about those who were left out.
+It is a function of the released table, the policy, and the figures that the owner publishes under ``[publish]``. Two
+originals with the same release have the same manifest, so that it discloses nothing about suppressed persons.
 """
 
+from collections.abc import Mapping
 from fractions import Fraction
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
+from shoal.assessment import assess
 from shoal.classes.shown import showing
 from shoal.disclosure import USUAL
 from shoal.models.model import Model
 from shoal.policy.policy import Policy
+from shoal.release.visible import visible_loss
 from shoal.table.table import Table
 
-_COARSEST = 10  # numbers are rounded to no less
+_COARSEST = 10  # persons; counts are rounded to at least this
+_STEP = Fraction(1, 20)  # risks are rounded to multiples
 
 
-def published(table: Table, policy: Policy, suppressed: int) -> dict[str, Any]:
-    """Return the manifest of a released table; ``suppressed``: how many persons were left out."""
+def published(table: Table, policy: Policy, chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the public manifest. ``chosen``: the figures that the owner publishes (see :func:`figures`)."""
     how = policy.search
-    shown = {name: said.show for name, said in policy.columns.items() if said.show != "label" and name in table.quasi}
     return {
         "shoal": version("shoal"),
         "records": table.records,
         **_classes(table),
         "suppressed_cells": _suppressed_cells(table),
+        "loss": visible_loss(table, policy).document(),
         "recoding": how.recoding,
         "refined": how.refine,
         **({} if how.target is None else {"target": how.target}),
         **({} if how.sample is None else {"sample": how.sample}),
         "outliers": how.outliers,
-        "representatives": shown,
+        "representatives": representatives(table, policy),
         "pseudonyms": [] if policy.pseudonyms is None else policy.pseudonyms.columns,
         **({} if policy.dates is None else {"moved_dates": policy.dates.columns}),
         "requirements": [_requirement(source, model) for source, _, model in policy.requirements()],
         "truthful": truth(policy),
         "verified": True,
         "columns": {name: str(role) for name, role in table.roles.items()},
-        **_chosen(policy, suppressed),
+        **({"published": dict(chosen)} if chosen else {}),
     }
+
+
+def figures(policy: Policy, suppressed: int, original: Table) -> dict[str, Any]:
+    """Return the figures about the original that the policy publishes, each with its rounding.
+
+    >>> import shoal
+    >>> policy = Policy.parse('''
+    ... version = 1
+    ... columns.age = "quasi"
+    ... publish = { suppressed = true, risk = true }
+    ... ''')
+    >>> figures(policy, 17, policy.apply(shoal.read({"age": [31, 31, 31, 75]})))["suppressed"]
+    {'value': 22, 'rounded_to': 11}
+    """
+    publish, chosen = policy.publish, dict[str, Any]()
+    if publish is not None and publish.suppressed:
+        step = max(policy.k or USUAL, _COARSEST)
+        chosen["suppressed"] = {"value": round(suppressed / step) * step, "rounded_to": step}
+    if publish is not None and publish.risk:
+        limit = Fraction(1, policy.k or USUAL)
+        risk = assess(original, policy, threshold=limit).prosecutor
+        chosen["risk_of_original"] = {
+            "average": _rounded(risk.average),
+            "share_above_threshold": _rounded(risk.share_above),
+            "threshold": limit,
+            "rounded_to": float(_STEP),
+        }
+    return chosen
+
+
+def _rounded(share: float) -> float:
+    return float(round(Fraction(share) / _STEP) * _STEP)
+
+
+def representatives(table: Table, policy: Policy) -> dict[str, str]:
+    """Return the quasi-identifiers that show a representative value of their class, and which."""
+    return {name: said.show for name, said in policy.columns.items() if said.show != "label" and name in table.quasi}
 
 
 def truth(policy: Policy) -> str:
-    """Say what may have been done to the truth, as far as the policy tells.
+    """Return a sentence on the truthfulness of a release, as far as the policy determines it.
 
     >>> truth(Policy.parse("version = 1"))
-    'Values may be coarser, and records may be left out. No value was changed into another.'
+    'Values may be generalised and records suppressed. No value was replaced by another.'
     """
     untrue = {
-        "Some records may show values of others that are near theirs.": policy.search.outliers == "relocate",
-        "Some records may be invented.": policy.search.outliers == "counterfeits",
-        "Dates were moved, all of a person by the same number of days.": policy.dates is not None,
-        "Some columns show one value for a whole class, which need not be true of each record.": any(
+        "Some records may show the values of a similar class.": policy.search.outliers == "relocate",
+        "Some records may be counterfeits.": policy.search.outliers == "counterfeits",
+        "Dates were shifted by the same number of days for all records of a person.": policy.dates is not None,
+        "Some columns show one representative value for a whole class.": any(
             said.show != "label" for said in policy.columns.values()
         ),
     }
-    told = [sentence for sentence, holds in untrue.items() if holds] or ["No value was changed into another."]
-    return " ".join(["Values may be coarser, and records may be left out.", *told])
+    changes = [sentence for sentence, holds in untrue.items() if holds] or ["No value was replaced by another."]
+    return " ".join(["Values may be generalised and records suppressed.", *changes])
 
 
 def _classes(table: Table) -> dict[str, Any]:
-    """Count the classes, in records; records that show nothing form none, unless all do."""
+    """Count the equivalence classes, in records; blank records form none, unless all are blank."""
     if not table.quasi or not table.records:
         return {}
     rows = table.distinct(table.quasi)
@@ -73,7 +114,7 @@ def _classes(table: Table) -> dict[str, Any]:
 
 
 def _suppressed_cells(table: Table) -> dict[str, float]:
-    """Return the share of cells of each quasi-identifier that show nothing."""
+    """Return the share of suppressed cells of each quasi-identifier."""
     shares = {}
     for name in table.quasi:
         code = table[name].suppressed_code
@@ -82,7 +123,7 @@ def _suppressed_cells(table: Table) -> dict[str, float]:
 
 
 def _requirement(source: str, model: Model) -> dict[str, Any]:
-    """Return what is required, with its numbers: texts and lists may name values."""
+    """Return a requirement with its numeric parameters; texts and lists may contain values of the data."""
     numbers = {name: held for name, held in model if isinstance(held, int | float | Fraction)}
     return {
         "source": source,
@@ -91,11 +132,3 @@ def _requirement(source: str, model: Model) -> dict[str, Any]:
         "parameters": numbers,
         "satisfied": True,
     }
-
-
-def _chosen(policy: Policy, suppressed: int) -> dict[str, Any]:
-    """Return the figures that the owner has chosen to publish, each with how far it was rounded."""
-    if policy.publish is None or not policy.publish.suppressed:
-        return {}
-    step = max(policy.k or USUAL, _COARSEST)
-    return {"published": {"suppressed": {"about": round(suppressed / step) * step, "rounded_to": step}}}

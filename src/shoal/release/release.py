@@ -19,7 +19,7 @@ from shoal.release.fingerprint import fingerprint
 from shoal.release.manifest import written
 from shoal.release.mapping import ValueMap
 from shoal.release.origins import Origins, can_be_kept
-from shoal.release.published import published
+from shoal.release.published import figures, published
 from shoal.release.verification import Original, Verified, as_written, judged, verify
 from shoal.scratch import scratch_folder
 from shoal.sheet import Sheet, Shown
@@ -33,13 +33,14 @@ from shoal.words import short
 class Release(Shown):
     """A table whose every requirement was verified after it was written.
 
-    ``scheme``: the level of each quasi-identifier; empty if records are on levels of their own. ``levels``: how many
-    records are on each level of each quasi-identifier. ``suppressed``: persons that are left out. ``quality``: what it
-    cost, by measure. ``requirements``: what was asked for, and what the written table attains. ``internal``: what stays
-    with the owner. ``public``: what may go out. ``mapping``: what every value became, where all records became coarser
-    alike. ``policy``: what it was made by. ``given``: the table that it was made from; ``origins``: finds out which
-    record of that each released one was. Both stay with the owner, too. ``drawn``: the records of a sample; ``key``:
-    what drew them, if the policy names no key.
+    ``scheme``: the level of each quasi-identifier; empty for local recoding. ``levels``: the number of records on each
+    level of each quasi-identifier. ``suppressed``: the number of suppressed persons. ``quality``: the quality measures.
+    ``requirements``: the verified requirements. ``mapping``: the released value of every original value, for global
+    recoding. ``policy``: the policy that it meets.
+
+    For the owner only: ``facts``: the figures of the internal manifest. ``internal``: the internal manifest. ``given``:
+    the original table. ``origins``: computes the original record of each released record. ``drawn``: the sampled
+    records of the original. ``key``: the key of the sample, if the policy names none.
     """
 
     table: Table
@@ -51,7 +52,7 @@ class Release(Shown):
     quality: Mapping[str, Measured]
     requirements: tuple[Verified, ...]
     internal: Mapping[str, Any]
-    public: Mapping[str, Any]
+    facts: Mapping[str, Any]
     mapping: ValueMap | None
     notes: tuple[str, ...]
     original: Original
@@ -64,7 +65,7 @@ class Release(Shown):
 
     @property
     def records(self) -> NDArray[np.intp]:
-        """Which record of the given table each released one was; −1 if it is invented."""
+        """The original record of each released record; −1 for a counterfeit."""
         return self.origins()
 
     @property
@@ -114,13 +115,13 @@ class Release(Shown):
         beside: str | Path | None = None,
         progress: Hook | None = None,
     ) -> tuple[Path | str, ...]:
-        """Write the table and, beside it, its manifest; nothing appears unless all is verified.
+        """Write the table and its manifests, after verification of the written file.
 
-        ``out.csv`` comes with ``out.csv.manifest.json``, which may go out with it. What must not is in the folder
-        ``out.csv.owner-only``, which nobody else can read: ``internal.json``, ``mapping.json``, and in ``origins.json``
-        which record is which. A table of a database, such as ``postgresql://user@host/research?table=release``, has
-        them in the folder ``beside``, or in the current one. What the release is made of is never replaced. Returns the
-        paths.
+        ``out.csv`` is published together with ``out.csv.manifest.json``. The folder ``out.csv.owner-only`` must stay
+        with the owner and is readable by its owner only: ``internal.json``, ``mapping.json``, ``origins.json`` (the
+        original record of each released record) and ``draw.key``. For a database table, such as
+        ``postgresql://user@host/research?table=release``, the manifests are written to the folder ``beside``, or to the
+        current one. Inputs are never overwritten. Returns the paths.
         """
         target = _place(path, beside)
         if separator is None and target.suffix.lower() == ".csv":
@@ -139,9 +140,9 @@ class Release(Shown):
         return saved, *names
 
     def _write_documents(self, files: FileSet, target: Path, manifest: Path, named: Mapping[str, Any]) -> list[Path]:
-        """Write what belongs to the table; its manifest comes last."""
+        """Write the manifests and the owner's files; the public manifest is the last file."""
         owner = files.folder(owner_folder(target), private=True)
-        goes_out = published(self.table, self.policy, self.suppressed)
+        public = published(self.table, self.policy, figures(self.policy, self.suppressed, self.given))
         kept = Origins(self.records, self.drawn).document(self.given) if can_be_kept(self.given) else None
         documents = {
             "internal.json": {**self.internal, **named},
@@ -155,7 +156,7 @@ class Release(Shown):
                 files.remove(owner / name)
             else:
                 files.add(owner / name, private=True).write_text(text, encoding="utf-8")
-        files.add(manifest).write_text(written({**goes_out, **named}), encoding="utf-8")
+        files.add(manifest).write_text(written({**public, **named}), encoding="utf-8")
         return [manifest, *(owner / name for name, text in texts.items() if text is not None)]
 
 

@@ -1,6 +1,5 @@
 """Who reads a report: the owner of the data, or others, to whom small numbers are not told."""
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.charts.chart import Chart
-from shoal.disclosure import enclosing, hidden, hides
-from shoal.models.model import Verdict
+from shoal.disclosure import hidden, hides
 from shoal.words import blurred, odds
 
 
@@ -50,12 +48,6 @@ class Audience:
         """Write a risk; to others in whole numbers."""
         return odds(1 / round(1 / risk)) if self.external and 0 < risk < 0.5 else odds(risk)
 
-    def attained(self, verdict: Verdict) -> str:
-        """Write what a table attains: numbers of persons, and shares of them, not more exactly than may be told."""
-        if not self.external:
-            return verdict.attained
-        return ", ".join(f"{name} = {self._number(value)}" for name, value in verdict.value.items()) or "–"
-
     def asked(self, demand: str) -> str:
         """Write what is asked for; to others only its numbers, for lists and texts may name values.
 
@@ -65,25 +57,6 @@ class Audience:
         if not self.external:
             return demand
         return ", ".join(part for part in demand.split(", ") if re.fullmatch(r"\w+ \S+ [\d./]+", part))
-
-    def _number(self, value: Any) -> str:
-        return self.count(value) if isinstance(value, int) else f"{float(value):.2f}"
-
-    def cost(self, cost: float, whole: int) -> tuple[float, float]:
-        """Return between what a cost is: to others so widely that too few of the whole to be told do not show in it."""
-        return enclosing(cost, whole, self.told) if self.external else (cost, cost)
-
-    def write_cost(self, cost: float, whole: int) -> str:
-        """Write a cost; to others as an interval that holds it.
-
-        >>> owner, others = Audience(external=False, least=11), Audience(external=True, least=11)
-        >>> owner.write_cost(0.2396, 200), others.write_cost(0.2396, 200)
-        ('0.240', '0.22–0.28')
-        """
-        if not self.external:
-            return f"{cost:.3f}"
-        low, high = self.cost(cost, whole)
-        return f"{math.floor(100 * low + 1e-9) / 100:.2f}–{math.ceil(100 * high - 1e-9) / 100:.2f}"
 
     def chart(self, chart: Chart, *, vague: bool = False) -> Chart:
         """Return a picture; to others with no more digits than can be seen, or in whole per cent."""

@@ -17,7 +17,7 @@ from shoal.progress import Hook, Progress
 from shoal.recoding.matching import Match
 from shoal.release.pairing import which
 from shoal.release.verification import Original, with_persons
-from shoal.reporting.findings import Findings, Required, rest, threshold, verdicts
+from shoal.reporting.findings import Findings, Required, about_columns, rest, threshold, verdicts
 from shoal.table.column import SUPPRESSED, Column
 from shoal.table.reading import read
 from shoal.table.table import Table
@@ -52,8 +52,20 @@ def of_tables(
     if made.subject is not None:
         seen = seen.assign(subject=made.subject)
     after = assess(seen, rest(policy), threshold=threshold(policy), population=people)
-    required = tuple(_required(policy, verdicts(before), seen, known, strange))
-    return Findings(policy, table, table, made, seen, before, after, found, required, **more)
+    return Findings(
+        policy=policy,
+        original=table,
+        drawn=table,
+        released=made,
+        seen=seen,
+        before=before,
+        after=after,
+        comparison=found,
+        requirements=tuple(_required(policy, verdicts(before), seen, known, strange)),
+        ours=False,
+        **about_columns(policy, table, made, ours=False),
+        **more,
+    )
 
 
 def _with_roles(made: Table, table: Table) -> Table:

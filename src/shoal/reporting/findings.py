@@ -1,7 +1,7 @@
 """Findings: all that was found out about a release, gathered for the report."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -21,8 +21,10 @@ from shoal.individuals.people import People
 from shoal.models.model import Verdict
 from shoal.policy.columns import Data
 from shoal.policy.policy import Policy
+from shoal.population import Population
 from shoal.progress import Hook, Progress
 from shoal.qualities.quality import Measured
+from shoal.release.published import figures
 from shoal.release.release import Release
 from shoal.release.sampling import taken
 from shoal.release.verification import as_written, with_persons
@@ -53,8 +55,14 @@ class Required:
 
     @property
     def holds(self) -> bool:
-        """Whether it is met, for sure."""
+        """Whether it is met."""
         return self.moot or (self.after is not None and self.after.satisfied)
+
+    def public(self) -> "Required":
+        """Return the requirement without attained values, which may depend on suppressed persons."""
+        return replace(
+            self, before=None, after=None if self.after is None else replace(self.after, value={}, classes=0, persons=0)
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,30 +73,27 @@ class Counts:
     persons: NDArray[np.intp]
 
 
-@dataclass(frozen=True, eq=False)
-class Findings:
-    """``release``: what ``anonymize`` returned, None if somebody else made the released table.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PublicFindings:
+    """Facts that a recipient of the release may have: functions of the released table, the policy and ``chosen``.
 
-    ``drawn``: the records of the original that the release is made of: all, unless a sample was drawn. ``seen``: the
-    released table, with whose record each is, if that is known. ``before``, ``after``: their assessments. What is None
-    was not looked at.
+    ``seen``: the released table as it is read. ``after``: its assessment. ``variables``: the columns that the policy or
+    the release names, and their roles. ``naming``: released columns that identify persons directly. ``unknown``:
+    released columns without a role in the policy. ``ours``: whether ``anonymize`` made the release. ``chosen``: the
+    figures about the original that the owner publishes. ``attacks``: None if not run, or not published.
     """
 
     policy: Policy
-    original: Table
-    drawn: Table
     released: Table
     seen: Table
-    before: Assessment
     after: Assessment
-    comparison: Comparison
     requirements: tuple[Required, ...]
-    release: Release | None = None
+    variables: Mapping[str, Role | None]
+    naming: tuple[str, ...]
+    unknown: tuple[str, ...]
+    ours: bool
+    chosen: Mapping[str, Any] = field(default_factory=dict)
     attacks: Attacked | None = None
-    people: People | None = None
-    frontier: Frontier | None = None
-    schemes: Schemes | None = None
-    analyses: tuple[Analysis, ...] = ()
 
     @property
     def least(self) -> int:
@@ -97,61 +102,56 @@ class Findings:
 
     @property
     def threshold(self) -> Fraction:
-        """The risk that is the largest that may be."""
+        """The largest acceptable risk."""
         return Fraction(1, self.least)
-
-    @cached_property
-    def naming(self) -> tuple[str, ...]:
-        """Released columns that name persons: direct identifiers, whatever they hold, and numbers of the original."""
-        keyed = [] if self.policy.pseudonyms is None or self.release is None else self.policy.pseudonyms.columns
-        direct = [name for name in self.original.with_role(Role.DIRECT) if name in self.released and name not in keyed]
-        others = [*self.original.with_role(Role.SUBJECT), *self.original.with_role(Role.HOUSEHOLD)]
-        same = [
-            name for name in others if name in self.released and _share_values(self.original[name], self.released[name])
-        ]
-        return (*(name for name in direct if len(self.released[name].values)), *same)
-
-    @property
-    def unknown(self) -> tuple[str, ...]:
-        """Released columns that the policy says nothing about."""
-        return tuple(name for name in self.released.names if name not in self.original.roles)
 
     @property
     def met(self) -> bool:
-        """Whether the release meets all that is required, and something is; names nobody, and has nothing unknown."""
+        """Whether there are requirements, all are met, and no column identifies persons or is unknown."""
         required = bool(self.requirements) and all(one.holds for one in self.requirements)
         return required and not self.naming and not self.unknown
 
     @property
-    def quality(self) -> Mapping[str, Measured]:
-        """What it cost by each measure, as whoever reads the release finds it."""
-        return self.comparison.quality
+    def counts_persons(self) -> bool:
+        """Whether the policy names a column that identifies the person of a record."""
+        return self.policy.data.subject is not None
+
+    @property
+    def uncountable(self) -> str:
+        """The reason why the persons of a class cannot be counted in the released table; empty if they can."""
+        if self.counts_persons and self.seen.subject is None:
+            return "The release has no column that identifies the person of a record."
+        if self.ours and self.policy.search.outliers == "counterfeits":
+            return "Some of the released records may be counterfeits."
+        return ""
+
+    @property
+    def countable(self) -> bool:
+        """Whether the persons of a class can be counted in the released table."""
+        return not self.uncountable
+
+    @property
+    def who(self) -> str:
+        """The unit of counts: persons, or records where each stands for a person."""
+        return "persons" if self.counts_persons else "records"
+
+    def with_role(self, *roles: Role) -> list[str]:
+        """Return the variables with one of some roles."""
+        return [name for name, role in self.variables.items() if role in roles]
 
     @cached_property
     def persons(self) -> int:
-        """How many persons are in the release; who was invented is none."""
+        """The number of persons in the release, without counterfeits where these are known."""
         return _persons(self.seen, self.real)
 
     @cached_property
     def real(self) -> NDArray[np.bool_]:
-        """Which released records are somebody's, and not invented."""
-        if self.release is None:
-            return np.ones(self.released.records, bool)
-        return np.asarray(self.release.records >= 0)
-
-    @cached_property
-    def left_out(self) -> int:
-        """How many persons of those who were drawn are not in the release."""
-        return max(_persons(self.drawn) - self.persons, 0)
-
-    @property
-    def who(self) -> str:
-        """What is counted: persons, or records that are taken for them."""
-        return "persons" if self.before.counts_persons else "records"
+        """Which released records are not counterfeits, as far as that is known."""
+        return np.ones(self.released.records, bool)
 
     @cached_property
     def counts(self) -> Mapping[str, Counts]:
-        """How often each value of each released column occurs."""
+        """The frequency of each value of each released column."""
         return {name: self._counts(name) for name in self.released.names}
 
     def holders(self, name: str, values: NDArray[np.bool_]) -> int:
@@ -162,15 +162,99 @@ class Findings:
         seen, size = self.seen, self.seen[name].size
         codes = seen.codes(name)
         records = np.bincount(codes, minlength=size)
-        if seen.subject is None and self.original.subject is not None:  # all may be of one person
+        if not self.countable:  # all records may be of one person
             return Counts(records, np.minimum(records, 1))
         if seen.subject is None:
             return Counts(records, np.bincount(codes[self.real], minlength=size))
         if self.real.all():
             return Counts(records, np.asarray(seen.persons(name), np.intp))
         number = seen[seen.subject].size
-        held = np.unique(codes[self.real].astype(np.int64) * number + seen.codes(seen.subject)[self.real]) // number
-        return Counts(records, np.bincount(held, minlength=size))
+        pairs = np.unique(codes[self.real].astype(np.int64) * number + seen.codes(seen.subject)[self.real]) // number
+        return Counts(records, np.bincount(pairs, minlength=size))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Findings(PublicFindings):
+    """All facts about a release, for the owner of the data.
+
+    ``drawn``: the records of the original that the release is made of: all, unless a sample was drawn. ``before``: the
+    assessment of the original. ``release``: None if the release was not made by ``anonymize``. None or empty: not run.
+    """
+
+    original: Table
+    drawn: Table
+    before: Assessment
+    comparison: Comparison
+    release: Release | None = None
+    people: People | None = None
+    frontier: Frontier | None = None
+    schemes: Schemes | None = None
+    analyses: tuple[Analysis, ...] = ()
+
+    @property
+    def quality(self) -> Mapping[str, Measured]:
+        """The quality measures of the release."""
+        return self.comparison.quality
+
+    @cached_property
+    def real(self) -> NDArray[np.bool_]:
+        """Which released records are not counterfeits."""
+        if self.release is None:
+            return np.ones(self.released.records, bool)
+        return np.asarray(self.release.records >= 0)
+
+    @property
+    def countable(self) -> bool:
+        """Whether the persons of a class can be counted; the owner knows the counterfeits."""
+        return self.seen.subject is not None or not self.counts_persons
+
+    @cached_property
+    def left_out(self) -> int:
+        """The number of suppressed persons among those who were drawn."""
+        return max(_persons(self.drawn) - self.persons, 0)
+
+    def public(self) -> PublicFindings:
+        """Return the findings without the original: computed from the released table and the policy alone.
+
+        Register and counterfeits: the population of an adversary is unknown to a recipient then, and journalist risk is
+        bounded by prosecutor risk.
+        """
+        seen = as_read(self.released)
+        publish = self.policy.publish
+        listed = {name: self.policy.columns[name].role for name in self.policy.columns}
+        whose = {getattr(self.policy.data, role): role for role in (Role.SUBJECT, Role.HOUSEHOLD, Role.WEIGHT)}
+        roles = {**listed, **{name: role for name, role in whose.items() if name is not None}}
+        others: dict[str, Role | None] = {name: None for name in self.released.names if name not in roles}
+        return PublicFindings(
+            policy=self.policy,
+            released=self.released,
+            seen=seen,
+            after=assess(
+                seen, rest(self.policy), threshold=threshold(self.policy), population=_public_size(self.policy, seen)
+            ),
+            requirements=tuple(one.public() for one in self.requirements),
+            variables={**roles, **others},
+            naming=self.naming,
+            unknown=self.unknown,
+            ours=self.ours,
+            chosen=figures(self.policy, self.left_out, self.original),
+            attacks=self.attacks if publish is not None and publish.attacks else None,
+        )
+
+
+def as_read(released: Table) -> Table:
+    """Return a released table as a recipient reads it, with its roles."""
+    subject = {} if released.subject is None else {"subject": released.subject}
+    plain = replace(as_written(released), roles={})
+    return plain.assign(quasi=list(released.quasi), sensitive=list(released.sensitive), **subject)
+
+
+def _public_size(policy: Policy, seen: Table) -> Population | None:
+    """Return the population of a release, where the policy gives its size or the sampling fraction."""
+    said = policy.population
+    if said is None or said.file is not None or policy.search.outliers == "counterfeits":
+        return None
+    return policy.people(seen, _persons(seen))
 
 
 def _persons(table: Table, some: NDArray[np.bool_] | None = None) -> int:
@@ -209,8 +293,34 @@ def of_release(release: Release, progress: Hook, **more: Any) -> Findings:
         for one in release.requirements
         for held in [one.verdict]
     )
-    found = compare(original, release)
-    return Findings(policy, original, drawn, release.table, seen, before, after, found, required, release, **more)
+    return Findings(
+        policy=policy,
+        original=original,
+        drawn=drawn,
+        released=release.table,
+        seen=seen,
+        before=before,
+        after=after,
+        comparison=compare(original, release),
+        requirements=required,
+        release=release,
+        ours=True,
+        **about_columns(policy, original, release.table, ours=True),
+        **more,
+    )
+
+
+def about_columns(policy: Policy, original: Table, released: Table, *, ours: bool) -> dict[str, Any]:
+    """Return the variables of an original, and the released columns that identify persons or are unknown."""
+    keyed = [] if policy.pseudonyms is None or not ours else policy.pseudonyms.columns
+    direct = [name for name in original.with_role(Role.DIRECT) if name in released and name not in keyed]
+    others = [*original.with_role(Role.SUBJECT), *original.with_role(Role.HOUSEHOLD)]
+    same = [name for name in others if name in released and _share_values(original[name], released[name])]
+    return {
+        "variables": {name: original.roles.get(name) for name in original.names},
+        "naming": (*(name for name in direct if len(released[name].values)), *same),
+        "unknown": tuple(name for name in released.names if name not in original.roles),
+    }
 
 
 def verdicts(found: Assessment) -> dict[tuple[str, str, str], Verdict]:

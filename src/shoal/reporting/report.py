@@ -43,13 +43,14 @@ class Report(Shown):
     def of(cls, findings: Findings, audience: Audience, title: str, progress: Hook) -> "Report":
         """Write all chapters."""
         sections = []
+        told = findings.public() if audience.external else findings
         for place, chapter in enumerate(CHAPTERS):
             progress(Progress("writing the report", place, len(CHAPTERS)))
-            sections.append(chapter(findings, audience))
+            sections.append(chapter(told, audience))
         return cls(title, audience, findings, tuple(sections))
 
     def external(self) -> "Report":
-        """Return the version for others: no small number, no rare value, nothing of the original but averages."""
+        """Return the version for others: a function of the released table, the policy and the published figures."""
         return Report.of(self.findings, Audience(external=True, least=self.audience.least), self.title, silent)
 
     def sheet(self) -> Sheet:

@@ -1,4 +1,4 @@
-"""Blank rows: all their quasi-identifiers are fully generalised, those of other rows are not. They count as suppressed."""
+"""Blank rows: all their quasi-identifiers are ``*``, those of other rows are not. They count as suppressed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -19,9 +19,9 @@ from shoal.reporting.chapters.summary import summary
 from shoal.reporting.chapters.utility import utility
 from shoal.reporting.chapters.variables import variables
 from shoal.reporting.document import Section
-from shoal.reporting.findings import Findings
+from shoal.reporting.findings import PublicFindings
 
-Chapter: TypeAlias = Callable[[Findings, Audience], Section]
+Chapter: TypeAlias = Callable[[PublicFindings, Audience], Section]
 
 # ISO/IEC 27559 begins with the context, goes on to the data and to what identifies persons, and ends with governance.
 CHAPTERS: tuple[Chapter, ...] = (

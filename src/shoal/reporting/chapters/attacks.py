@@ -11,22 +11,21 @@ from shoal.battery import Attacked
 from shoal.reporting.audience import Audience
 from shoal.reporting.chapters.summary import answers
 from shoal.reporting.document import Beside, Block, Facts, Figure, Listing, Section, Text, Tone
-from shoal.reporting.findings import Findings
+from shoal.reporting.findings import Findings, PublicFindings
 from shoal.sheet import Sheet
 
 MOST = 8  # curves that are drawn
 
 
-def attacks(found: Findings, audience: Audience) -> Section:
+def attacks(found: PublicFindings, audience: Audience) -> Section:
     """Tell what came of the attacks, each with its baseline and its interval."""
     if found.attacks is None or not found.attacks.results:
-        nothing = Text(
-            "The release was not attacked. Numbers of a model are not what an adversary achieves.", Tone.NOTE
-        )
-        return Section.of("Attacks", "attacks", [nothing])
+        own = "The release was not attacked. Numbers of a model are not what an adversary achieves."
+        public = "The owner publishes no results of attacks."
+        return Section.of("Attacks", "attacks", [Text(own if isinstance(found, Findings) else public, Tone.NOTE)])
     made = _told(found.attacks, audience)
     best = [one for one in found.attacks.card().values() if one is not None]
-    vague = audience.hides(found.left_out)
+    vague = audience.external
     plain = not any(_hidden(one, audience) or (audience.external and one.control is not None) for one in best)
     card = Figure(audience.chart(charts.wp216(found.attacks), vague=vague)) if plain else answers(found.attacks)
     bars = Figure(audience.chart(charts.attacks(made), vague=vague)) if made.results else None
@@ -67,21 +66,23 @@ def _without_few(one: Result, audience: Audience) -> Result:
     return replace(one, curve=curve, control=control, persons=None, notes=() if audience.external else one.notes)
 
 
-def _results(found: Findings, audience: Audience) -> Sheet | None:
+def _results(found: PublicFindings, audience: Audience) -> Sheet | None:
     tried = () if found.attacks is None else found.attacks.results
     controlled = not audience.external and any(one.control is not None for one in tried)
-    vague = audience.hides(found.left_out)  # exact numbers would tell how many, and what they had
+    vague = audience.external  # exact numbers would tell how many were suppressed, and what they had
     rows = []
     for one in tried:
         who = f"{one.adversary}, {one.adversary.conduct}"
         rows.append((one.title, who, *_numbers(one, audience, vague=vague, controlled=controlled)))
     more = ("control",) if controlled else ()
     headings = ("attack", "adversary", "success", "95 %", "baseline", *more, "lift", "targets", "surely")
-    told = (
+    told = [
         "Lift: the share of what the baseline leaves open that the attack gains.",
         "Surely: whether it is more than baseline and control, and not by chance.",
-    )
-    return Sheet("What each attack achieves", headings, tuple(rows), told, words=2)
+    ]
+    if vague:
+        told.append(f"Rounded: shares to whole per cent, targets to multiples of {4 * audience.told:,}.")
+    return Sheet("What each attack achieves", headings, tuple(rows), tuple(told), words=2)
 
 
 def _numbers(one: Result, audience: Audience, *, vague: bool, controlled: bool) -> tuple[str, ...]:

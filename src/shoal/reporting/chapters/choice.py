@@ -6,15 +6,15 @@ from shoal.errors import counted
 from shoal.reporting.audience import Audience
 from shoal.reporting.chapters.methods import explained
 from shoal.reporting.document import Block, Facts, Figure, Section, Text, Tone
-from shoal.reporting.findings import Findings
+from shoal.reporting.findings import Findings, PublicFindings
 from shoal.treatments.treatment import TREATMENTS
 
 
-def choice(found: Findings, audience: Audience) -> Section:
+def choice(found: PublicFindings, audience: Audience) -> Section:
     """Tell how the release was searched for, and what other levels of protection would cost."""
+    if not isinstance(found, Findings):
+        return Section.of("How the release was chosen", "choice", [_lead(found), _classes(found)])
     blocks: list[Block | None] = [_lead(found), _search(found, audience)]
-    if audience.external:  # what other schemes cost tells how many persons stand alone in the original
-        return Section.of("How the release was chosen", "choice", blocks)
     if found.policy.search.recoding != "global" and (found.schemes is not None or found.frontier is not None):
         blocks.append(
             Text(
@@ -29,8 +29,8 @@ def choice(found: Findings, audience: Audience) -> Section:
     return Section.of("How the release was chosen", "choice", blocks)
 
 
-def _lead(found: Findings) -> Text:
-    if found.release is None:
+def _lead(found: PublicFindings) -> Text:
+    if not found.ours:
         return Text("The released table was made elsewhere; how it was chosen is not known here.", Tone.LEAD)
     how = found.policy.search
     limit = f"At most {how.suppression:.1%} of the {found.who} may be left out."
@@ -55,14 +55,17 @@ def _search(found: Findings, audience: Audience) -> Facts | None:
     facts.append(("Classes", counted(found.release.classes, "group") + " of persons who look alike"))
     cost = found.release.quality[found.policy.search.quality].total
     if cost is not None:
-        told = audience.write_cost(cost.cost, found.after.persons)
-        facts.append(("Cost", f"{told} of what there is to lose, by {found.policy.search.quality}"))
+        facts.append(("Cost", f"{cost.cost:.3f} of what there is to lose, by {found.policy.search.quality}"))
     return Facts(tuple(facts))
+
+
+def _classes(found: PublicFindings) -> Facts:
+    return Facts((("Equivalence classes", f"{found.after.classes:,}"),))
 
 
 def _outliers(found: Findings, audience: Audience) -> list[tuple[str, str]]:
     """Say how many were moved or invented."""
-    held = {} if found.release is None else found.release.public["outliers"]
+    held = {} if found.release is None else found.release.facts["outliers"]
     says = {
         "moved": "persons show the nearest class",
         "counterfeits": "records are invented",

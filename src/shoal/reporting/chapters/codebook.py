@@ -10,7 +10,7 @@ from shoal.recoding.nodes import Floats
 from shoal.reporting.audience import Audience
 from shoal.reporting.chapters.variables import technique
 from shoal.reporting.document import Beside, Block, Section, Text, Tone
-from shoal.reporting.findings import Counts, Findings
+from shoal.reporting.findings import Counts, PublicFindings
 from shoal.sheet import Sheet
 from shoal.table.column import SUPPRESSED, Column
 from shoal.table.kind import Kind
@@ -21,7 +21,7 @@ MOST = 24  # values of a column that are listed
 FEW = 60  # numbers that are listed one by one; more are described
 
 
-def codebook(found: Findings, audience: Audience) -> Section:
+def codebook(found: PublicFindings, audience: Audience) -> Section:
     """Describe each variable of the release: its values, how frequent they are, and how it was made."""
     told = f" Values that fewer than {audience.least:,} persons have are not named." if audience.external else ""
     lead = Text(f"The variables of the released table. * means that a value is not shown.{told}", Tone.LEAD)
@@ -29,13 +29,13 @@ def codebook(found: Findings, audience: Audience) -> Section:
     return Section.of("Codebook", "codebook", parts)
 
 
-def _overview(found: Findings, audience: Audience) -> Sheet:
+def _overview(found: PublicFindings, audience: Audience) -> Sheet:
     rows = []
     for name in found.released.names:
         column, counts = found.seen[name], found.counts[name]
         hidden = audience.hidden(counts.persons)
         gaps = [_gap(counts, hidden, code) for code in (column.missing_code, column.suppressed_code)]
-        made = technique(found, name) if name in found.original else "added"
+        made = technique(found, name) if name in found.variables else "added"
         number = np.count_nonzero(counts.records[: len(column.values)])
         rows.append((name, str(column.kind), made, f"{number:,}", *gaps))
     headings = ("variable", "kind", "how it was made", "values", "missing", "not shown (*)")
@@ -48,7 +48,7 @@ def _gap(counts: Counts, hidden: NDArray[np.bool_], code: int | None) -> str:
     return "not told" if hidden[code] else f"{counts.records[code]:,}"
 
 
-def _values(found: Findings, audience: Audience) -> Iterator[Sheet]:
+def _values(found: PublicFindings, audience: Audience) -> Iterator[Sheet]:
     for name in found.released.names:
         column, counts = found.seen[name], found.counts[name]
         if name in found.naming:
@@ -83,7 +83,7 @@ def _labels(column: Column) -> list[str]:
     return found
 
 
-def _described(found: Findings, name: str, audience: Audience) -> Sheet:
+def _described(found: PublicFindings, name: str, audience: Audience) -> Sheet:
     """Describe numbers; the smallest, the largest and the quartiles are somebody's, and are for the owner only."""
     column, counts = found.seen[name], found.counts[name]
     places, records = scale(column), counts.records
@@ -91,7 +91,7 @@ def _described(found: Findings, name: str, audience: Audience) -> Sheet:
         return _listed(column, counts, audience)
     known = ~np.isnan(places) & (records > 0)
     holders, number = found.holders(name, known), int(records[known].sum())
-    if audience.hides(holders) or (audience.external and audience.hides(found.after.persons - holders)):
+    if _hides(found, audience, holders):
         return Sheet(name, ("", "value"), (("not told", ""),))
     rows = [("records with a value", f"{number:,}")]
     if known.any() and column.kind not in {Kind.DATE, Kind.DATETIME}:
@@ -103,6 +103,13 @@ def _described(found: Findings, name: str, audience: Audience) -> Sheet:
         rows += _quartiles(column, places, records, known)
     notes = ("Standard deviation with n − 1; quartiles are interpolated (type 7, as in R and pandas).",)
     return Sheet(column.name, ("", "value"), tuple(rows), notes if column.kind.numeric else ())
+
+
+def _hides(found: PublicFindings, audience: Audience, holders: int) -> bool:
+    """Return whether so many persons, or the others, are too few to be described."""
+    if not audience.external:
+        return False
+    return not found.countable or audience.hides(holders) or audience.hides(found.after.persons - holders)
 
 
 def _quartiles(

@@ -3,7 +3,7 @@
 from shoal.reporting.audience import Audience
 from shoal.reporting.chapters.summary import verdict
 from shoal.reporting.document import Block, Listing, Section, Signature, Text, Tone
-from shoal.reporting.findings import Findings
+from shoal.reporting.findings import PublicFindings
 
 _ALWAYS = (
     "The roles of the columns were reviewed by somebody who knows the data.",
@@ -13,10 +13,10 @@ _ALWAYS = (
 )
 
 
-def conclusion(found: Findings, audience: Audience) -> Section:
+def conclusion(found: PublicFindings, audience: Audience) -> Section:
     """Say what follows from the numbers, and what does not follow from them."""
     del audience  # the same for everybody
-    points = [f"{item} ({preset})" for preset, item in found.before.checklist]
+    points = [f"{item} ({preset})" for preset, item in found.policy.checklist]
     ask = Text("No number shows the following. Somebody has to confirm it:", Tone.PLAIN)
     lines = ("Name and function", "Place and date", "Signature")
     parts: list[Block] = [verdict(found), ask, Listing((*points, *_ALWAYS), open=True), Signature(lines)]

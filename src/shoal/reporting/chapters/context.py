@@ -2,13 +2,13 @@
 
 from shoal.reporting.audience import Audience
 from shoal.reporting.document import Block, Facts, Listing, Section, Text, Tone
-from shoal.reporting.findings import Findings
+from shoal.reporting.findings import PublicFindings
 from shoal.sheet import Sheet
 from shoal.table.role import Role
 from shoal.words import odds
 
 
-def context(found: Findings, audience: Audience) -> Section:
+def context(found: PublicFindings, audience: Audience) -> Section:
     """Tell of recipient, adversaries and assumptions."""
     del audience  # nothing in it is counted
     lead = Text("Risk depends on who holds the data and on what they know. This is what is assumed.", Tone.LEAD)
@@ -16,23 +16,24 @@ def context(found: Findings, audience: Audience) -> Section:
     return Section.of("Context: recipient, adversaries, plausible attacks", "context", parts)
 
 
-def _recipient(found: Findings) -> Facts:
+def _recipient(found: PublicFindings) -> Facts:
     said = found.policy.context
     who = said.recipient if said is not None and said.recipient else "not stated in the policy"
     public = said is not None and said.public
+    sensitive = ", ".join(found.with_role(Role.SENSITIVE))
     sources = [one.source for one in found.requirements if one.source != "policy"]
     return Facts(
         (
             ("Recipient", who),
             ("Release", "public: somebody will surely try" if public else "to the recipient"),
-            ("Known to others (quasi-identifiers)", ", ".join(found.original.quasi)),
-            ("Not to be learned (sensitive)", ", ".join(found.original.sensitive) or "no column is called sensitive"),
+            ("Known to others (quasi-identifiers)", ", ".join(found.with_role(Role.QUASI))),
+            ("Not to be learned (sensitive)", sensitive or "no column is called sensitive"),
             ("Required by", ", ".join(dict.fromkeys(["the owner's policy", *sources]))),
         )
     )
 
 
-def _adversaries(found: Findings) -> Sheet:
+def _adversaries(found: PublicFindings) -> Sheet:
     rows = [
         (one.adversary, one.meaning, one.basis)
         for one in (found.after.prosecutor, found.after.journalist, found.after.marketer)
@@ -40,9 +41,9 @@ def _adversaries(found: Findings) -> Sheet:
     return Sheet("Adversaries", ("adversary", "what this one does", "risk in the release is"), tuple(rows), words=3)
 
 
-def _threats(found: Findings) -> Sheet | None:
+def _threats(found: PublicFindings) -> Sheet | None:
     held = found.after.context
-    if held is None:
+    if held is None or not found.countable:
         return None
     rows = [(one.name, f"{one.probability:.2f}", odds(one.risk)) for one in held.threats]
     title = f"How likely it is that somebody tries: the overall risk is {odds(held.overall)}"
@@ -50,16 +51,16 @@ def _threats(found: Findings) -> Sheet | None:
     return Sheet(title, ("threat", "probability", "risk in the release"), tuple(rows), (told,))
 
 
-def _assumptions(found: Findings) -> Listing:
-    number = len(found.original.quasi)
+def _assumptions(found: PublicFindings) -> Listing:
+    number = len(found.with_role(Role.QUASI))
     known = "the quasi-identifier" if number == 1 else f"all {number} quasi-identifiers"
     points = [
         f"An adversary may know {known} of a person exactly, and that the person is in the data (prosecutor).",
         "Nothing else in the release is known to an adversary beforehand; whoever knows more can find out more.",
-        found.before.missing.says,
+        found.after.missing.says,
     ]
-    if not found.before.counts_persons:
+    if not found.counts_persons:
         points.append("No column says whose record it is: every record is taken for a person.")
-    if found.original.with_role(Role.HOUSEHOLD):
+    if found.with_role(Role.HOUSEHOLD):
         points.append("Members of a household may be found together; that was looked at in the original.")
     return Listing(tuple(points))

@@ -5,10 +5,10 @@ from importlib.resources import files
 
 from shoal.reporting.audience import Audience
 from shoal.reporting.document import Facts, Section
-from shoal.reporting.findings import Findings
+from shoal.reporting.findings import PublicFindings
 
 
-def glossary(found: Findings, audience: Audience) -> Section:
+def glossary(found: PublicFindings, audience: Audience) -> Section:
     """Explain the words."""
     del found, audience  # always the same
     words = tomllib.loads(files("shoal.reporting").joinpath("texts/glossary.toml").read_text(encoding="utf-8"))

@@ -3,29 +3,28 @@
 from importlib.resources import files
 
 from shoal.reporting.audience import Audience
+from shoal.reporting.chapters.variables import truthfulness
 from shoal.reporting.document import Listing, Section, Text, Tone
-from shoal.reporting.findings import Findings
+from shoal.reporting.findings import Findings, PublicFindings
 
 
-def limits(found: Findings, audience: Audience) -> Section:
+def limits(found: PublicFindings, audience: Audience) -> Section:
     """Say what nobody should conclude from the numbers."""
+    del audience  # notes on the original are in the owner's findings only
     lead = Text("A number is as good as its assumptions. These are outside what was measured.", Tone.LEAD)
-    return Section.of("What the numbers do not cover", "limits", [lead, Listing(tuple(_points(found, audience)))])
+    return Section.of("What the numbers do not cover", "limits", [lead, Listing(tuple(_points(found)))])
 
 
-def _points(found: Findings, audience: Audience) -> list[str]:
+def _points(found: PublicFindings) -> list[str]:
     text = files("shoal.reporting").joinpath("texts/limits.txt").read_text(encoding="utf-8")
     points = text.splitlines()
-    if found.attacks is None:
+    if found.attacks is None and isinstance(found, Findings):
         points.insert(3, "The release was not attacked for this report.")
-    if found.release is None:
-        how = found.comparison.matched
-        matching = "Its records could not be matched" if how is None else f"Its records were matched {how}"
-        points.append(f"The release was not made by shoal. {matching}.")
-    truth = None if found.release is None else found.release.public["truthful"]
-    if truth:
-        points.append(f"On truthfulness: {truth}")
-    if not audience.external:
+    if not found.ours:
+        points.append("The release was not made by shoal.")
+    if truthfulness(found):
+        points.append(f"On truthfulness: {truthfulness(found)}")
+    if isinstance(found, Findings):
         own = () if found.release is None else found.release.notes
         points += dict.fromkeys([*own, *found.before.notes, *found.after.notes, *found.comparison.notes])
     return points

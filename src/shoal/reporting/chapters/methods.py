@@ -9,7 +9,7 @@ from shoal.presets.preset import PRESETS
 from shoal.qualities.quality import QUALITIES
 from shoal.reporting.audience import Audience
 from shoal.reporting.document import Facts, Section
-from shoal.reporting.findings import Findings
+from shoal.reporting.findings import Findings, PublicFindings
 from shoal.sheet import Sheet
 
 _HEADINGS = (
@@ -28,18 +28,17 @@ _HEADINGS = (
 )
 
 
-def methods(found: Findings, audience: Audience) -> Section:
+def methods(found: PublicFindings, audience: Audience) -> Section:
     """Explain every measure that occurs in the report, in the words of its definition."""
     del audience  # nothing in it is about the data
     guide = Sheet("Where to find what is asked for", ("by", "what", "chapter"), _HEADINGS, words=3)
     used = {one.title.partition(" of ")[0] for one in found.requirements}
     attacked = {one.attack for one in found.attacks.results} if found.attacks is not None else set()
+    measured = found.quality if isinstance(found, Findings) else ("average-class-size", "discernibility")
     parts = [
         _part("Presets", "presets", _presets(found)),
         _part("Requirements", "models", ((name, explained(MODELS[name])) for name in sorted(used))),
-        _part(
-            "Measures of quality", "qualities", ((name, explained(QUALITIES[name])) for name in sorted(found.quality))
-        ),
+        _part("Measures of quality", "qualities", ((name, explained(QUALITIES[name])) for name in sorted(measured))),
         _part("Attacks that were tried", "tried", ((name, explained(ATTACKS[name])) for name in sorted(attacked))),
     ]
     return Section.of("Methods and sources", "methods", [guide, *parts])
@@ -50,7 +49,7 @@ def _part(title: str, anchor: str, items: Iterable[tuple[str, str]]) -> Section 
     return Section(title, f"methods-{anchor}", (Facts(held),)) if held else None
 
 
-def _presets(found: Findings) -> Iterator[tuple[str, str]]:
+def _presets(found: PublicFindings) -> Iterator[tuple[str, str]]:
     for name in dict.fromkeys(one.source for one in found.requirements if one.source != "policy"):
         one = PRESETS[name]
         yield name, f"{one.title}. {one.source} ({one.year}). Adversary: {one.adversary}. {one.note}"

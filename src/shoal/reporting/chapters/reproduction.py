@@ -11,33 +11,36 @@ from shoal.release.published import published
 from shoal.release.release import Release
 from shoal.reporting.audience import Audience
 from shoal.reporting.document import Block, Code, Facts, Section, Text, Tone
-from shoal.reporting.findings import Findings
+from shoal.reporting.findings import Findings, PublicFindings
 
 _SEARCH = ("recoding", "suppression", "quality", "target", "balance", "outliers", "refine", "strict", "cuts", "sample")
 
 
-def reproduction(found: Findings, audience: Audience) -> Section:
+def reproduction(found: PublicFindings, audience: Audience) -> Section:
     """Give the policy and the manifest."""
-    lead = "The same data, policy and version give the same release, byte by byte."
-    if audience.external:
-        lead = "Who has the data can make the release again, byte by byte. What may name values is left out here."
+    del audience  # the owner's manifest is in the owner's findings only
     facts = [("shoal", version("shoal")), ("Fingerprint of the release", fingerprint(found.released))]
-    if not audience.external:
+    if isinstance(found, Findings):
+        lead = "The same data, policy and version give the same release, byte by byte."
         facts += [("Python", platform.python_version()), ("numpy", version("numpy")), ("PyArrow", version("pyarrow"))]
-    policy = _told(found) if audience.external else found.policy.document()
+        policy, manifest = found.policy.document(), _internal(found.release)
+    else:
+        lead = "Who has the data can make the release again, byte by byte. What may name values is left out here."
+        policy = _told(found)
+        manifest = published(found.released, found.policy, found.chosen) if found.ours else None
     blocks: list[Block] = [Text(lead, Tone.LEAD), Facts(tuple(facts)), Code("Policy", toml.document(policy))]
-    if found.release is not None:
-        blocks.append(Code("Manifest", written(_manifest(found.release, audience))))
+    if manifest is not None:
+        blocks.append(Code("Manifest", written(manifest)))
     return Section.of("To reproduce it", "reproduction", blocks)
 
 
-def _manifest(release: Release, audience: Audience) -> dict[str, Any]:
-    if not audience.external:
-        return {name: held for name, held in release.internal.items() if name not in {"policy", "reference"}}
-    return published(release.table, release.policy, release.suppressed)
+def _internal(release: Release | None) -> dict[str, Any] | None:
+    if release is None:
+        return None
+    return {name: held for name, held in release.internal.items() if name not in {"policy", "reference"}}
 
 
-def _told(found: Findings) -> dict[str, Any]:
+def _told(found: PublicFindings) -> dict[str, Any]:
     """Return of the policy what others may know: nothing that could be a value, a key or a file."""
     held = found.policy.document()
     columns = {}

@@ -2,69 +2,100 @@
 
 from collections.abc import Iterator
 
-from shoal.assessment import Assessment
 from shoal.charts.class_sizes import class_sizes
 from shoal.charts.facts import facts
 from shoal.charts.heatmap import heatmap
 from shoal.charts.risks import risks
 from shoal.reporting.audience import Audience
 from shoal.reporting.document import Figure, Section, Text, Tone
-from shoal.reporting.findings import Findings, Required
+from shoal.reporting.findings import Findings, PublicFindings, Required
 from shoal.risk.adversary import Risk
 from shoal.sheet import Sheet
 from shoal.words import odds
 
 
-def risk(found: Findings, audience: Audience) -> Section:
+def risk(found: PublicFindings, audience: Audience) -> Section:
     """Tell the risk requirement by requirement, and identity and attribute risk apart."""
     lead = Text(
         "Identity: can it be told which record is somebody's? Attribute: can something be learned about somebody, even "
         "if it cannot be told which record is theirs? A release can be safe in one way and not in the other.",
         Tone.LEAD,
     )
-    parts = [lead, _required(found, audience), _identity(found, audience), *_attributes(found, audience)]
-    return Section.of("Risk before and after", "risk", parts)
+    if isinstance(found, Findings):
+        parts = [lead, _required(found), _identity(found), *_attributes(found, audience)]
+        return Section.of("Risk before and after", "risk", parts)
+    parts = [lead, _publicly_required(found, audience), *_public_identity(found, audience)]
+    return Section.of("Risk", "risk", [*parts, *_attributes(found, audience)])
 
 
-def _required(found: Findings, audience: Audience) -> Sheet | None:
+def _required(found: Findings) -> Sheet | None:
     if not found.requirements:
         return None
     headings = ("requirement", "asked", "original", "release", "", "by")
-    return Sheet(
-        "Requirement by requirement", headings, tuple(_row(one, audience) for one in found.requirements), words=6
-    )
+    return Sheet("Requirement by requirement", headings, tuple(map(_row, found.requirements)), words=6)
 
 
-def _row(one: Required, audience: Audience) -> tuple[str, ...]:
-    before = "–" if one.before is None else one.before.says if audience.external else one.before.attained
-    after = "–" if one.after is None else audience.attained(one.after)
-    said = one.after.says if one.after is not None else "nothing to protect" if one.moot else "not judged"
-    return one.title, audience.asked(one.asked), before, after, said, one.source
+def _row(one: Required) -> tuple[str, ...]:
+    before = "–" if one.before is None else one.before.attained
+    after = "–" if one.after is None else one.after.attained
+    return one.title, one.asked, before, after, _verdict(one), one.source
 
 
-def _identity(found: Findings, audience: Audience) -> Section:
+def _verdict(one: Required) -> str:
+    return one.after.says if one.after is not None else "nothing to protect" if one.moot else "not judged"
+
+
+def _publicly_required(found: PublicFindings, audience: Audience) -> Sheet | None:
+    if not found.requirements:
+        return None
+    rows = [(one.title, audience.asked(one.asked), _verdict(one), one.source) for one in found.requirements]
+    return Sheet("Privacy requirements", ("requirement", "asked", "verdict", "required by"), tuple(rows), words=4)
+
+
+def _identity(found: Findings) -> Section:
     before, after = found.before, found.after
     rows = []
     for name in ("prosecutor", "journalist", "marketer"):
         one, two = getattr(before, name), getattr(after, name)
-        first = () if audience.external else (odds(one.average),)  # of the original, which others do not have
-        most = (highest(one, found, audience), highest(two, found, audience))
-        rows.append((name, *most, *first, audience.odds(two.average), two.basis))
-    average = ("average",) if audience.external else ("average: original", "release")
-    headings = ("adversary", "highest: original", "release", *average, "in the release")
-    limit, above = odds(float(found.threshold)), [_above(one, audience) for one in (before, after)]
-    told = [f"Above {limit}: {above[0]} of the original's {found.who}, {above[1]} of the release's."]
-    if not audience.external:
-        many = [f"{one.prosecutor.expected:,.1f}" for one in (before, after)]
-        told.append(f"If all are tried, about {many[0]} are found in the original, {many[1]} in the release.")
-    sheet = Sheet("How probable it is that a guess who somebody is, is right", headings, tuple(rows), tuple(told))
-    return Section.of("Identity", "identity", [sheet, *_pictures(found, audience), _contributions(found, audience)])
+        rows.append((name, *(odds(value) for value in (one.maximum, two.maximum, one.average, two.average)), two.basis))
+    headings = ("adversary", "highest: original", "release", "average: original", "release", "in the release")
+    limit, above = odds(float(found.threshold)), [f"{one.prosecutor.share_above:.1%}" for one in (before, after)]
+    many = [f"{one.prosecutor.expected:,.1f}" for one in (before, after)]
+    told = (
+        f"Above {limit}: {above[0]} of the original's {found.who}, {above[1]} of the release's.",
+        f"If all are tried, about {many[0]} are found in the original, {many[1]} in the release.",
+    )
+    sheet = Sheet("How probable it is that a guess who somebody is, is right", headings, tuple(rows), told)
+    pictures = [Figure(risks({"original": before, "release": after}, found.threshold, least=1))]
+    pictures.append(Figure(class_sizes(before, least=found.least)))
+    if found.people is not None:
+        pictures += [Figure(heatmap(found.people)), Figure(facts(found.people))]
+    return Section.of("Identity", "identity", [sheet, *pictures, _contributions(found)])
 
 
-def _contributions(found: Findings, audience: Audience) -> Sheet | None:
+def _public_identity(found: PublicFindings, audience: Audience) -> Iterator[Section]:
+    """Give the risks of the released table, where its persons can be counted."""
+    if not found.countable:
+        verified = "The size of classes in persons cannot be counted in it; the requirements above were verified."
+        yield Section.of("Identity", "identity", [Text(f"{found.uncountable} {verified}", Tone.NOTE)])
+        return
+    after = found.after
+    adversaries = (after.prosecutor, after.journalist, after.marketer)
+    rows = [(one.adversary, highest(one, found), audience.odds(one.average), one.basis) for one in adversaries]
+    limit = odds(float(found.threshold))
+    told = (f"Risk above {limit}: {audience.share(after.prosecutor.above, after.persons)} of the {found.who}.",)
+    sheet = Sheet("Re-identification risk", ("adversary", "highest", "average", "basis"), tuple(rows), told)
+    parts: list[Sheet | Figure] = [sheet]
+    above = after.prosecutor.above
+    if not audience.hides(above) and not audience.hides(after.persons - above):
+        parts.append(Figure(risks({"release": after}, found.threshold, least=audience.told)))
+    yield Section.of("Identity", "identity", parts)
+
+
+def _contributions(found: Findings) -> Sheet | None:
     """Tell which column of the original gives most persons away: how many would stand alone without it."""
     held = found.before.contributions
-    if audience.external or len(held) < 2:
+    if len(held) < 2:
         return None
     rows = [
         (
@@ -81,32 +112,13 @@ def _contributions(found: Findings, audience: Audience) -> Sheet | None:
     return Sheet(f"What each variable gives away: {alone}", headings, tuple(rows))
 
 
-def highest(risk: Risk, found: Findings, audience: Audience) -> str:
-    """Write the highest risk; others are told only whether it is above the limit."""
+def highest(risk: Risk, found: PublicFindings) -> str:
+    """Write the highest risk; above the threshold only that it is above."""
     limit = float(found.threshold)
-    hidden = audience.external and risk.maximum > limit
-    return f"above {odds(limit)}" if hidden else odds(risk.maximum)
+    return f"above {odds(limit)}" if risk.maximum > limit else odds(risk.maximum)
 
 
-def _above(one: Assessment, audience: Audience) -> str:
-    told = audience.share(one.prosecutor.above, one.persons)
-    return f"{one.prosecutor.share_above:.0%}" if audience.external and told.endswith("%") else told
-
-
-def _pictures(found: Findings, audience: Audience) -> Iterator[Figure]:
-    """Draw risks and class sizes; to others only of the release, which they have."""
-    tables = {"release": found.after} if audience.external else {"original": found.before, "release": found.after}
-    above = found.after.prosecutor.above
-    if not audience.hides(above) and not audience.hides(found.after.persons - above):
-        yield Figure(risks(tables, found.threshold, least=audience.told))  # counts, which are no secret by then
-    if not audience.external:
-        yield Figure(class_sizes(found.before, least=found.least))
-        if found.people is not None:
-            yield Figure(heatmap(found.people))
-            yield Figure(facts(found.people))
-
-
-def _attributes(found: Findings, audience: Audience) -> Iterator[Section | Text]:
+def _attributes(found: PublicFindings, audience: Audience) -> Iterator[Section | Text]:
     if not found.after.attributes:
         why = "No sensitive column is released" if not found.seen.sensitive else "Missing values match anything"
         yield Text(f"{why}, so nothing is said about attribute risk.", Tone.NOTE)
@@ -117,14 +129,14 @@ def _attributes(found: Findings, audience: Audience) -> Iterator[Section | Text]
     )
     headings: tuple[str, ...]
     rows: list[tuple[str, ...]]
-    if audience.external:  # shares of the original would tell what those had who were left out
+    if not isinstance(found, Findings):
         headings = ("variable", "most frequent value of all", "of the class", "certain for")
         rows = [
             (
                 one.column,
                 f"{float(one.baseline):.1%}",
                 f"{float(one.average):.1%}",
-                audience.share(one.certain, found.after.persons),
+                audience.share(one.certain, found.after.persons) if found.countable else "not told",
             )
             for one in found.after.attributes
         ]

@@ -1,25 +1,26 @@
 """The first page: whether the release does what it must, and what that cost."""
 
-import math
 from collections.abc import Iterator
 
 from shoal.battery import Attacked
 from shoal.charts.wp216 import QUESTIONS
 from shoal.errors import counted
+from shoal.release.visible import visible_loss
 from shoal.reporting.audience import Audience
 from shoal.reporting.chapters.risk import highest
 from shoal.reporting.document import Facts, Section, Text, Tone
-from shoal.reporting.findings import Findings
+from shoal.reporting.findings import Findings, PublicFindings
 from shoal.sheet import Sheet
 from shoal.words import odds
 
 
-def summary(found: Findings, audience: Audience) -> Section:
-    """Tell the verdict and the numbers that matter most."""
-    return Section.of("Summary", "summary", [verdict(found), _numbers(found, audience), answers(found.attacks)])
+def summary(found: PublicFindings, audience: Audience) -> Section:
+    """Give the verdict and the main figures."""
+    figures = _numbers(found, audience) if isinstance(found, Findings) else _public_numbers(found, audience)
+    return Section.of("Summary", "summary", [verdict(found), figures, answers(found.attacks)])
 
 
-def verdict(found: Findings) -> Text:
+def verdict(found: PublicFindings) -> Text:
     """Say whether all that is required holds."""
     asked = len(found.requirements)
     failing = sum(one.after is not None and not one.after.satisfied for one in found.requirements)
@@ -39,7 +40,7 @@ def verdict(found: Findings) -> Text:
     if not asked:
         return Text("The policy requires nothing that could be judged: this report only describes.", Tone.NOTE)
     which = "the requirement" if asked == 1 else f"all {asked} requirements"
-    how = "" if found.release is None else "; that was verified by reading the written table again"
+    how = "; that was verified by reading the written table again" if found.ours else ""
     return Text(f"The release meets {which} of the policy{how}.", Tone.GOOD)
 
 
@@ -49,33 +50,49 @@ def _numbers(found: Findings, audience: Audience) -> Sheet:
 
 def _rows(found: Findings, audience: Audience) -> Iterator[tuple[str, ...]]:
     before, after = found.before, found.after
-    if not audience.external:  # with both totals, others would know how many were left out
-        yield "records", f"{before.records:,}", f"{found.released.records:,}"
-    else:
-        yield "records", "", f"{found.released.records:,}"
-    if found.policy.search.sample is not None and found.release is not None:
+    yield "records", f"{before.records:,}", f"{found.released.records:,}"
+    if found.policy.search.sample is not None and found.ours:
         yield "drawn at random", "", f"{found.policy.search.sample:.1%} of the {found.who}"
-    yield f"{found.who} left out", "", _left_out(found, audience)
+    share = audience.share(found.left_out, max(found.left_out + found.persons, 1))
+    yield f"{found.who} left out", "", f"{audience.count(found.left_out)} ({share})"
     yield f"smallest group that looks alike ({found.who})", audience.count(before.k), audience.count(after.k)
-    yield "risk of being found, highest", *(highest(one.prosecutor, found, audience) for one in (before, after))
-    first = "" if audience.external else odds(before.prosecutor.average)  # of the original, which others do not have
-    yield "risk of being found, on average", first, audience.odds(after.prosecutor.average)
-    if not audience.external:
-        yield f"{found.who} found, if all are tried", *(f"{one.prosecutor.expected:,.0f}" for one in (before, after))
+    yield "risk of being found, highest", *(odds(one.prosecutor.maximum) for one in (before, after))
+    yield "risk of being found, on average", *(odds(one.prosecutor.average) for one in (before, after))
+    yield f"{found.who} found, if all are tried", *(f"{one.prosecutor.expected:,.0f}" for one in (before, after))
     loss = found.quality.get("loss")
     if loss is not None and loss.total is not None:
-        low, high = audience.cost(loss.total.cost, found.persons)
-        between = f"{math.floor(100 * (1 - high)):.0f}–{math.ceil(100 * (1 - low)):.0f}%"
-        yield "information that is left (by loss)", "100%", between if audience.external else f"{1 - low:.0%}"
+        yield "information that is left (by loss)", "100%", f"{1 - loss.total.cost:.0%}"
 
 
-def _left_out(found: Findings, audience: Audience) -> str:
-    number = audience.count(found.left_out)
-    return (
-        number
-        if audience.external
-        else f"{number} ({audience.share(found.left_out, max(found.left_out + found.persons, 1))})"
-    )
+def _public_numbers(found: PublicFindings, audience: Audience) -> Sheet:
+    """Give the figures that a recipient can recompute, and those that the owner publishes."""
+    rows = [("Records", f"{found.released.records:,}")]
+    if found.policy.search.sample is not None and found.ours:
+        rows.append(("Sampling fraction", f"{found.policy.search.sample:.1%} of the {found.who}"))
+    if found.countable:
+        rows += [
+            (f"Smallest equivalence class ({found.who})", audience.count(found.after.k)),
+            ("Highest re-identification risk", highest(found.after.prosecutor, found)),
+            ("Average re-identification risk", audience.odds(found.after.prosecutor.average)),
+        ]
+    loss = visible_loss(found.released, found.policy).total
+    if loss is not None:
+        rows.append(("Information loss of the released cells (0 = none, 1 = everything)", f"{loss:.2f}"))
+    notes = () if found.chosen else ("The owner publishes no figures about the original.",)
+    return Sheet("Figures of the release", ("", "release"), (*rows, *_chosen(found)), notes)
+
+
+def _chosen(found: PublicFindings) -> Iterator[tuple[str, str]]:
+    """Write the published figures about the original, with their precision."""
+    if "suppressed" in found.chosen:
+        one = found.chosen["suppressed"]
+        yield f"Suppressed {found.who} (rounded to multiples of {one['rounded_to']})", f"{one['value']:,}"
+    if "risk_of_original" in found.chosen:
+        one = found.chosen["risk_of_original"]
+        rounded = f"(rounded to {one['rounded_to']})"
+        above = f"Original: share of {found.who} with a risk above {odds(float(one['threshold']))} {rounded}"
+        yield f"Original: average re-identification risk {rounded}", f"{one['average']:.2f}"
+        yield above, f"{one['share_above_threshold']:.2f}"
 
 
 def answers(attacked: Attacked | None) -> Facts | None:

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from shoal.charts.ladder import ladder
-from shoal.release.release import Release
+from shoal.release.published import truth
+from shoal.release.visible import visible_loss
 from shoal.reporting.audience import Audience
 from shoal.reporting.document import Block, Figure, Section, Text, Tone
-from shoal.reporting.findings import Findings
+from shoal.reporting.findings import Findings, PublicFindings
 from shoal.sheet import Sheet
 from shoal.table.role import Role
 
@@ -24,64 +25,102 @@ _LOCAL = {
 }
 
 
-def variables(found: Findings, audience: Audience) -> Section:
+def variables(found: PublicFindings, audience: Audience) -> Section:
     """Tell for each variable what became of it."""
-    lead = Text(_lead(found), Tone.LEAD)
-    blocks: list[Block | None] = [lead, _done(found), _cells(found, audience), _levels(found, audience)]
-    return Section.of("What was done to each variable", "variables", [*blocks, *_ladders(found, audience)])
+    blocks: list[Block | None] = [Text(_lead(found), Tone.LEAD), _done(found)]
+    if isinstance(found, Findings):
+        blocks += [_cells(found, audience), _levels(found), *_ladders(found)]
+    else:
+        blocks.append(_visible(found))
+    return Section.of("What was done to each variable", "variables", blocks)
 
 
-def _lead(found: Findings) -> str:
-    if found.release is None:
+def _lead(found: PublicFindings) -> str:
+    if not found.ours:
         return "The released table was made elsewhere. This is what can be told from both tables."
     named = "Columns that name persons get pseudonyms, or are removed." if found.policy.pseudonyms else ""
     drawn = "A sample of the persons was drawn." if found.policy.search.sample is not None else ""
-    parts = [named or "Columns that name persons are removed.", drawn, str(found.release.public["truthful"])]
+    parts = (named or "Columns that name persons are removed.", drawn, truthfulness(found))
     return " ".join(part for part in parts if part)
 
 
-def _done(found: Findings) -> Sheet:
-    rows = [(name, str(found.original.roles.get(name, "none")), technique(found, name), _why(found, name))
-            for name in found.original.names]  # fmt: skip
+def truthfulness(found: PublicFindings) -> str:
+    """Return what is known about the truthfulness of a release that ``anonymize`` made."""
+    if isinstance(found, Findings) and found.release is not None:
+        return str(found.release.facts["truthful"])
+    return truth(found.policy) if found.ours else ""
+
+
+def _done(found: PublicFindings) -> Sheet:
+    rows = [
+        (name, "none" if role is None else str(role), technique(found, name), _why(role))
+        for name, role in found.variables.items()
+    ]
     notes = ("Techniques are called as in ISO/IEC 20889.",)
     return Sheet("Techniques", ("variable", "role", "technique", "because it"), tuple(rows), notes, words=4)
 
 
-def technique(found: Findings, name: str) -> str:
-    """Say what was done to a column."""
+def technique(found: PublicFindings, name: str) -> str:
+    """Name the technique that was applied to a column."""
     pseudonyms = found.policy.pseudonyms
     if name not in found.released:
         return "removed"
     if pseudonyms is not None and name in pseudonyms.columns:
         return "pseudonymisation with a secret key"
-    if found.release is None:
-        fates = found.comparison.columns.get(name)
-        same = fates is not None and not (fates.coarser or fates.changed)
-        return "released as it is" if same else "as the other table shows it"
-    if found.original.roles.get(name) is not Role.QUASI:
+    if not found.ours:
+        return _elsewhere(found, name)
+    if found.variables.get(name) is not Role.QUASI:
         return "released as it is"
-    return _generalised(found.release, name)
+    return _generalised(found, name)
 
 
-def _generalised(release: Release, name: str) -> str:
-    """Say how a quasi-identifier was made coarser."""
-    said = release.policy.columns[name]
+def _elsewhere(found: PublicFindings, name: str) -> str:
+    """Tell from both tables whether a column was changed; a recipient has only one of them."""
+    if not isinstance(found, Findings):
+        return "not known"
+    fates = found.comparison.columns.get(name)
+    same = fates is not None and not (fates.coarser or fates.changed)
+    return "released as it is" if same else "as the other table shows it"
+
+
+def _generalised(found: PublicFindings, name: str) -> str:
+    """Name the technique that was applied to a quasi-identifier; levels are for the owner."""
+    said, search = found.policy.columns[name], found.policy.search
     if said.show != "label":
         return f"microaggregation: a class shows the {said.show} of its members"
     if said.linked is not None:
         return f"generalisation, together with {said.linked}"
-    if name not in release.scheme and release.policy.search.outliers in _OUTLIERS:
-        return f"generalisation; {_OUTLIERS[release.policy.search.outliers]}"
-    if name not in release.scheme:
-        return _LOCAL.get(release.policy.search.recoding, "local generalisation: each record as little as it needs")
-    level, top = release.scheme[name], release.public["heights"][name]
-    whole = {0: "released as it is", top: "local suppression of all values"}
-    return whole.get(level, f"generalisation to level {level} of {top}")
+    release = found.release if isinstance(found, Findings) else None
+    if release is not None and name in release.scheme:
+        level, top = release.scheme[name], release.facts["heights"][name]
+        whole = {0: "released as it is", top: "local suppression of all values"}
+        return whole.get(level, f"generalisation to level {level} of {top}")
+    if search.outliers in _OUTLIERS:
+        return f"generalisation; {_OUTLIERS[search.outliers]}"
+    if search.recoding == "global" and not search.refine:
+        return "generalisation (global recoding)"
+    return _LOCAL.get(search.recoding, "local generalisation: each record as little as it needs")
 
 
-def _why(found: Findings, name: str) -> str:
-    role = found.original.roles.get(name)
+def _why(role: Role | None) -> str:
     return "is not named in the policy" if role is None else role.meaning.partition(";")[0]
+
+
+def _visible(found: PublicFindings) -> Sheet | None:
+    """Give the share of suppressed cells and the loss of each quasi-identifier, as a recipient computes them."""
+    table = found.seen
+    if not table.quasi or not table.records:
+        return None
+    loss, rows = visible_loss(found.released, found.policy).columns, []
+    for name in table.quasi:
+        code, cost = table[name].suppressed_code, loss.get(name)
+        blank = 0 if code is None else table.counts(name)[code] / table.records
+        rows.append((name, f"{blank:.1%}", "not determined" if cost is None else f"{cost:.2f}"))
+    notes = (
+        "Information loss of a cell: the share of its domain that its label covers, 0 to 1; 1 if suppressed.",
+        "The domain is that of the hierarchy, or the range of the released labels.",
+    )
+    return Sheet("Released cells", ("variable", "suppressed cells", "information loss"), tuple(rows), notes)
 
 
 def _cells(found: Findings, audience: Audience) -> Sheet | None:
@@ -103,9 +142,9 @@ def _shares(counts: list[int], whole: int, audience: Audience) -> list[str]:
     return ["not told" if hide else f"{number / whole:.1%}" for number, hide in zip(counts, hidden, strict=True)]
 
 
-def _levels(found: Findings, audience: Audience) -> Sheet | None:
+def _levels(found: Findings) -> Sheet | None:
     """Tell how many records are on each level of each ladder, where that differs."""
-    if found.release is None or found.release.scheme or not found.release.levels or audience.external:
+    if found.release is None or found.release.scheme or not found.release.levels:
         return None
     levels = found.release.levels
     top = max(map(len, levels.values()))
@@ -117,9 +156,9 @@ def _levels(found: Findings, audience: Audience) -> Sheet | None:
     return Sheet("Records on each level", ("variable", *(f"level {level}" for level in range(top))), tuple(rows), told)
 
 
-def _ladders(found: Findings, audience: Audience) -> Iterator[Figure]:
-    """Draw the ladders that were used, for the owner: they tell how frequent values of the original are."""
-    if audience.external or found.release is None:
+def _ladders(found: Findings) -> Iterator[Figure]:
+    """Draw the hierarchies that were used, with the frequencies of the original."""
+    if found.release is None:
         return
     ladders = found.policy.hierarchies(found.original)
     for name in found.original.quasi[:MOST]:

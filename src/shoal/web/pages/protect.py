@@ -184,7 +184,7 @@ def _told(release: Release) -> Iterator[Block]:
     told = ("Every requirement was judged again, by other code, in the table as it is written.",)
     yield Sheet(title, ("model", "asked", "attained", ""), rows, told, words=4)
     if release.scheme:
-        heights = release.public["heights"]
+        heights = release.facts["heights"]
         levels = tuple((name, f"{level} of {heights[name]}") for name, level in release.scheme.items())
         told = ("Level 0 is the value itself; on the highest level nothing is shown.",)
         yield Sheet("On which level each column is", ("column", "level"), levels, told)
@@ -219,8 +219,7 @@ def _results(visit: Visit) -> Response:
 
 def confirmations(now: Moment) -> list[str]:
     """Return what presets ask for that no number shows: a person has to confirm it."""
-    named = [one.preset for one in now.policy.require if isinstance(one, PresetRequirement)]
-    return [f"{name}: {text}" for name in named for text in PRESETS[name].checklist]
+    return [f"{preset}: {item}" for preset, item in now.policy.checklist]
 
 
 def _in_state(jobs: Mapping[str, Job], state: State) -> dict[str, Job]:
