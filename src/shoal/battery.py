@@ -95,7 +95,7 @@ def attack(  # noqa: PLR0913 - keyword-only options
 
     ``release``: what ``anonymize`` returned, or any table made from the original: coarser, suppressed, noisy or made
     up. ``external``: an identified register; ``outsiders``: people who are not in the data, with the same columns;
-    ``second``: another release of the same people. ``key``: columns that tell which record is which in the original,
+    ``second``: another release of the same people. ``key``: columns that identify a record in the original,
     the release and the register; ``in_order``: the release has the original's order. Without either, records are
     matched by an identifier column, by content, or last by position. ``attacks``: their names, or attacks with
     parameters; all that suit, if none are named.
@@ -155,7 +155,7 @@ def _key(key: Sequence[str] | str | None, original: Table, release: Table, regis
         original[name]  # raises if there is none
         if name not in release and (register is None or name not in register):
             raise AttackError(
-                f"Column '{name}' is to tell which record is which, but only the original has it.",
+                f"The key names column '{name}', which only the original has.",
                 hint="Name a column that the release or the register has, too; or say that they are in order.",
             )
     return named

@@ -208,7 +208,7 @@ def test_results_about_another_table_are_refused(released):
         ({"frontier": "x"}, "frontier is no result"),
         ({"schemes": 3}, "schemes is no result"),
         ({"analyses": [1]}, "analysis is none"),
-        ({"policy": policy()}, "knows its policy"),
+        ({"policy": policy()}, "holds its policy"),
     ):
         with pytest.raises(shoal.errors.ReportError, match=says):
             shoal.report(release, **given)

@@ -43,12 +43,12 @@ def main() -> None:
 
 
 def _tell(message: Warning | str, *_: object, **__: object) -> None:
-    """Tell people what a library warns of, without the place in the code."""
+    """Print a warning of a library without its place in the code."""
     sys.stderr.write(f"{printable(f'Note: {message}')}\n")
 
 
 def _refused(error: OSError) -> str:
-    """Return what the system refused, and for which file."""
+    """Return the error of the system and the file it concerns."""
     why = error.strerror or "the system refused"
     if error.filename is None:
         return why

@@ -41,8 +41,8 @@ def attack(  # noqa: PLR0913, PLR0917 - options of a command
     second: Annotated[
         Any, typer.Option(parser=given.place, metavar="DATA", help="Another release of the same people.")
     ] = None,
-    key: Annotated[str | None, typer.Option(help="Columns that tell which record is which, comma-separated.")] = None,
-    in_order: Annotated[bool, typer.Option("--in-order", help="The release has the order of the original.")] = False,
+    key: Annotated[str | None, typer.Option(help="Columns that identify a record, comma-separated.")] = None,
+    in_order: Annotated[bool, typer.Option("--in-order", help="Match records by position.")] = False,
     only: Annotated[str | None, typer.Option(help="Names of attacks, comma-separated; all that suit without.")] = None,
     targets: Annotated[int, typer.Option(min=1, help="How many people are attacked at most.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Decides who is drawn by chance.")] = 0,

@@ -37,7 +37,7 @@ def compare(  # noqa: PLR0913, PLR0917 - options of a command
     sensitive: Sensitive = None,
     subject: Subject = None,
     key: Annotated[str | None, typer.Option(help="Columns that name each record in both tables.")] = None,
-    in_order: Annotated[bool, typer.Option("--in-order", help="The release has the order of the original.")] = False,
+    in_order: Annotated[bool, typer.Option("--in-order", help="Match records by position.")] = False,
     target: Annotated[str | None, typer.Option(help="The column that a classifier is to predict.")] = None,
     qualities: Annotated[str | None, typer.Option(help="Measures to take, comma-separated; all, if not given.")] = None,
     learn: Annotated[str | None, typer.Option(help="Predict this column, trained before and after.")] = None,

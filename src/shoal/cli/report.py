@@ -34,7 +34,8 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
         ),
     ] = None,
     external: Annotated[
-        bool, typer.Option("--external", help="For others: no small number, no rare value, no picture of the original.")
+        bool,
+        typer.Option("--external", help="For publication: release, policy and the figures under [publish]."),
     ] = False,
     register: Annotated[
         Any, typer.Option(parser=given.place, metavar="DATA", help="An identified register, for the attacks.")
@@ -42,9 +43,7 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
     outsiders: Annotated[
         Any, typer.Option(parser=given.place, metavar="DATA", help="People who are not in the data, for the attacks.")
     ] = None,
-    key: Annotated[
-        str | None, typer.Option(help="Columns that tell which record is which, for a release in another order.")
-    ] = None,
+    key: Annotated[str | None, typer.Option(help="Columns that identify a record, comma-separated.")] = None,
     predict: Annotated[str | None, typer.Option(help="Columns that are to be predicted, comma-separated.")] = None,
     survival: Annotated[str | None, typer.Option(help="Columns of time and event, comma-separated.")] = None,
     attacks: Annotated[bool, typer.Option("--attacks/--no-attacks", help="Whether the release is attacked.")] = True,
@@ -131,7 +130,7 @@ def _wanted(table: "Table", predict: str | None, survival: str | None) -> dict[s
         table[name]  # raises if there is none
     if wanted["survival"] and len(wanted["survival"]) != 2:
         raise ModelError("Survival takes two columns: --survival TIME,EVENT.")
-    if wanted["survival"]:  # what cannot be analysed is said now, and not when all else is done
+    if wanted["survival"]:  # columns are checked before the long work
         shoal.compare(table, table, qualities=[], in_order=True).survival(*wanted["survival"])
     return {name: held for name, held in wanted.items() if held}
 

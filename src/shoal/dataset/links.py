@@ -84,7 +84,7 @@ def whose(policy: Policy, columns: Mapping[str, Collection[str]], name: str) -> 
         return Whose((), name, said)
     if own is not None:
         raise PolicyError(
-            f"The table '{name}' has no column '{own}', which is to say whose records they are.",
+            f"The table '{name}' has no column '{own}', which identifies the person of a record.",
             hint="In a release it has one if the subject gets pseudonyms: [pseudonyms] key_file = …, and if it is the "
             "same in all tables: [data] subject = …",
         )

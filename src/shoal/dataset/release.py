@@ -122,7 +122,7 @@ class DatasetRelease(Shown):
         return (*(file for part in self.parts.values() for file in part.table.source.files), *self.policy.files())
 
     def _write_documents(self, files: FileSet, folder: Path, name: Path, named: Mapping[str, Any]) -> list[Path]:
-        """Write what belongs to the tables; their manifest comes last."""
+        """Write the manifests and the owner's files; the public manifest is the last file."""
         owner = files.folder(owner_folder(name), private=True)
         goes_out, internal = self._documents(named)
         files.add(owner / "internal.json", private=True).write_text(internal, encoding="utf-8")
@@ -139,7 +139,7 @@ class DatasetRelease(Shown):
         return {"tables": plain(tables), "references": [str(one) for one in self.references], "notes": list(self.notes)}
 
     def _documents(self, named: Mapping[str, Any]) -> tuple[str, str]:
-        """Return both manifests: what may go out, and what stays."""
+        """Return the public and the internal manifest."""
         common = {"references": [str(one) for one in self.references], "verified": True, **named}
         told_apart = dict(zip(("alone", "persons"), self.alone, strict=True))
         held = {name: self._facts(name, part) for name, part in self.parts.items()}
@@ -174,7 +174,7 @@ class DatasetRelease(Shown):
 def _noting(
     made: dict[str, tuple[Path | Stored, Mapping[str, Any]]], name: str
 ) -> Callable[[Path | Stored, Mapping[str, Any]], None]:
-    """Return what notes where a table was written, and how it is read: all are looked at together."""
+    """Return a callback that records where a table was written; all tables are verified together."""
 
     def note(source: Path | Stored, options: Mapping[str, Any]) -> None:
         made[name] = source, options

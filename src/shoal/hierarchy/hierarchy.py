@@ -67,7 +67,7 @@ class Hierarchy:
         return labels.index(None) if None in labels else None
 
     def suppressed_node(self, level: int) -> int | None:
-        """Return the node of a level that shows nothing, if there is one."""
+        """Return the node of a level that is ``*``, if there is one."""
         labels = self.levels[level].labels
         return labels.index(SUPPRESSED) if SUPPRESSED in labels else None
 

@@ -1,4 +1,4 @@
-"""What a policy says about what hangs on a key: pseudonyms, shifted dates, and what is drawn at random."""
+"""Keyed parts of a policy: pseudonyms, shifted dates, and random draws."""
 
 from typing import Self
 
@@ -36,4 +36,4 @@ class Dates(Keyed):
 
 
 class Draw(Keyed):
-    """What is drawn at random, samples and counterfeits; without a key, a fresh one is kept with the owner."""
+    """The key of samples and counterfeits; without this, a new key is stored with the owner's files."""

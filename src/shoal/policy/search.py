@@ -65,9 +65,7 @@ class Search(Checked):
     @classmethod
     def _no_seed(cls, given: Any) -> Any:
         if isinstance(given, dict) and "seed" in given:
-            raise ValueError(
-                'seed is no more, for others could guess it: delete it, and say [draw] key_file = "draw.key"'
-            )
+            raise ValueError('seed was replaced by a secret key: delete it, and set [draw] key_file = "draw.key"')
         return given
 
     @field_validator("quality")

@@ -1,4 +1,4 @@
-"""Cells: what the cells of a released column mean to whoever reads them."""
+"""Cells: the sets of original values that the cells of a released column cover."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

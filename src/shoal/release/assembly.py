@@ -24,7 +24,7 @@ from shoal.treatments.treatment import Treatment
 
 
 def cells_of(case: Case, treatment: Treatment, recoding: Recoding) -> dict[str, tuple[Column, Codes]]:
-    """Return what the rows of a treatment show in the quasi-identifiers."""
+    """Return the released quasi-identifiers of the rows of a treatment."""
     rows = treatment.rows
     persons = rows.counts if case.table.subject is None else counted_rows(case.table, case.table.quasi)[1].counts
     if treatment.moved is not None:
@@ -38,7 +38,7 @@ def cells_of(case: Case, treatment: Treatment, recoding: Recoding) -> dict[str, 
 
 
 def assembled(case: Case, treatment: Treatment, cells: Mapping[str, tuple[Column, Codes]]) -> Transformed:
-    """Put the released table together from what its rows show."""
+    """Assemble the released table from its distinct rows."""
     invented = Counterfeits(treatment.counterfeits, case.key)
     made = transformed(case.table, treatment.rows, cells, treatment.suppressed, counterfeits=invented, keys=_keys(case))
     quasi = [name for name in made.table.names if name in case.whole.quasi]

@@ -61,7 +61,7 @@ def _cell(text: str) -> str:
 
 
 def _literal(text: str) -> str:
-    """Return code in which no tag begins, for readers of Markdown that look for tags everywhere.
+    """Escape the start of tags in code, since some Markdown readers interpret tags everywhere.
 
     In strings of TOML and Python, an escape means the same.
     """

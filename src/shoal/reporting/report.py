@@ -136,7 +136,7 @@ def report(  # noqa: PLR0913 - keyword-only options
     }
     _check(more)
     if isinstance(release, Release) and (policy is not None or key is not None):
-        raise ReportError("A release knows its policy, and which record is which.", hint="Leave out policy= and key=.")
+        raise ReportError("A release holds its policy and the origins of its records.", hint="Omit policy= and key=.")
     if isinstance(release, Release):
         found = of_release(release, hook, **more)
     elif original is None or policy is None:

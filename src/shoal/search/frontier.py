@@ -90,7 +90,7 @@ def frontier(
 ) -> Frontier:
     """Find the best scheme for each k and limit; what else the goal asks for must hold everywhere.
 
-    More than ``most`` schemes are refused; if nothing is said, what would take more than some minutes.
+    More than ``most`` schemes are refused; by default, as many as take more than a few minutes.
 
     >>> import shoal
     >>> from shoal.hierarchy.spec import bind_all
@@ -107,9 +107,9 @@ def frontier(
     allowed = _fitting(goal) if most is None else most
     if len(space) > allowed:
         raise ModelError(
-            f"There are {len(space):,} schemes, too many to look at all of them: {allowed:,} could be had in some "
-            "minutes, with so many different rows and what is required.",
-            hint="Bound the levels of some columns (search.levels), search for one optimum, or take your time: "
+            f"A frontier evaluates every scheme. There are {len(space):,}; about {allowed:,} can be evaluated in a few "
+            "minutes for this table and policy.",
+            hint="Restrict levels (search.levels), search for a single optimum, or allow the time: "
             f"shoal.frontier(…, most={len(space)}).",
         )
     ks, shares = sorted(set(sizes)), sorted(set(limits))
@@ -144,7 +144,7 @@ def frontier(
 
 
 def _fitting(goal: Goal) -> int:
-    """Return how many schemes can be looked at without taking too long: rows times schemes is what it takes."""
+    """Return the number of schemes that can be evaluated in a few minutes; the work is rows times schemes."""
     rows = len(goal.space.table.distinct(goal.space.quasi))
     return min(MOST_SCHEMES, max(_WORK // goal.evaluator.work(max(rows, 1)), _ALWAYS))
 

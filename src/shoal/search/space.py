@@ -151,14 +151,14 @@ class Space:
         return Scan(lattice, codes, places, *counts, walk)
 
     def shown_rows(self) -> tuple[DistinctRows, Members]:
-        """Return the distinct rows that show something, with their columns in the order of the walk, and whose."""
+        """Return the distinct rows that are not blank, columns in the order of the search, and their persons."""
         rows, members = self._rows()
         shown = np.flatnonzero(self._shown(rows))
         codes = tuple(held[shown] for held in rows.codes)
         return replace(rows, codes=codes, counts=rows.counts[shown]), members.chosen(shown)
 
     def blank_nodes(self) -> Iterator[NDArray[np.int64]]:
-        """Yield for each column which of all nodes, side by side, shows nothing on each level; −1 if none does."""
+        """Yield for each column the blank node of each level, counted over all columns; −1 if there is none."""
         for offset, ladder in zip(self.lattice().offsets, self.ladders, strict=False):
             blank = [np.flatnonzero(hidden) for hidden in ladder.hidden()]
             yield np.array([offset + held[0] if len(held) else -1 for held in blank], np.int64)

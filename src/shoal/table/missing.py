@@ -39,6 +39,6 @@ class Missing(StrEnum):
 
 _SAYS = {
     Missing.OWN: "A missing value matches another missing value (own).",
-    Missing.NEVER: "A missing value matches nothing of anybody else: who has one stands alone (never).",
+    Missing.NEVER: 'A missing value matches no other person: its person is unique (missing = "never").',
     Missing.WILDCARD: "A missing value matches anything (wildcard); only k and identity risk can be measured so.",
 }

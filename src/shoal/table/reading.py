@@ -63,7 +63,7 @@ def read(source: Any, *, format: str | None = None, progress: Hook | None = None
 
 
 def _check_unread(options: Options) -> None:
-    """Refuse options that say how to read something: a table has been read."""
+    """Refuse reading options for a table, which has been read already."""
     default = Options()
     for name in sorted(options.model_fields_set - {"columns"}):
         if getattr(options, name) != getattr(default, name):

@@ -110,7 +110,7 @@ class Treatment:
 
     @classmethod
     def _of(cls, units: Units, sets: Sequence[tuple[Nodes, Ints, Ints | None]], left: Mask) -> "Treatment":
-        """Units of one row show the same. Those that show nothing are left out, unless no other shows anything."""
+        """Join units with the same released row. Blank units are suppressed, unless all units are blank."""
         blank = np.all([nodes.fates[shown] == Fate.SUPPRESSED for nodes, shown, _ in sets], axis=0)
         left = left if blank[~left].all() else left | blank
         suppressed = np.ones(len(units.rows), bool)

@@ -18,8 +18,7 @@ def choice(found: PublicFindings, audience: Audience) -> Section:
     if found.policy.search.recoding != "global" and (found.schemes is not None or found.frontier is not None):
         blocks.append(
             Text(
-                "The pictures show what could be had if all records were made coarser alike. The release was made "
-                "otherwise, and so is in none of them."
+                "The charts show schemes of global recoding. The release uses another recoding and is in none of them."
             )
         )
     if found.schemes is not None:

@@ -25,7 +25,9 @@ def reproduction(found: PublicFindings, audience: Audience) -> Section:
         facts += [("Python", platform.python_version()), ("numpy", version("numpy")), ("PyArrow", version("pyarrow"))]
         policy, manifest = found.policy.document(), _internal(found.release)
     else:
-        lead = "Who has the data can make the release again, byte by byte. What may name values is left out here."
+        lead = (
+            "The release can be reproduced from the original, byte by byte. Settings that may hold values are omitted."
+        )
         policy = _told(found)
         manifest = published(found.released, found.policy, found.chosen) if found.ours else None
     blocks: list[Block] = [Text(lead, Tone.LEAD), Facts(tuple(facts)), Code("Policy", toml.document(policy))]
@@ -41,7 +43,7 @@ def _internal(release: Release | None) -> dict[str, Any] | None:
 
 
 def _told(found: PublicFindings) -> dict[str, Any]:
-    """Return of the policy what others may know: nothing that could be a value, a key or a file."""
+    """Return the policy without values, keys and files."""
     held = found.policy.document()
     columns = {}
     for name, said in held.get("columns", {}).items():

@@ -56,7 +56,7 @@ class Format(Holder, ABC):
         raise NotImplementedError  # of a format that can only be read
 
     def count(self, path: Path) -> int | None:
-        """Count the records of a file that was just written, if who wrote it may not have noticed a full disk."""
+        """Count the records of a written file, for writers that do not report a full disk."""
         del path
         return None
 

@@ -42,16 +42,16 @@ _OF_REPORTS = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; san
 _MAY_GO = {
     "release": "the table; every requirement was verified in this file",
     "manifest": "what was done, by which policy, and what was measured",
-    "report-external": "the report for others: no small number is in it",
+    "report-external": "external report, for publication",
 }
 _STAYS = {
-    "report": "the report with all numbers",
-    "internal": "the same for machines",
-    "mapping": "what every value became, to treat new data alike",
-    "origins": "which record is which, for comparisons later",
-    "draw": "the key that drew at random, to do the same again: [draw] key_file",
-    "policy": "what was decided",
-    "script": "does all of this again in Python",
+    "report": "internal report with all figures",
+    "internal": "internal manifest (JSON)",
+    "mapping": "released value of every original value, to recode new data",
+    "origins": "original record of each released record, for later comparisons",
+    "draw": "key of the sample or the counterfeits, to reproduce them: [draw] key_file",
+    "policy": "policy",
+    "script": "Python script that reproduces the release",
 }
 
 
