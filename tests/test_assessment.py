@@ -158,7 +158,7 @@ def test_context_is_shown_apart_and_together():
 def test_the_rule_for_missing_values_is_said(missing):
     found = shoal.assess({"a": [1, 1, None], "s": ["x", "y", "x"]}, quasi="a", sensitive="s", missing=missing)
     assert found.k == {"own": 1, "never": 1, "wildcard": 3}[missing]
-    assert f"({missing})" in found.notes[1]
+    assert f'(missing = "{missing}")' in found.notes[1]
 
 
 def test_suppressed_records_form_no_class(tmp_path):

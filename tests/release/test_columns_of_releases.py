@@ -172,7 +172,7 @@ def test_nobody_can_guess_what_is_drawn(tmp_path):
 
 
 def test_a_seed_is_refused_with_the_line_to_change():
-    with pytest.raises(PolicyError, match=r"delete it, and say \[draw\] key_file"):
+    with pytest.raises(PolicyError, match=r"delete it, and set \[draw\] key_file"):
         shoal.Policy.parse(POLICY + "seed = 3\n")
 
 

@@ -106,9 +106,9 @@ def frontier(
     space, everybody = goal.space, goal.evidence.classes.persons
     allowed = _fitting(goal) if most is None else most
     if len(space) > allowed:
+        limit = f"at most {allowed:,} are allowed" if most else f"about {allowed:,} can be evaluated in a few minutes"
         raise ModelError(
-            f"A frontier evaluates every scheme. There are {len(space):,}; about {allowed:,} can be evaluated in a few "
-            "minutes for this table and policy.",
+            f"A frontier evaluates every scheme. There are {len(space):,} schemes; {limit}.",
             hint="Restrict levels (search.levels), search for a single optimum, or allow the time: "
             f"shoal.frontier(…, most={len(space)}).",
         )

@@ -38,7 +38,7 @@ class Missing(StrEnum):
 
 
 _SAYS = {
-    Missing.OWN: "A missing value matches another missing value (own).",
+    Missing.OWN: 'Missing values are treated as a category of their own (missing = "own").',
     Missing.NEVER: 'A missing value matches no other person: its person is unique (missing = "never").',
-    Missing.WILDCARD: "A missing value matches anything (wildcard); only k and identity risk can be measured so.",
+    Missing.WILDCARD: 'A missing value matches every value (missing = "wildcard"); only k and identity risk are measured.',
 }

@@ -25,9 +25,7 @@ def reproduction(found: PublicFindings, audience: Audience) -> Section:
         facts += [("Python", platform.python_version()), ("numpy", version("numpy")), ("PyArrow", version("pyarrow"))]
         policy, manifest = found.policy.document(), _internal(found.release)
     else:
-        lead = (
-            "The release can be reproduced from the original, byte by byte. Settings that may hold values are omitted."
-        )
+        lead = "The owner can reproduce the release, byte by byte. Settings that may contain values are omitted."
         policy = _told(found)
         manifest = published(found.released, found.policy, found.chosen) if found.ours else None
     blocks: list[Block] = [Text(lead, Tone.LEAD), Facts(tuple(facts)), Code("Policy", toml.document(policy))]
