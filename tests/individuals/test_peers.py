@@ -1,6 +1,7 @@
 """``peers``: persons, combinations, facts; in Python and on the command line."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -293,6 +294,18 @@ def _search_and_count(data, rows, most, p):
             key: wanted[key] for key in ("mean", "breached", "quantiles")
         }
         assert summary["breached_by_facts"] == wanted["breached_by_facts"]  # three others: never more than three facts
+
+
+@pytest.mark.parametrize(("deepest", "shown"), [(3, "175"), (2, "≥ 0")])
+def test_the_sheet_of_a_search_that_stopped_counts_few_facts(deepest, shown):
+    """Persons who need more facts than were searched have no number of facts."""
+    rng = np.random.default_rng(0)
+    people = shoal.peers({f"c{place}": rng.integers(0, 3, 300).tolist() for place in range(24)}, seconds=1)
+    held = people.variables["c0"]
+    assert people.plan.way == "searched"
+    smallest = np.where(np.arange(300) < 175, 3, 4).astype(held.smallest.dtype)
+    known = replace(people, variables={"c0": replace(held, deepest=deepest, smallest=smallest)})
+    assert known.sheet().rows[0][2] == shown
 
 
 def test_forty_columns_end_in_time():

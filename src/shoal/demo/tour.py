@@ -187,12 +187,10 @@ def _show_peers(people: People, folder: Path, console: "Console", *, force: bool
     _heading(console, 6, "Nobody knows what an adversary knows: every combination of facts")
     found = people.summary()
     worst = max(people.counted.table.sensitive, key=lambda name: float(found[name]["share_breached"]))
-    by = found[worst]["breached_by_facts"]
-    few = sum(persons for facts, persons in by.items() if int(facts) <= 3)
     console.print(f"  {people.plan.combinations:,} combinations of what may be known, for every patient:")
     console.print(
         f"  {worst} can be learned about {found[worst]['share_breached']:.0%} of them, "
-        f"about {few:,} from at most three facts."
+        f"about {people.breached_by_few(worst)} from at most three facts."
     )
     facts = next(one for one in people.for_person(0) if one.variable == worst)
     if facts.minimal:

@@ -71,11 +71,19 @@ class People(Shown):
         """Return for each variable about how many persons it can be learned, and from how many facts."""
         rows = []
         for name, found in self.summary().items():
-            few = sum(persons for facts, persons in found["breached_by_facts"].items() if int(facts) <= FEW)
-            rows.append((name, f"{found['share_breached']:.1%}", f"{few:,}", f"{found['mean']:.3f}"))
+            few = self.breached_by_few(name)
+            rows.append((name, f"{found['share_breached']:.1%}", few, f"{found['mean']:.3f}"))
         headings = ("variable", "can be learned about", f"from at most {FEW} facts", "mean protection")
         title = f"{counted(self.persons(), 'person')}, {counted(self.plan.combinations, 'combination')} of facts"
         return Sheet(title, headings, tuple(rows), self.assumptions)
+
+    def breached_by_few(self, name: str) -> str:
+        """Write for how many persons three facts suffice; a lower bound where a search stopped at fewer facts."""
+        held = self.variables[name]
+        reached = min(FEW, held.deepest)
+        persons = int(self.weights(held)[held.smallest <= reached].sum())
+        unknown = reached < FEW and bool((held.smallest[held.smallest < NONE] > reached).any())
+        return f"≥ {persons:,}" if unknown else f"{persons:,}"
 
     @property
     def counted(self) -> SubsetCounts:
