@@ -2,6 +2,7 @@
 
 from datetime import date, datetime
 
+import polars as pl
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -13,7 +14,7 @@ from shoal.errors import ReadError, WriteError
 from shoal.table.about import About
 from shoal.table.formats import labelled
 
-pytest.importorskip("pyreadstat", reason="SAS, SPSS and Stata are read by pyreadstat: shoal[statistics]")
+pyreadstat = pytest.importorskip("pyreadstat", reason="SAS, SPSS and Stata are read by pyreadstat: shoal[statistics]")
 
 
 def whole(moment):
@@ -150,3 +151,29 @@ def test_labels_of_kinds_of_missing():
     labels = {1.0: "yes", "a": "refused"}
     assert labelled._column([pa.array([1.0, None, 2.0])], labels).to_pylist() == [1, None, 2]
     assert labelled._about("", labels) == About("", {1: "yes", "a": "refused"})
+
+
+@pytest.mark.parametrize(
+    ("values", "labels", "kept"),
+    [
+        (["x", "y"], {"x": "a text", "y": "another"}, {}),  # Stata labels no text
+        ([1.0, 2.5], {1.0: "whole", 2.5: "not whole"}, {1: "whole"}),
+        ([1, 2**31], {1: "small", 2**31: "beyond 32 bits"}, {1: "small"}),
+        ([1, 2**31 - 28], {1: "small", 2**31 - 28: "the largest"}, {1: "small", 2**31 - 28: "the largest"}),
+    ],
+)
+def test_labels_that_stata_cannot_hold_are_dropped_and_values_kept(values, labels, kept, tmp_path):
+    """A file of SPSS with such labels could not be written for Stata at all."""
+    frame = pl.DataFrame({"a": values})
+    name = "ü" * 100
+    pyreadstat.write_sav(frame, str(tmp_path / "a.sav"), variable_value_labels={"a": labels}, column_labels={"a": name})
+    shoal.write(shoal.read(tmp_path / "a.sav"), tmp_path / "a.dta")
+    table = shoal.read(tmp_path / "a.dta")
+    assert table.to_frame("polars")["a"].to_list() == values
+    assert dict(table.source.about["a"].values) == kept
+    assert table.source.about["a"].label == "ü" * 80
+
+
+def test_names_with_accents_are_refused_for_sas(tmp_path):
+    with pytest.raises(WriteError, match="Column 'größe' cannot be written as sas: its name must be letters without"):
+        shoal.write(shoal.read({"größe": [1, 2]}), tmp_path / "a.xpt")

@@ -41,6 +41,9 @@ class Labelled(Format):
     name_length: ClassVar[int]
     keeps_blanks: ClassVar[bool] = False  # whether blanks at the end of a text are kept
     keeps_labels: ClassVar[bool] = True
+    label_length: ClassVar[int | None] = None  # characters of the label of a variable; longer ones are cut
+    letters: ClassVar[str] = "letters"  # of names, in words
+    name_form: ClassVar[str] = r"[^\W\d]\w*"
     largest: ClassVar[float] = 1.7e308  # the largest numbers of all mean missing
     smallest: ClassVar[float] = 0.0
     refused: ClassVar[frozenset[Kind]] = frozenset({Kind.TIME})
@@ -84,9 +87,11 @@ class Labelled(Format):
         del how
         progress(Progress("writing", 0, table.records))
         said = {column.name: _labels(column, table.source.about.get(column.name, About())) for column in table.columns}
-        more: dict[str, Any] = {"column_labels": {name: about.label for name, about in said.items() if about.label}}
+        named = {name: about.label[: self.label_length] for name, about in said.items() if about.label}
+        more: dict[str, Any] = {"column_labels": named}
         if self.keeps_labels:
-            more["variable_value_labels"] = {name: dict(about.values) for name, about in said.items() if about.values}
+            labels = {name: self._labelled(about.values) for name, about in said.items()}
+            more["variable_value_labels"] = {name: values for name, values in labels.items() if values}
         self.writer(_package(), path)(_frame(table), str(path), **more)
         with path.open("r+b") as file:  # the same table gives the same bytes
             undated = re.sub(self.moment[0], self.moment[1], file.read(_HEAD), flags=re.DOTALL)
@@ -100,10 +105,18 @@ class Labelled(Format):
         cells, _ = read(str(path), usecols=[meta.column_names[-1]], output_format="dict")
         return len(cells[meta.column_names[-1]])
 
+    def can_label(self, value: Any) -> bool:
+        """Return whether the format can hold a label of a value."""
+        del value
+        return True
+
+    def _labelled(self, values: Mapping[Any, str]) -> dict[Any, str]:
+        return {value: label for value, label in values.items() if self.can_label(value)}
+
     def refusal(self, column: Column) -> str | None:
         """Say what of a column would be lost."""
-        if not re.fullmatch(r"[^\W\d]\w*", column.name) or len(column.name.encode()) > self.name_length:
-            return f"its name must be letters, digits and _, and not be longer than {self.name_length} bytes"
+        if not re.fullmatch(self.name_form, column.name) or len(column.name.encode()) > self.name_length:
+            return f"its name must be {self.letters}, digits and _, and not be longer than {self.name_length} bytes"
         if column.kind in self.refused:
             return f"it holds values of the kind {column.kind}"
         if column.is_text or column.suppressed:

@@ -19,6 +19,7 @@ class Sas(Labelled):
     moment = rb"\d\d[A-Z]{3}\d\d(?::\d\d){3}", b"01JAN60:00:00:00"
     largest, smallest = 1e73, 1e-76
     refused = frozenset({Kind.TIME, Kind.BOOLEAN})
+    name_form, letters = r"[A-Za-z_][A-Za-z0-9_]*", "letters without accents"
 
     def reader(self, package: ModuleType, path: Path) -> Callable[..., Any]:
         """Return what reads such a file."""
