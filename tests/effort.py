@@ -26,6 +26,11 @@ def examples(usual: int) -> settings:
     return settings(max_examples=max(usual * settings.default.max_examples // USUAL, 3))
 
 
+def per_profile(quick: int, exhaustive: int, nightly: int) -> int:
+    """Return the number for the profile that runs, for tests that draw their cases themselves."""
+    return {QUICK: quick, EXHAUSTIVE: exhaustive, NIGHTLY: nightly}[settings.get_current_profile_name()]
+
+
 def tiered(values: Iterable[object], quick: int) -> list[ParameterSet]:
     """Return parameters of which the first few run in both tiers, and the others with ``--all`` only.
 

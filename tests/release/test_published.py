@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import shoal
-from tests.effort import tiered
+from tests.effort import per_profile, tiered
 
 POLICY = """
 version = 1
@@ -76,10 +76,11 @@ def changed(data, gone, rng):
     return other
 
 
-@pytest.mark.parametrize("number", tiered([10, 50], quick=1))
-def test_equal_releases_have_equal_manifests_and_reports(number, tmp_path):
-    found = pairs(tmp_path, first=number)
-    for _ in range(number):
+@pytest.mark.hypothesis  # the nightly profile has ten thousand pairs
+@pytest.mark.parametrize("part", tiered(range(10), quick=1))
+def test_equal_releases_have_equal_manifests_and_reports(part, tmp_path):
+    found = pairs(tmp_path, first=part * 10**6)
+    for _ in range(per_profile(quick=10, exhaustive=5, nightly=1000)):
         one, two = next(found)
         assert one == two
 
