@@ -28,6 +28,7 @@ from shoal.release.published import figures
 from shoal.release.release import Release
 from shoal.release.sampling import taken
 from shoal.release.verification import as_written, with_persons
+from shoal.release.visible import VisibleLoss, visible_loss
 from shoal.search.frontier import Frontier
 from shoal.search.schemes import Schemes
 from shoal.table.column import Column, as_text
@@ -138,6 +139,11 @@ class PublicFindings:
     def with_role(self, *roles: Role) -> list[str]:
         """Return the variables with one of some roles."""
         return [name for name, role in self.variables.items() if role in roles]
+
+    @cached_property
+    def visible(self) -> VisibleLoss:
+        """The information loss that a recipient can compute."""
+        return visible_loss(self.released, self.policy)
 
     @cached_property
     def persons(self) -> int:

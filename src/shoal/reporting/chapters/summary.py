@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from shoal.battery import Attacked
 from shoal.charts.wp216 import QUESTIONS
 from shoal.errors import counted
-from shoal.release.visible import visible_loss
 from shoal.reporting.audience import Audience
 from shoal.reporting.chapters.risk import highest
 from shoal.reporting.document import Facts, Section, Text, Tone
@@ -75,9 +74,12 @@ def _public_numbers(found: PublicFindings, audience: Audience) -> Sheet:
             ("Highest re-identification risk", highest(found.after.prosecutor, found)),
             ("Average re-identification risk", audience.odds(found.after.prosecutor.average)),
         ]
-    loss = visible_loss(found.released, found.policy).total
-    if loss is not None:
-        rows.append(("Information loss of the released cells (0 = none, 1 = everything)", f"{loss:.2f}"))
+    loss = found.visible
+    if loss.total is not None:
+        without = f"; without {', '.join(loss.undetermined)}" if loss.undetermined else ""
+        rows.append(
+            (f"Information loss of the released cells (0 = none, 1 = everything{without})", f"{loss.total:.2f}")
+        )
     notes = () if found.chosen else ("The owner publishes no figures about the original.",)
     return Sheet("Figures of the release", ("", "release"), (*rows, *_chosen(found)), notes)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from shoal.charts.ladder import ladder
 from shoal.release.published import truth
-from shoal.release.visible import visible_loss
+from shoal.release.release import Release
 from shoal.reporting.audience import Audience
 from shoal.reporting.document import Block, Figure, Section, Text, Tone
 from shoal.reporting.findings import Findings, PublicFindings
@@ -90,16 +90,28 @@ def _generalised(found: PublicFindings, name: str) -> str:
         return f"microaggregation: a class shows the {said.show} of its members"
     if said.linked is not None:
         return f"generalisation, together with {said.linked}"
-    release = found.release if isinstance(found, Findings) else None
-    if release is not None and name in release.scheme:
-        level, top = release.scheme[name], release.facts["heights"][name]
-        whole = {0: "released as it is", top: "local suppression of all values"}
-        return whole.get(level, f"generalisation to level {level} of {top}")
+    known = _on_level(found.release, name) if isinstance(found, Findings) else _as_seen(found, name)
+    if known:
+        return known
     if search.outliers in _OUTLIERS:
         return f"generalisation; {_OUTLIERS[search.outliers]}"
     if search.recoding == "global" and not search.refine:
         return "generalisation (global recoding)"
     return _LOCAL.get(search.recoding, "local generalisation: each record as little as it needs")
+
+
+def _on_level(release: Release | None, name: str) -> str:
+    """Name the level of a column in a scheme, if there is one."""
+    if release is None or name not in release.scheme:
+        return ""
+    level, top = release.scheme[name], release.facts["heights"][name]
+    whole = {0: "released as it is", top: "local suppression of all values"}
+    return whole.get(level, f"generalisation to level {level} of {top}")
+
+
+def _as_seen(found: PublicFindings, name: str) -> str:
+    """Tell whether all released cells of a column are values, as far as its labels show."""
+    return "released as it is" if found.visible.columns[name] == 0 else ""
 
 
 def _why(role: Role | None) -> str:
@@ -111,7 +123,7 @@ def _visible(found: PublicFindings) -> Sheet | None:
     table = found.seen
     if not table.quasi or not table.records:
         return None
-    loss, rows = visible_loss(found.released, found.policy).columns, []
+    loss, rows = found.visible.columns, []
     for name in table.quasi:
         code, cost = table[name].suppressed_code, loss.get(name)
         blank = 0 if code is None else table.counts(name)[code] / table.records
