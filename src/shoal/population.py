@@ -19,6 +19,7 @@ from shoal.kernels.summing import summed
 from shoal.kernels.translation import Codes, narrowest
 from shoal.table.column import Column
 from shoal.table.kind import Kind
+from shoal.table.missing import Missing
 from shoal.table.reading import read
 from shoal.table.scale import doubles
 from shoal.table.table import Table
@@ -30,6 +31,20 @@ class Matched:
 
     counts: Counts
     unseen: int
+
+    def ruled(self, classes: Classes) -> "Matched":
+        """Apply ``missing = "never"``: a class with a missing value is one person, with one entry in the register.
+
+        Other entries with the same missing values look like no class then.
+        """
+        if classes.missing is not Missing.NEVER or not (lacking := classes.lacking).any():
+            return self
+        groups = group_rows(
+            [key[lacking] for key in classes.keys], [one.size for one in classes.attributes], int(lacking.sum())
+        )
+        entries, persons = self.counts[lacking][groups.first], summed(groups.ids, classes.copies[lacking], len(groups))
+        counts = np.where(lacking, np.minimum(self.counts, classes.sizes), self.counts)
+        return Matched(counts, self.unseen + int(np.maximum(entries - persons, 0).sum()))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,7 +113,7 @@ class Population:
         if self.register.records == 0:
             raise ModelError("The register of the population has no records.")
         people = self.people(sample, classes.quasi)
-        matched = people.matched(classes.keys, [sample[name].size + 1 for name in classes.quasi])
+        matched = people.matched(classes.keys, [sample[name].size + 1 for name in classes.quasi]).ruled(classes)
         if not matched.counts.any():
             raise ModelError(
                 "Nobody in the table looks like anybody in the register of the population.",

@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import product
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -132,6 +133,19 @@ def test_a_search_with_a_register_finds_what_trying_every_scheme_finds(goal):
     cheapest = min(price for price, _ in expected.values())
     assert expected[found.scheme][0] <= cheapest + 1e-9 * abs(cheapest)
     assert expected[found.scheme][1] == found.suppressed
+
+
+def test_missing_values_that_match_nobody_do_not_share_entries_of_a_register():
+    """Each of two persons had both entries, and merging them only one half of that: no average of the parts."""
+    rows = pa.table({"age": [4, 4], "sex": pa.array([None, None], pa.string()), "zip": ["00", "00"]})
+    names = rows.column_names
+    population = Population.of(shoal.read(rows))
+    table = population.covering(shoal.read(rows).assign(quasi=names), names)
+    gatherer = Gatherer(table, missing=Missing.NEVER, population=population)
+    models = (MODELS["delta-presence"](delta_min=0, delta_max=0.6),)
+    goal = Goal(Space.of(table, names, bind_all(LADDERS, table)), gatherer, models, QUALITIES["loss"](), 0)
+    assert not tried(goal)
+    assert goal.optimum().best is None
 
 
 @given(goal=st.one_of(goals(), goals(registered=True)))

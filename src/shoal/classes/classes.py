@@ -106,6 +106,15 @@ class Classes:
         return self.members.persons is not None
 
     @property
+    def lacking(self) -> NDArray[np.bool_]:
+        """Which classes have a missing value in a quasi-identifier."""
+        lacks = [
+            np.zeros(len(self), bool) if one.missing is None else np.asarray(key == one.missing)
+            for one, key in zip(self.attributes, self.keys, strict=True)
+        ]
+        return np.logical_or.reduce(lacks) if lacks else np.zeros(len(self), bool)
+
+    @property
     def of_row(self) -> Ids:
         """The class of each shown row; where missing values match nothing, rows with one are classes of their own."""
         lacking: NDArray[np.bool_] = np.logical_or.reduce(self.grouped.lacking())

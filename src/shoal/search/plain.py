@@ -148,7 +148,7 @@ class Plain:
         if self._people is not None:
             known = [self._people.codes[self.base.quasi.index(name)] for name in classes.quasi]
             seen = People(tuple(known), self._people.counts).coarser([coarser[name].nodes for name in classes.quasi])
-            matched = seen.matched(classes.keys, [coarser[name].size + 1 for name in classes.quasi])
+            matched = seen.matched(classes.keys, [coarser[name].size + 1 for name in classes.quasi]).ruled(classes)
         return Evidence(classes, view.column, self.gatherer.hierarchies, self.gatherer.population, matched)
 
     @cached_property
