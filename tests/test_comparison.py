@@ -304,3 +304,28 @@ def test_what_anonymize_returned_can_be_compared():
     assert found.quality["loss"].total.cost == pytest.approx(release.quality["loss"].total.cost)
     with pytest.raises(RecodingError, match="another table"):
         shoal.compare(shoal.read({name: cells[:10] for name, cells in data.items()}), release)
+
+
+def test_a_key_of_pseudonyms_is_refused():
+    data = {"id": [1, 2, 3], "x": list("abc")}
+    with pytest.raises(RecodingError, match="No released record has a key") as refused:
+        shoal.compare(data, {"id": [71, 72, 73], "x": list("abc")}, key="id")
+    assert "pseudonyms" in refused.value.hint
+
+
+def test_a_sample_that_is_not_known_is_noted(tmp_path):
+    data = tmp_path / "data.csv"
+    shoal.write(shoal.read({"age": list(range(30, 40)) * 20, "sex": ["f", "m"] * 100}), data)
+    policy = shoal.Policy.parse("""
+        version = 1
+        columns.age = { role = "quasi", hierarchy = { kind = "interval", widths = [5] } }
+        columns.sex = "quasi"
+        require = [{ model = "k-anonymity", k = 2 }]
+        search.sample = 0.5
+    """)
+    release = shoal.anonymize(data, policy)
+    release.save(tmp_path / "release.csv")
+    (tmp_path / "moved.csv").write_bytes((tmp_path / "release.csv").read_bytes())
+    here, moved = (shoal.compare(data, tmp_path / name, policy) for name in ("release.csv", "moved.csv"))
+    assert not any("sample of 0.5" in note for note in here.notes)
+    assert any("sample of 0.5" in note for note in moved.notes)

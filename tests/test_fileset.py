@@ -76,6 +76,32 @@ def test_owners_files_are_theirs_alone(folder):
     assert manifest == folder / "out.csv.manifest.json"
 
 
+def test_an_existing_folder_of_the_owner_is_made_private(folder):
+    release = shoal.anonymize(folder / "data" / "a.csv", folder / "policy.toml")
+    release.save(folder / "out.csv")
+    (folder / "out.csv.owner-only").chmod(0o777)
+    release.save(folder / "out.csv", force=True)
+    assert stat.S_IMODE((folder / "out.csv.owner-only").stat().st_mode) == 0o700
+    (folder / "elsewhere").mkdir()
+    (folder / "other.csv.owner-only").symlink_to(folder / "elsewhere")
+    with pytest.raises(WriteError, match="is a link"):
+        release.save(folder / "other.csv")
+    assert not (folder / "other.csv").exists()
+
+
+def test_an_interrupted_release_is_refused_as_such(folder):
+    """All files may be in place: only the plan is left, and the hash is right."""
+    release = shoal.anonymize(folder / "data" / "a.csv", folder / "policy.toml")
+    release.save(folder / "out.csv")
+    plan = folder / f"{hidden('out.csv.manifest.json')}.plan"
+    plan.write_text(json.dumps({"process": DEAD, "host": HERE, "rename": [], "remove": []}))
+    with pytest.raises(ReadError, match="was interrupted, or has not finished"):
+        shoal.read(folder / "out.csv")
+    with pytest.warns(Leftover, match="Completed"):
+        release.save(folder / "out.csv", force=True)
+    assert shoal.read(folder / "out.csv").records == 4
+
+
 def test_a_mixed_set_is_refused(folder):
     release = shoal.anonymize(folder / "data" / "a.csv", folder / "policy.toml")
     release.save(folder / "out.csv")

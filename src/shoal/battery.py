@@ -238,10 +238,5 @@ def _with_truth(scene: Scene, made: Release | None, key: Sequence[str], *, in_or
     """Return the scene with the matched records, and a sentence on how they were matched."""
     named = key if key and all(name in scene.release for name in key) else None
     found = which(scene.original, made or scene.release, named, hierarchies=scene.hierarchies, in_order=in_order)
-    if named and (found.rows is None or not (found.rows >= 0).any()):
-        raise AttackError(
-            f"No released record has a key ({listed(named)}) of the original.",
-            hint="Give a key that both tables hold, set in_order, or give none.",
-        )
     how = found.sentence if found.rows is not None else f"{found.sentence} Give a key, or set in_order."
     return replace(scene, truth=None if found.rows is None else found.rows.astype(np.intp)), how

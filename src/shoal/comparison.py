@@ -183,7 +183,7 @@ def compare(  # noqa: PLR0913 - keyword-only options
         columns=_fates(related.recoding),
         matched=None if matched.rows is None else matched.how,
         remarks=related.remarks,
-        notes=tuple(_notes(before, after, columns, matched, related.recoding)),
+        notes=(*_notes(before, after, columns, matched, related.recoding), *_of_sample(chosen, matched)),
         recoding=related.recoding,
         persons=None if before.subject is None else before.codes(before.subject).astype(np.int64),
     )
@@ -257,6 +257,14 @@ def _privacy(table: Table, roles: Table, quasi: Sequence[str], missing: Missing)
     sensitive = [name for name in roles.sensitive if name in table]
     subject = roles.subject if roles.subject in table else None
     return measures(table, quasi=shown, sensitive=sensitive, subject=subject, missing=missing)
+
+
+def _of_sample(policy: Policy | None, matched: Match) -> list[str]:
+    """Note that sampling counts as suppression where the sampled records are not known."""
+    if policy is None or policy.search.sample is None or matched.recorded:
+        return []
+    unknown = f"The policy releases a sample of {policy.search.sample:.4g}, and the sampled records are not known here."
+    return [f"{unknown} Other records count as suppressed. The owner's folder beside the release records the sample."]
 
 
 def _notes(before: Table, after: Table, columns: Sequence[str], matched: Match, recoding: Recoding) -> list[str]:

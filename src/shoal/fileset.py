@@ -133,6 +133,8 @@ class FileSet:
         if not path.exists():
             self._folders.append(path)
             path.mkdir(mode=0o700 if private else 0o777)
+        elif private:
+            _make_private(path)
         return path
 
     def remove(self, target: Path) -> None:
@@ -166,6 +168,18 @@ class FileSet:
                 _write_plan(plan, self._files, self._gone)
                 self._planned = True
                 _carry_out(plan)
+
+
+def _make_private(folder: Path) -> None:
+    """Let only its owner read an existing folder; refuse one that lies elsewhere or belongs to another user."""
+    if folder.is_symlink():
+        raise WriteError(f"'{folder}' is a link. The owner's files are written to a folder.", hint="Remove the link.")
+    try:
+        folder.chmod(0o700)
+    except PermissionError:
+        raise WriteError(
+            f"The folder '{folder}' belongs to another user.", hint="Choose another output path."
+        ) from None
 
 
 def _hidden(target: Path) -> str:
@@ -305,7 +319,8 @@ def _cannot_write(target: Path, error: OSError) -> WriteError:
             f"'{target}' cannot be written: the disk is full.",
             hint="No file was changed. Free disk space, or write to another disk.",
         )
-    return WriteError(f"'{target}' cannot be written: {error.strerror or 'the system refused'}.")
+    hint = f"File systems take names of {_LONGEST_NAME} bytes." if error.errno == errno.ENAMETOOLONG else None
+    return WriteError(f"'{target}' cannot be written: {error.strerror or 'the system refused'}.", hint=hint)
 
 
 def is_full(folder: Path) -> bool:
@@ -323,7 +338,10 @@ def check_whole(path: Path) -> None:
     """Refuse a released file whose hash differs from its manifest, or whose set is incompletely written."""
     for manifest in (path.with_name(f"{path.name}{MANIFEST}"), path.with_name(DATASET)):
         if _plan_of(manifest).exists():
-            raise _mixed(path, manifest)
+            raise ReadError(
+                f"Writing the release of '{path.name}' was interrupted, or has not finished.",
+                hint="Run the command that writes it again: it completes the release first.",
+            )
         named = _named_by(manifest, path.name)
         if named is not None and named != sha256(path):
             raise _mixed(path, manifest)
@@ -343,7 +361,6 @@ def _named_by(manifest: Path, name: str) -> Any:
 
 def _mixed(path: Path, manifest: Path) -> ReadError:
     return ReadError(
-        f"'{path.name}' does not match the hash in '{manifest.name}'. The file was modified, or a write of the "
-        "release was interrupted.",
+        f"'{path.name}' does not match the hash in '{manifest.name}': it was modified after its release.",
         hint=f"Write the release again, or delete '{manifest.name}' if the file was modified intentionally.",
     )

@@ -15,7 +15,7 @@ from shoal.attacks.reconstruction import Reconstruction
 from shoal.attacks.scene import Scene
 from shoal.attacks.singling_out import SinglingOut
 from shoal.attacks.truth import in_register
-from shoal.errors import AttackError, ColumnError
+from shoal.errors import AttackError, ColumnError, RecodingError
 from shoal.kernels import library
 from shoal.recoding.content import Content
 from shoal.recoding.matching import match
@@ -220,7 +220,7 @@ def test_who_is_not_released_is_not_found_by_chance_either():
     assert found.of("linkage").success.value <= 0.01
     for name in names:
         assert found.of(name).baseline == pytest.approx(0.01 / 10)
-    with pytest.raises(AttackError, match="has a key"):
+    with pytest.raises(RecodingError, match="has a key"):
         shoal.attack({**data, "id": data["id"] + 5000}, data, key="id", attacks="linkage", **KNOWN)
 
 

@@ -145,3 +145,24 @@ def test_only_what_the_owner_publishes_is_told(chosen, tmp_path):
     assert manifest["smallest_class"] == 15
     assert manifest["quality"] == {"discernibility": 20**2 + 15**2, "average-class-size": 17.5}
     assert {"suppressed", "scheme", "heights", "records_on_levels"}.isdisjoint(manifest)
+
+
+def test_a_column_that_is_suppressed_altogether_costs_all(tmp_path):
+    """Left out of the mean, it would make the loss smaller the more is suppressed."""
+    data = {"age": list(range(20, 80)), "sex": ["f", "m"] * 30}
+    policy = shoal.Policy.parse("""
+        version = 1
+        columns.age = { role = "quasi", hierarchy = { kind = "interval", widths = [10] } }
+        columns.sex = { role = "quasi", hierarchy = { kind = "suppression" } }
+        require = [{ model = "k-anonymity", k = 30 }]
+        search = { suppression = 0, levels = { sex = [0, 0] } }
+    """)
+    manifest = json.loads(shoal.anonymize(data, policy).save(tmp_path / "r.csv")[1].read_text())
+    assert manifest["suppressed_cells"] == {"age": 1, "sex": 0}
+    assert manifest["loss"] == {"total": 0.5, "columns": {"age": 1, "sex": 0}}
+
+
+@pytest.mark.parametrize("given", ['"yes"', "1", '"false"'])
+def test_only_true_publishes(given):
+    with pytest.raises(shoal.ShoalError, match="publish"):
+        shoal.Policy.parse(f"version = 1\npublish = {{ attacks = {given} }}")

@@ -240,3 +240,32 @@ def test_values_are_not_listed_where_all_records_may_be_of_one_person():
 def test_a_sensitive_column_of_which_nothing_is_shown_is_not_released(released):
     found = shoal.report({**released, "dx": ["*"] * len(released["dx"])}, original=people(), policy=policy()).findings
     assert found.after.attributes == ()
+
+
+def test_a_release_is_recognised_by_what_its_owner_has(tmp_path):
+    """Read again from its file, it is no table of a stranger, unless the policy is another one."""
+    shoal.write(shoal.read(people()), tmp_path / "data.csv")
+    release = shoal.anonymize(tmp_path / "data.csv", policy())
+    release.save(tmp_path / "release.csv")
+    given = {"original": tmp_path / "data.csv", "policy": policy()}
+    report = shoal.report(tmp_path / "release.csv", **given)
+    assert report.findings.ours
+    assert "not made by shoal" not in report.external().to_markdown()
+    changed = policy().requiring([MODELS["k-anonymity"](k=2)])
+    other = shoal.report(tmp_path / "release.csv", original=tmp_path / "data.csv", policy=changed)
+    assert not other.findings.ours
+    assert "not made by shoal" in other.to_markdown()
+
+
+def test_a_register_that_cannot_be_compared_any_more_is_named(tmp_path):
+    shoal.write(shoal.read({"age": [31, 31, 71, 71] * 3}), tmp_path / "register.csv")
+    told = shoal.Policy.parse("""
+        version = 1
+        columns.age = { role = "quasi", hierarchy = { kind = "interval", widths = [10] } }
+        require = [{ model = "k-map", k = 2 }]
+        population.file = "register.csv"
+    """).within(tmp_path)
+    report = shoal.report({"age": ["30-39", "70-79"]}, original={"age": [31, 71]}, policy=told)
+    (asked,) = report.findings.requirements
+    assert not asked.holds
+    assert "a register can be compared only when the release is made" in asked.why

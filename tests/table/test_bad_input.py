@@ -64,7 +64,7 @@ def test_ragged_rows(tmp_path):
     path = file(tmp_path, f"a,b,c\n1,2,3\n1,{SECRET}\n1,2,3,{NUMBER}\n")
     error = refusal(lambda: shoal.read(path), ReadError)
     assert error.message.startswith(
-        "2 rows of 'data.csv' do not have 3 fields, as the first row has. The first is row 3, "
+        "Rows of 'data.csv' that do not have 3 fields, as the first has: 2. The first is row 3, "
     )
     assert "separator is taken to be ','" in error.hint
 

@@ -1,6 +1,6 @@
 """Figures about the original that are published with a release."""
 
-from pydantic import Field
+from pydantic import Field, StrictBool
 
 from shoal.validation import Checked
 
@@ -8,6 +8,6 @@ from shoal.validation import Checked
 class Publish(Checked):
     """Figures about the original in the public manifest and the external report, rounded; without this, none."""
 
-    suppressed: bool = Field(default=False, description="publish the number of suppressed persons")
-    risk: bool = Field(default=False, description="publish the re-identification risk of the original")
-    attacks: bool = Field(default=False, description="publish the results of attacks in the external report")
+    suppressed: StrictBool = Field(default=False, description="publish the number of suppressed persons")
+    risk: StrictBool = Field(default=False, description="publish the re-identification risk of the original")
+    attacks: StrictBool = Field(default=False, description="publish the results of attacks in the external report")

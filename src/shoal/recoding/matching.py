@@ -32,7 +32,7 @@ class Match:
 
     ``how``: the method, or the reason why records cannot be matched. ``key``: the columns that identify records.
     ``added``: the number of released records without an original. ``drawn``: the sampled records of the original, if
-    the release is known to be a sample.
+    the release is known to be a sample. ``recorded``: the match was recorded when the release was made.
     """
 
     rows: Ints | None
@@ -40,6 +40,7 @@ class Match:
     key: tuple[str, ...] = ()
     added: int = 0
     drawn: NDArray[np.integer] | None = None
+    recorded: bool = False
 
     @classmethod
     def of(
@@ -83,7 +84,7 @@ def match(
     [1, -1, 0]
     """
     if key is not None:
-        return _by_key(original, release, tuple(key))
+        return _checked(_by_key(original, release, tuple(key)), release)
     if in_order:
         return _in_order(original, release)
     if not release.records:
@@ -93,6 +94,16 @@ def match(
         if original.subject in found.key:
             return found
     return _by_content(Content.of(original, release, hierarchies or {}), named)
+
+
+def _checked(match: Match, release: Table) -> Match:
+    """Refuse a key that matches no record, such as one of pseudonyms."""
+    if release.records and not (_rows(match) >= 0).any():
+        raise RecodingError(
+            f"No released record has a key ({listed(match.key)}) of the original.",
+            hint="The key may hold pseudonyms. Name another, or omit the key to match records by content.",
+        )
+    return match
 
 
 def _in_order(original: Table, release: Table) -> Match:

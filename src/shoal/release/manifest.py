@@ -1,4 +1,4 @@
-"""Two manifests: one that stays with the owner and lets the release be made again, one that may go out with it."""
+"""Manifests as JSON, and recognition of a release by its internal manifest."""
 
 import json
 from collections.abc import Mapping
@@ -6,6 +6,10 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+
+from shoal.fileset import owner_folder, sha256
+from shoal.policy.policy import Policy
+from shoal.table.table import Table
 
 
 def plain(value: Any) -> Any:
@@ -21,6 +25,20 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and not np.isfinite(value):
         return str(value)
     return value.item() if isinstance(value, np.generic) else value
+
+
+def is_release(table: Table, policy: Policy) -> bool:
+    """Return whether a table was read from a file that ``anonymize`` released under a policy, as its owner recorded."""
+    if len(table.source.files) != 1:
+        return False
+    path = table.source.files[0]
+    try:
+        internal = json.loads((owner_folder(path) / "internal.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    if not isinstance(internal, dict) or internal.get("file_sha256") != sha256(path):
+        return False
+    return bool(internal.get("policy") == json.loads(written(policy.document())))
 
 
 def written(manifest: Mapping[str, Any]) -> str:

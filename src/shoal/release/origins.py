@@ -9,7 +9,7 @@ import hashlib
 import json
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +43,8 @@ class Origins:
         """Return the released record of each original record."""
         became, real = np.full(original.records, -1, np.int64), np.flatnonzero(self.records >= 0)
         became[self.records[real]] = real
-        return Match.of(became, release, "as recorded by anonymize", drawn=self.drawn)
+        match = Match.of(became, release, "as recorded by anonymize", drawn=self.drawn)
+        return replace(match, recorded=True)
 
 
 def can_be_kept(given: Table) -> bool:

@@ -27,7 +27,7 @@ def which(
     if origins is not None and key is None and not in_order:
         return origins.match(original, _table(release))
     matched = match(original, _table(release), key, hierarchies=hierarchies, in_order=in_order)
-    return matched if origins is None else replace(matched, drawn=origins.drawn)
+    return matched if origins is None else replace(matched, drawn=origins.drawn, recorded=True)
 
 
 def drawn_from(original: Table, match: Match) -> tuple[Table, Match]:

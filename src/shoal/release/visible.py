@@ -58,9 +58,9 @@ def _cost(table: Table, policy: Policy, name: str) -> float | None:
     column = table[name]
     if name not in policy.columns or policy.columns[name].show != "label" or not table.records:
         return None
-    spread = policy.spread(name, as_text(column.values).to_pylist())
+    labels, counts = as_text(column.values).to_pylist(), table.counts(name)
+    spread = policy.spread(name, labels) if labels else np.zeros(0)  # suppressed cells cost 1 in every hierarchy
     if spread is None:
         return None
-    counts = table.counts(name)
     blank = 0 if column.suppressed_code is None else counts[column.suppressed_code]
     return float((counts[: len(spread)] @ spread + blank) / table.records)

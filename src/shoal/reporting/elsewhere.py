@@ -15,6 +15,7 @@ from shoal.models.model import Model, Need, Verdict
 from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress
 from shoal.recoding.matching import Match
+from shoal.release.manifest import is_release
 from shoal.release.pairing import which
 from shoal.release.verification import Original, with_persons
 from shoal.reporting.findings import Findings, Required, about_columns, rest, threshold, verdicts
@@ -51,6 +52,7 @@ def of_tables(
         seen, strange = made, error.message
     if made.subject is not None:
         seen = seen.assign(subject=made.subject)
+    ours = is_release(made, policy)
     after = assess(seen, rest(policy), threshold=threshold(policy), population=people)
     return Findings(
         policy=policy,
@@ -62,8 +64,8 @@ def of_tables(
         after=after,
         comparison=found,
         requirements=tuple(_required(policy, verdicts(before), seen, known, strange)),
-        ours=False,
-        **about_columns(policy, table, made, ours=False),
+        ours=ours,
+        **about_columns(policy, table, made, ours=ours),
         **more,
     )
 
@@ -99,6 +101,7 @@ def _required(
     """Judge a table by all that is required; say what cannot be judged, and why."""
     gatherer = Gatherer(seen, known.missing, known.hierarchies, known.population, {} if strange else known.reference)
     lost = policy.data.subject is not None and seen.subject is None
+    registered = policy.population is not None and policy.population.file is not None
     for source, _, model in policy.requirements():
         column, about = getattr(model, "column", None), Need.SENSITIVE in model.needs
         name = f"{model.name} of {column}" if column else model.name
@@ -108,6 +111,9 @@ def _required(
             yield Required(source, name, model.demand(), None, None, "it is not known whose records are whose")
         elif about and strange:
             yield Required(source, name, model.demand(), None, None, strange)
+        elif registered and Need.POPULATION in model.needs:
+            why = "a register can be compared only when the release is made: report the data without the release"
+            yield Required(source, name, model.demand(), None, None, why)
         else:
             yield from _judged(source, model, gatherer, seen, first)
 

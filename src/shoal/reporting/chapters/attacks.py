@@ -75,13 +75,14 @@ def _results(found: PublicFindings, audience: Audience) -> Sheet | None:
         who = f"{one.adversary}, {one.adversary.conduct}"
         rows.append((one.title, who, *_numbers(one, audience, vague=vague, controlled=controlled)))
     more = ("control",) if controlled else ()
-    headings = ("attack", "adversary", "success", "95 %", "baseline", *more, "lift", "targets", "surely")
+    tried_on = () if vague else ("targets",)  # with the released records, they would tell how many were suppressed
+    headings = ("attack", "adversary", "success", "95 %", "baseline", *more, "lift", *tried_on, "surely")
     told = [
         "Lift: the share of what the baseline leaves open that the attack gains.",
         "Surely: whether it is more than baseline and control, and not by chance.",
     ]
     if vague:
-        told.append(f"Rounded: shares to whole per cent, targets to multiples of {4 * audience.told:,}.")
+        told.append("Shares are rounded to whole per cent, lifts to one decimal.")
     return Sheet("What each attack achieves", headings, tuple(rows), tuple(told), words=2)
 
 
@@ -89,15 +90,15 @@ def _numbers(one: Result, audience: Audience, *, vague: bool, controlled: bool) 
     """Write what an attack achieves; of few who were tried, hit or missed only whether it is surely something."""
     sure, control = "yes" if one.is_sure else "no", "–" if one.control is None else f"{one.control.value:.1%}"
     if _hidden(one, audience):
-        return ("not told", "", "", *(("",) if controlled else ()), "", "", sure)
-    digits, step = 0 if vague else 1, 4 * audience.told
+        return ("not told", "", "", *(("",) if controlled else ()), "", *(() if vague else ("",)), sure)
+    digits = 0 if vague else 1
     return (
         f"{one.success.value:.{digits}%}",
         f"{100 * one.success.low:.{digits}f}–{100 * one.success.high:.{digits}f}",
         f"{one.baseline:.{digits}%}",
         *((control,) if controlled else ()),
-        f"{one.lift:+.1f}" if vague else f"{one.lift:+.2f}",
-        f"about {max(round(one.targets / step), 1) * step:,}" if vague else f"{one.targets:,}",
+        f"{round(one.lift, 1) + 0.0:+.1f}" if vague else f"{one.lift:+.2f}",
+        *(() if vague else (f"{one.targets:,}",)),
         sure,
     )
 

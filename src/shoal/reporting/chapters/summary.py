@@ -80,7 +80,7 @@ def _public_numbers(found: PublicFindings, audience: Audience) -> Sheet:
         rows.append(
             (f"Information loss of the released cells (0 = none, 1 = everything{without})", f"{loss.total:.2f}")
         )
-    notes = () if found.chosen else ("The owner publishes no figures about the original.",)
+    notes = () if found.chosen or found.attacks is not None else ("The owner publishes no figures about the original.",)
     return Sheet("Figures of the release", ("", "release"), (*rows, *_chosen(found)), notes)
 
 

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 from numpy.typing import NDArray
 
-from shoal.errors import ReadError, counted
+from shoal.errors import ReadError
 from shoal.kernels.cells import Cells
 from shoal.kernels.quoting import scan_quotes
 from shoal.progress import Hook, Progress, silent
@@ -265,8 +265,8 @@ class _Reader:
                 break
         number, width = self._ragged[0]
         raise ReadError(
-            f"{counted(count, 'row')} of '{self._path.name}' do not have {len(self._dialect.first_row)} fields, as the "
-            f"first row has. The first is row {number:,}, with {width}.",
+            f"Rows of '{self._path.name}' that do not have {len(self._dialect.first_row)} fields, as the first has: "
+            f"{count:,}. The first is row {number:,}, with {width}.",
             hint=f"The separator is taken to be {self._dialect.separator!r}; say so if it is another. A text that "
             "holds the separator must be quoted. Lines above the header can be skipped (skip=1, --skip 1).",
         )
