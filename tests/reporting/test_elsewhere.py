@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import shoal
+from shoal.models.model import MODELS
 
 POLICY = """
 version = 1
