@@ -203,3 +203,22 @@ k = 2
         assert "Miller" not in str(refused.value)
     kept = shoal.Policy.parse(policy.format(role="insensitive", more=", names_nobody = true"))
     assert shoal.anonymize(data, kept).table["note"].size == 40
+
+
+@pytest.mark.parametrize(("cost", "noted"), [("5.5", "number"), ("abc", "text"), ("7", None)])
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_a_kind_that_follows_from_suppressed_values_is_noted(cost, noted, suffix, tmp_path):
+    """A decimal or a text of a suppressed person shows in how all others are written, unless the file has types."""
+    lines = ["age,cost", *["30,237"] * 6, *["40,12"] * 6, f"99,{cost}"]
+    (tmp_path / "data.csv").write_text("\n".join(lines))
+    shoal.write(shoal.read(tmp_path / "data.csv"), tmp_path / "typed.parquet")
+    text = 'version = 1\ncolumns.age = "quasi"\ncolumns.cost = "insensitive"\n'
+    policy = shoal.Policy.parse(
+        text + 'require = [{ model = "k-anonymity", k = 3 }]\nsearch = { suppression = 0.1, levels = { age = [0, 0] } }'
+    )
+    release = shoal.anonymize(tmp_path / ("data.csv" if suffix == ".csv" else "typed.parquet"), policy)
+    assert release.suppressed == 1
+    notes = [note for note in release.notes if "values that are not released" in note]
+    assert bool(notes) == (noted is not None and suffix == ".csv")
+    if notes:
+        assert f"Column 'cost' is written as {noted}" in notes[0]

@@ -1,6 +1,6 @@
 """The owner's account of a release: its facts, its internal manifest, and notes."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from typing import Any
 
@@ -14,7 +14,12 @@ from shoal.release.fingerprint import fingerprint
 from shoal.release.sampling import effect
 from shoal.release.transformed import Transformed
 from shoal.release.verification import Original, Verified
+from shoal.table.column import Column
+from shoal.table.formats.format import FORMATS
+from shoal.table.inference import infer
 from shoal.table.kind import Kind
+from shoal.table.raw import Entries
+from shoal.table.scale import doubles
 from shoal.table.table import Table
 from shoal.treatments.treatment import Treatment
 
@@ -142,6 +147,31 @@ def notes(case: Case, made: Transformed) -> tuple[str, ...]:
             found.append(
                 f"Dates of column '{still[0]}' are not moved: beside others of a person, they may tell how far."
             )
+    found += [
+        f"Column '{name}' is written as {kind} because of values that are not released; that discloses that there were "
+        f'such values. To fix its kind, set [data] read = {{ text = ["{name}"] }}.'
+        for name, kind in _inferred(case, made)
+    ]
     if case.table.subject is None:
         found.append("No column says whose row it is: every record is taken for a person.")
     return tuple(found)
+
+
+def _inferred(case: Case, made: Transformed) -> Iterator[tuple[str, Kind]]:
+    """Yield the released columns whose kind follows from values that were suppressed with their records."""
+    origin, given = case.given.source.origin, case.given
+    if origin not in FORMATS or not FORMATS[origin].infers or made.table.records >= given.records:
+        return
+    kept = [column for column in made.table.columns if column.name not in made.table.quasi and len(column.values)]
+    for column in kept:
+        before = given[column.name]
+        if column.kind is before.kind and _is_wide(column) and not _is_wide(before):
+            yield column.name, column.kind
+
+
+def _is_wide(column: Column) -> bool:
+    """Return whether the values of a column would have been read as another kind."""
+    if column.kind is Kind.NUMBER:
+        values = doubles(column.values).to_numpy(zero_copy_only=False)
+        return bool((values == np.floor(values)).all())
+    return column.kind is Kind.TEXT and infer(Entries.read(Kind.TEXT, column.values)).kind is not Kind.TEXT

@@ -43,6 +43,7 @@ class Csv(Format):
     """Text with separators."""
 
     name = "csv"
+    infers = True
     suffixes = (".csv", ".tsv", ".tab", ".txt", ".csv.gz", ".tsv.gz", ".tab.gz", ".txt.gz")
     writes = (".csv", ".tsv", ".tab", ".txt")
 

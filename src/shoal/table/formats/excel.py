@@ -29,6 +29,7 @@ class Excel(Format):
     """A sheet of a workbook."""
 
     name = "excel"
+    infers = True
     suffixes = (".xlsx", ".xls", ".xlsb", ".ods")
     writes = (".xlsx",)
 

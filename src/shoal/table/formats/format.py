@@ -27,6 +27,7 @@ class Format(Holder, ABC):
 
     suffixes: ClassVar[tuple[str, ...]]
     writes: ClassVar[tuple[str, ...]]  # the suffixes that can be written, too
+    infers: ClassVar[bool] = False  # whether the kind of a column depends on its values
 
     @abstractmethod
     def read(self, path: Path, options: Options, progress: Hook) -> Table:
