@@ -1,7 +1,7 @@
 """Ends a save at each of its file events by a signal, and tells what is left; for ``tests/release/test_signals.py``.
 
-``python -m tests.placed_signals single SIGTERM``: a child process is forked for each event, in a copy of a folder that
-holds an old release.
+``python -m tests.placed_signals single SIGTERM 1``: a child process is forked for each event, in a copy of a folder
+that holds an old release.
 """
 
 import json
@@ -112,8 +112,8 @@ def readable(target: Path) -> bool:
     return True
 
 
-def tried(kind: str, number: int) -> dict[str, Any]:
-    """Place a signal at every file event of a save over an old release."""
+def tried(kind: str, number: int, step: int) -> dict[str, Any]:
+    """Place a signal at every file event of a save over an old release, or at every second, third, …"""
     make, name = MADE[kind]
     releases = {"old": make(AGES["old"], "global"), "new": make(AGES["new"], "local")}
     found: dict[str, Any] = {"events": 0, "mixed": [], "left": [], "unnamed": [], "refused": 0}
@@ -124,7 +124,7 @@ def tried(kind: str, number: int) -> dict[str, Any]:
             folder.mkdir()
             release.save(folder / name, **({"suffix": ".csv"} if kind == "dataset" else {}))
             sets[which] = contents(folder)
-        for event in range(1, 1000):
+        for event in range(1, 1000, step):
             folder = Path(scratch) / f"{event}"
             shutil.copytree(Path(scratch) / "old", folder)
             if not ended(releases["new"], folder / name, number, event):
@@ -163,4 +163,4 @@ def judge(
 
 
 if __name__ == "__main__":
-    sys.stdout.write(json.dumps(tried(sys.argv[1], getattr(signal, sys.argv[2]))))
+    sys.stdout.write(json.dumps(tried(sys.argv[1], getattr(signal, sys.argv[2]), int(sys.argv[3]))))

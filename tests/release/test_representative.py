@@ -34,7 +34,7 @@ def expected(how, values):
 
 @pytest.mark.parametrize("recoding", ["global", "mondrian"])
 @pytest.mark.parametrize("how", ["mean", "median", "mode"])
-@examples(40)
+@examples(20)
 @given(rows=st.lists(st.tuples(ages, st.sampled_from("fm")), min_size=4, max_size=30))
 def test_classes_show_one_value(how, recoding, rows):
     data = {"age": [age for age, _ in rows], "sex": [sex for _, sex in rows], "note": list(range(len(rows)))}

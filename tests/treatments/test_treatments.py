@@ -86,7 +86,7 @@ def test_policies_know_all_treatments():
         ("mondrian", {"strict": False}),
     ],
 )
-@examples(40)
+@examples(24)
 @given(rows=st.lists(records, min_size=4, max_size=30), k=st.integers(2, 4), diverse=st.booleans())
 def test_every_class_passes_and_every_cell_is_true(recoding, options, rows, k, diverse):
     more = ', { model = "l-diversity", l = 2, column = "dx" }' if diverse else ""
@@ -133,7 +133,7 @@ def test_records_that_a_level_hides_count_as_left_out(k, suppression, left_out, 
 
 
 @pytest.mark.parametrize("outliers", ["suppress", "cells", "relocate", "counterfeits"])
-@examples(40)
+@examples(24)
 @given(rows=st.lists(records, min_size=8, max_size=40), k=st.integers(2, 4))
 def test_outliers_are_dealt_with_and_counted(outliers, rows, k):
     data = frame(rows)
