@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from shoal.assessment import assess
+from shoal.classes.classes import Classes
 from shoal.classes.shown import showing
 from shoal.disclosure import USUAL
 from shoal.models.model import Model
 from shoal.policy.policy import Policy
 from shoal.release.visible import visible_loss
+from shoal.risk.adversary import prosecutor
 from shoal.table.table import Table
 
 _COARSEST = 10  # persons; counts are rounded to at least this
@@ -66,7 +67,7 @@ def figures(policy: Policy, suppressed: int, original: Table) -> dict[str, Any]:
         chosen["suppressed"] = {"value": round(suppressed / step) * step, "rounded_to": step}
     if publish is not None and publish.risk:
         limit = Fraction(1, policy.k or USUAL)
-        risk = assess(original, policy, threshold=limit).prosecutor
+        risk = prosecutor(Classes.of(original, sensitive=(), missing=policy.data.missing), limit)
         chosen["risk_of_original"] = {
             "average": _rounded(risk.average),
             "share_above_threshold": _rounded(risk.share_above),
