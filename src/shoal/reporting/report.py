@@ -43,10 +43,10 @@ class Report(Shown):
     def of(cls, findings: Findings, audience: Audience, title: str, progress: Hook) -> "Report":
         """Write all chapters."""
         sections = []
-        told = findings.public() if audience.external else findings
+        visible = findings.public() if audience.external else findings
         for place, chapter in enumerate(CHAPTERS):
             progress(Progress("writing the report", place, len(CHAPTERS)))
-            sections.append(chapter(told, audience))
+            sections.append(chapter(visible, audience))
         return cls(title, audience, findings, tuple(sections))
 
     def external(self) -> "Report":

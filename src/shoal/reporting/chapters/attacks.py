@@ -77,13 +77,13 @@ def _results(found: PublicFindings, audience: Audience) -> Sheet | None:
     more = ("control",) if controlled else ()
     tried_on = () if vague else ("targets",)  # with the released records, they would tell how many were suppressed
     headings = ("attack", "adversary", "success", "95 %", "baseline", *more, "lift", *tried_on, "surely")
-    told = [
+    notes = [
         "Lift: the share of what the baseline leaves open that the attack gains.",
         "Surely: whether it is more than baseline and control, and not by chance.",
     ]
     if vague:
-        told.append("Shares are rounded to whole per cent, lifts to one decimal.")
-    return Sheet("What each attack achieves", headings, tuple(rows), tuple(told), words=2)
+        notes.append("Shares are rounded to whole per cent, lifts to one decimal.")
+    return Sheet("What each attack achieves", headings, tuple(rows), tuple(notes), words=2)
 
 
 def _numbers(one: Result, audience: Audience, *, vague: bool, controlled: bool) -> tuple[str, ...]:

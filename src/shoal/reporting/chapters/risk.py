@@ -61,11 +61,11 @@ def _identity(found: Findings) -> Section:
     headings = ("adversary", "highest: original", "release", "average: original", "release", "in the release")
     limit, above = odds(float(found.threshold)), [f"{one.prosecutor.share_above:.1%}" for one in (before, after)]
     many = [f"{one.prosecutor.expected:,.1f}" for one in (before, after)]
-    told = (
+    notes = (
         f"Above {limit}: {above[0]} of the original's {found.who}, {above[1]} of the release's.",
         f"If all are tried, about {many[0]} are found in the original, {many[1]} in the release.",
     )
-    sheet = Sheet("How probable it is that a guess who somebody is, is right", headings, tuple(rows), told)
+    sheet = Sheet("How probable it is that a guess who somebody is, is right", headings, tuple(rows), notes)
     pictures = [Figure(risks({"original": before, "release": after}, found.threshold, least=1))]
     pictures.append(Figure(class_sizes(before, least=found.least)))
     if found.people is not None:
@@ -83,8 +83,8 @@ def _public_identity(found: PublicFindings, audience: Audience) -> Iterator[Sect
     adversaries = (after.prosecutor, after.journalist, after.marketer)
     rows = [(one.adversary, highest(one, found), audience.odds(one.average), one.basis) for one in adversaries]
     limit = odds(float(found.threshold))
-    told = (f"Risk above {limit}: {audience.share(after.prosecutor.above, after.persons)} of the {found.who}.",)
-    sheet = Sheet("Re-identification risk", ("adversary", "highest", "average", "basis"), tuple(rows), told)
+    notes = (f"Risk above {limit}: {audience.share(after.prosecutor.above, after.persons)} of the {found.who}.",)
+    sheet = Sheet("Re-identification risk", ("adversary", "highest", "average", "basis"), tuple(rows), notes)
     parts: list[Sheet | Figure] = [sheet]
     above = after.prosecutor.above
     if not audience.hides(above) and not audience.hides(after.persons - above):

@@ -49,15 +49,15 @@ def _visible(found: PublicFindings) -> Iterator[Block]:
 
 
 def _measures(found: Findings) -> Iterator[Block]:
-    told = {name: one for name, one in found.quality.items() if one.total is not None}
+    measured = {name: one for name, one in found.quality.items() if one.total is not None}
     rows = []
     for aspect in Aspect:
-        for name, one in sorted(told.items()):
+        for name, one in sorted(measured.items()):
             if one.aspect is aspect and one.total is not None:
                 value = f"{short(one.total.value)} {one.unit}"
                 rows.append((str(aspect), name, first_sentence(QUALITIES[name]), value, f"{one.total.cost:.3f}"))
     yield Sheet("What it cost", ("about", "measure", "it says", "value", "cost"), tuple(rows), words=3)
-    yield Figure(costs({"the release": told}))
+    yield Figure(costs({"the release": measured}))
 
 
 def _distributions(found: Findings) -> Iterator[Block]:
