@@ -329,3 +329,9 @@ def test_a_sample_that_is_not_known_is_noted(tmp_path):
     here, moved = (shoal.compare(data, tmp_path / name, policy) for name in ("release.csv", "moved.csv"))
     assert not any("sample of 0.5" in note for note in here.notes)
     assert any("sample of 0.5" in note for note in moved.notes)
+
+
+def test_a_key_and_a_position_are_not_given_together():
+    data = {"id": [1, 2], "x": list("ab")}
+    with pytest.raises(RecodingError, match="not by both"):
+        shoal.compare(data, data, key="id", in_order=True)

@@ -87,6 +87,13 @@ def test_an_existing_folder_of_the_owner_is_made_private(folder):
     with pytest.raises(WriteError, match="is a link"):
         release.save(folder / "other.csv")
     assert not (folder / "other.csv").exists()
+    (folder / "elsewhere").rmdir()  # the link leads nowhere
+    with pytest.raises(WriteError, match="is a link"):
+        release.save(folder / "other.csv")
+    (folder / "out.csv.owner-only" / "internal.json").unlink()
+    (folder / "out.csv.owner-only" / "internal.json").symlink_to(folder / "seen.json")
+    release.save(folder / "out.csv", force=True)
+    assert not (folder / "seen.json").exists()  # the link was replaced, not followed
 
 
 def test_an_interrupted_release_is_refused_as_such(folder):

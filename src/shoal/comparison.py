@@ -160,6 +160,8 @@ def compare(  # noqa: PLR0913 - keyword-only options
     before = _original(original, chosen).taking(quasi=quasi, sensitive=sensitive, subject=subject).held()
     after = _read(release).held() if made is None else made.table.held()
     ladders = _hierarchies(before, chosen, hierarchies or {})
+    if key is not None and in_order:
+        raise RecodingError("Records are matched by a key or by position, not by both.", hint="Omit one of them.")
     if matched is None:
         named = [key] if isinstance(key, str) else key
         matched = which(before, made or after, named, hierarchies=ladders, in_order=in_order)

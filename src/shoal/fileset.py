@@ -111,7 +111,7 @@ class FileSet:
     def add(self, target: Path, *, private: bool = False) -> Path:
         """Return the temporary path to write. ``private``: only the owner may read the file."""
         check_name(target)
-        target = target.resolve() if target.is_symlink() else target
+        target = target.resolve() if target.is_symlink() and not private else target
         _check_place(target, force=self._force)
         check_no_input(target, self._never)
         _remove_leftovers(target)
@@ -130,6 +130,8 @@ class FileSet:
             raise WriteError(f"'{path}' is a file, not a folder.", hint="Give another name.")
         if not path.absolute().parent.is_dir():
             raise WriteError(f"There is no folder '{path.parent}' to write into.")
+        if private and path.is_symlink():
+            raise WriteError(f"'{path}' is a link. The owner's files are written to a folder.", hint="Remove the link.")
         if not path.exists():
             self._folders.append(path)
             path.mkdir(mode=0o700 if private else 0o777)
@@ -171,9 +173,7 @@ class FileSet:
 
 
 def _make_private(folder: Path) -> None:
-    """Let only its owner read an existing folder; refuse one that lies elsewhere or belongs to another user."""
-    if folder.is_symlink():
-        raise WriteError(f"'{folder}' is a link. The owner's files are written to a folder.", hint="Remove the link.")
+    """Let only its owner read an existing folder; refuse one that belongs to another user."""
     try:
         folder.chmod(0o700)
     except PermissionError:

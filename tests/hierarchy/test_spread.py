@@ -38,7 +38,9 @@ def test_periods_cover_as_many_days_as_are_counted(unit):
     ("labels", "expected"),
     [
         (["[0, 5)", "[5, 10)"], [0.5, 0.5]),
-        (["<20", "20-39", "40+"], [0, 0.95, 0]),  # an open end reaches to the outermost number that is stated
+        (["<20", "20-39", "40+"], [19 / 58] * 3),  # an open end is as far as the widest interval is wide
+        (["<40", "90+", "60"], [1, 1, 0]),  # no interval to compare with
+        (["90+"], [1]),
         (["7"], [0]),
         (["7", "about 8"], None),
         (["2019-05", "2019-06"], None),  # years and months are no intervals
@@ -56,7 +58,8 @@ def test_texts_that_are_no_dates(label):
 
 
 def test_sides_of_dates():
-    assert of_dates(["before 1920", "1920-1929", "after 1929"]) == pytest.approx([1 / 3654, 3652 / 3654, 0], abs=1e-3)
+    """The decade has 3,653 days from first to last; each side is as long, and begins one day beyond it."""
+    assert of_dates(["before 1920", "1920-1929", "after 1929"]) == pytest.approx([3652 / (3 * 3652 + 2)] * 3)
 
 
 def test_labels_on_several_levels_count_where_they_are_narrowest():

@@ -577,7 +577,7 @@ def test_matching_by_several_columns():
     before = {"id": [1, 1, 2], "visit": [1, 2, 1], "x": list("abc")}
     after = {"id": [2, 1, 1], "visit": [1, 2, 1], "x": list("cba")}
     assert shoal.compare(before, after, key=["id", "visit"]).columns["x"].kept == 3
-    with pytest.raises(RecodingError, match="1 record share") as error:
+    with pytest.raises(RecodingError, match="2 records share") as error:
         shoal.compare(before, after, key="id")
     assert "visit" not in str(error.value)
 

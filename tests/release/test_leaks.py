@@ -4,6 +4,7 @@ import pytest
 
 import shoal
 from shoal.errors import PolicyError, ReleaseError, WriteError
+from shoal.table.options import Options
 
 AGES = 'columns.age = { role = "quasi", hierarchy = { kind = "interval", widths = [10, 50] }%s }\n'
 HEAD = "version = 1\n"
@@ -205,20 +206,27 @@ k = 2
     assert shoal.anonymize(data, kept).table["note"].size == 40
 
 
-@pytest.mark.parametrize(("cost", "noted"), [("5.5", "number"), ("abc", "text"), ("7", None)])
+@pytest.mark.parametrize(("odd", "noted"), [("5.5", True), ("abc", True), ("7", False)])
+@pytest.mark.parametrize("column", ["age", "cost"])
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
-def test_a_kind_that_follows_from_suppressed_values_is_noted(cost, noted, suffix, tmp_path):
+def test_a_kind_that_follows_from_suppressed_values_is_noted(odd, noted, column, suffix, tmp_path):
     """A decimal or a text of a suppressed person shows in how all others are written, unless the file has types."""
-    lines = ["age,cost", *["30,237"] * 6, *["40,12"] * 6, f"99,{cost}"]
+    last = {"age": "99", "cost": "7", column: odd}
+    lines = ["age,cost", *["30,237"] * 6, *["40,12"] * 6, f"{last['age']},{last['cost']}"]
     (tmp_path / "data.csv").write_text("\n".join(lines))
-    shoal.write(shoal.read(tmp_path / "data.csv"), tmp_path / "typed.parquet")
-    text = 'version = 1\ncolumns.age = "quasi"\ncolumns.cost = "insensitive"\n'
-    policy = shoal.Policy.parse(
-        text + 'require = [{ model = "k-anonymity", k = 3 }]\nsearch = { suppression = 0.1, levels = { age = [0, 0] } }'
-    )
-    release = shoal.anonymize(tmp_path / ("data.csv" if suffix == ".csv" else "typed.parquet"), policy)
+    shoal.write(shoal.read(tmp_path / "data.csv"), tmp_path / "data.parquet")
+    policy = shoal.Policy.parse("""
+        version = 1
+        columns.age = "quasi"
+        columns.cost = "insensitive"
+        require = [{ model = "k-anonymity", k = 3 }]
+        search = { suppression = 0.1, levels = { age = [0, 0] } }
+    """)
+    release = shoal.anonymize(tmp_path / f"data{suffix}", policy)
     assert release.suppressed == 1
-    notes = [note for note in release.notes if "values that are not released" in note]
-    assert bool(notes) == (noted is not None and suffix == ".csv")
-    if notes:
-        assert f"Column 'cost' is written as {noted}" in notes[0]
+    notes = [note for note in release.notes if "follows from suppressed values" in note]
+    assert bool(notes) == (noted and suffix == ".csv")
+    assert all(f"'{column}'" in note for note in notes)
+    fixed = policy.model_copy(update={"data": policy.data.model_copy(update={"read": Options(text=(column,))})})
+    read_as_text = shoal.anonymize(fixed.read(tmp_path / f"data{suffix}"), fixed)
+    assert not any("follows from suppressed values" in note for note in read_as_text.notes)

@@ -250,11 +250,15 @@ def test_a_release_is_recognised_by_what_its_owner_has(tmp_path):
     given = {"original": tmp_path / "data.csv", "policy": policy()}
     report = shoal.report(tmp_path / "release.csv", **given)
     assert report.findings.ours
-    assert "not made by shoal" not in report.external().to_markdown()
+    assert "not recorded" not in report.external().to_markdown()
+    published = policy(more="[publish]\nrisk = true")  # changes no released file
+    assert shoal.report(tmp_path / "release.csv", original=tmp_path / "data.csv", policy=published).findings.ours
+    fewer = {name: cells[:-1] for name, cells in people().items()}
+    assert not shoal.report(tmp_path / "release.csv", original=fewer, policy=policy()).findings.ours
     changed = policy(more="[context]\npublic = true")
     other = shoal.report(tmp_path / "release.csv", original=tmp_path / "data.csv", policy=changed)
     assert not other.findings.ours
-    assert "not made by shoal" in other.to_markdown()
+    assert "It is not recorded that this release was made from these data" in other.to_markdown()
 
 
 def test_a_register_that_cannot_be_compared_any_more_is_named(tmp_path):
@@ -268,4 +272,9 @@ def test_a_register_that_cannot_be_compared_any_more_is_named(tmp_path):
     report = shoal.report({"age": ["30-39", "70-79"]}, original={"age": [31, 71]}, policy=told)
     (asked,) = report.findings.requirements
     assert not asked.holds
-    assert "a register can be compared only when the release is made" in asked.why
+    data = {"age": [31, 31, 71, 71]}
+    shoal.write(shoal.read(data), tmp_path / "data.csv")
+    shoal.anonymize(tmp_path / "data.csv", told).save(tmp_path / "release.csv")
+    own = shoal.report(tmp_path / "release.csv", original=tmp_path / "data.csv", policy=told)
+    assert own.findings.met  # verified when it was made
+    assert asked.why == "a release can be compared with a register only when it is made"

@@ -167,7 +167,7 @@ def test_values_of_persons_with_many_records_are_rare_all_the_same():
     assert "canarystay" not in report.external().to_json()
 
 
-@pytest.mark.parametrize(("which", "drawn"), [("made", 10), ("external", 3)])
+@pytest.mark.parametrize(("which", "drawn"), [("made", 10), ("external", 1)])
 def test_the_page_is_valid_and_stands_alone(which, drawn, request):
     page = request.getfixturevalue(which).to_html()
     tree = parsed(page)
@@ -252,7 +252,7 @@ def test_a_table_that_was_made_elsewhere(release):
     report = shoal.report(frame, original=people(), policy=policy())
     assert report.findings.met
     assert report.findings.after.k == release.requirements[0].verdict.value["k"]
-    assert "made elsewhere" in report.to_markdown()
+    assert "It is not recorded how this release was made" in report.to_markdown()
     parsed(report.to_html())
 
 

@@ -37,7 +37,7 @@ def grid(*headings: str) -> "Table":
 
     sheet = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="dim")
     for place, heading in enumerate(headings):
-        sheet.add_column(heading, justify="right" if place else "left", no_wrap=True)
+        sheet.add_column(heading, justify="right" if place else "left", overflow="fold")
     return sheet
 
 

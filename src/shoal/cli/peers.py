@@ -194,13 +194,14 @@ def show(people: "People", out: "Console") -> None:
         out.print("[dim]breached: some combination of known variables leaves no doubt[/dim]")
     sheet = grid("\n  learned about", "\nbreached", "mean\nPPP", "by 1\nfact", "by 2\nfacts", "by 3\nfacts", "by\nmore")
     for name, one in found:
-        by = one["breached_by_facts"]
-        few = [by.get(size, 0) for size in ("1", "2", "3")]
-        counts = [*few, sum(by.values()) - sum(few) - by.get("0", 0)]
-        sheet.add_row(
-            f"  {shortened(name)}", f"{one['share_breached']:.1%}", f"{one['mean']:.3f}", *(f"{n:,}" for n in counts)
-        )
+        by, deepest = one["breached_by_facts"], people.variables[name].deepest
+        few = [by.get(str(size), 0) for size in (1, 2, 3)]
+        counts = [f"{number:,}" if size <= deepest else "?" for size, number in enumerate(few, 1)]
+        more = f"{sum(by.values()) - sum(few) - by.get('0', 0):,}"
+        sheet.add_row(f"  {shortened(name)}", f"{one['share_breached']:.1%}", f"{one['mean']:.3f}", *counts, more)
     out.print(sheet)
+    if any(held.deepest < 3 for held in people.variables.values()):
+        out.print("\n  [dim]?: the search stopped before; these persons are counted under more[/dim]")
     out.print("\n  [dim]by n facts: so many persons fall to n known variables, and to no fewer[/dim]")
 
 

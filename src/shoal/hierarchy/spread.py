@@ -22,8 +22,10 @@ _SIDE = re.compile(r"(before|after) (\d{4})")
 def of_numbers(labels: Sequence[str]) -> NDArray[np.float64] | None:
     """Return the width of each number or interval relative to the range of all; None if a label is neither.
 
-    >>> of_numbers(["30-39", "71", "80+", "90"]).round(3).tolist()
-    [0.15, 0.0, 0.167, 0.0]
+    An open-ended interval counts as wide as the widest closed one; without a closed one, as wide as the range.
+
+    >>> of_numbers(["30-39", "71", "90+"]).round(3).tolist()
+    [0.13, 0.0, 0.13]
     """
     return _relative([_number_ends(label) for label in labels])
 
@@ -42,14 +44,12 @@ def _relative(ends: Sequence[Ends | None]) -> NDArray[np.float64] | None:
     if len(known) < len(ends) or not known:
         return None
     pairs = np.array(known, np.float64)
-    finite = pairs[np.isfinite(pairs)]
-    if not len(finite):
-        return None
-    low, high = finite.min(), finite.max()
-    if low == high:
-        return np.zeros(len(pairs))
-    widths: NDArray[np.float64] = np.diff(np.clip(pairs, low, high), axis=1)[:, 0] / (high - low)
-    return widths
+    closed = np.isfinite(pairs).all(axis=1)
+    widest = np.diff(pairs[closed], axis=1).max(initial=0.0)
+    pairs = np.where(np.isfinite(pairs), pairs, pairs[:, ::-1] + np.array([-widest, widest]))  # as wide as the widest
+    low, high = pairs.min(), pairs.max()
+    widths = np.diff(pairs, axis=1)[:, 0] / (high - low if high > low else 1.0)
+    return np.where(closed, widths, widths if widest else 1.0)
 
 
 def _number_ends(label: str) -> Ends | None:

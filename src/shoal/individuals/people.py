@@ -59,6 +59,8 @@ class People(Shown):
         how_much = "every combination of the known variables is looked at."
         if asked.combinations is not None:
             how_much = "the combinations that were given are looked at."
+        elif self.plan.way == "searched":
+            how_much = "the combination that discloses most is searched for."
         elif asked.most is not None:
             how_much = f"every combination of at most {asked.most} of the known variables is looked at."
         nearly = ("What is near enough counts as known, or as learned.",) if near else ()

@@ -59,7 +59,8 @@ class Match:
     def sentence(self) -> str:
         """Return the method, or the reason for the lack of one, as a sentence."""
         if self.rows is None:
-            return f"Records could not be matched: {self.how}."
+            reason = f"Records could not be matched: {self.how}."
+            return f"{reason} Measures that need the match are omitted; the others are computed from released labels."
         return f"Records are matched {self.how}."
 
 
@@ -292,7 +293,7 @@ def _translated(column: Column, release: Table, name: str) -> NDArray[np.uint32]
 
 
 def _check_once(ids: NDArray[np.uint32], key: tuple[str, ...], what: str) -> None:
-    twice = len(ids) - len(np.unique(ids))
+    twice = int(np.count_nonzero(np.bincount(ids)[ids] > 1)) if len(ids) else 0
     if twice:
         raise RecodingError(
             f"The key {listed(key)} does not identify the records of the {what}: {counted(twice, 'record')} share "

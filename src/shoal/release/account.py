@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 
 from shoal.classes.shown import showing
+from shoal.engines.memory import MemoryEngine
+from shoal.errors import listed
 from shoal.qualities.quality import Measured
 from shoal.recoding.recoding import Recoding
 from shoal.release.case import Case
+from shoal.release.columns import compacted
 from shoal.release.fingerprint import fingerprint
 from shoal.release.sampling import effect
 from shoal.release.transformed import Transformed
@@ -147,26 +150,31 @@ def notes(case: Case, made: Transformed) -> tuple[str, ...]:
             found.append(
                 f"Dates of column '{still[0]}' are not moved: beside others of a person, they may tell how far."
             )
-    found += [
-        f"Column '{name}' is written as {kind} because of values that are not released; that discloses that there were "
-        f'such values. To fix its kind, set [data] read = {{ text = ["{name}"] }}.'
-        for name, kind in _inferred(case, made)
-    ]
+    typed = [*_inferred(case, made)]
+    if typed:
+        found.append(
+            f"Released values of {listed(typed)} are written in a way that follows from suppressed values, such as one "
+            "decimal number or text among whole numbers, and disclose that there were such values. Correct these "
+            "values in the data, or read the columns as text: [data] read = { text = […] }."
+        )
     if case.table.subject is None:
         found.append("No column says whose row it is: every record is taken for a person.")
     return tuple(found)
 
 
-def _inferred(case: Case, made: Transformed) -> Iterator[tuple[str, Kind]]:
-    """Yield the released columns whose kind follows from values that were suppressed with their records."""
-    origin, given = case.given.source.origin, case.given
-    if origin not in FORMATS or not FORMATS[origin].infers or made.table.records >= given.records:
+def _inferred(case: Case, made: Transformed) -> Iterator[str]:
+    """Yield the released columns whose kind follows from values that only suppressed records have."""
+    given, origin = case.given, case.given.source.origin
+    inferred = origin in FORMATS and FORMATS[origin].infers
+    if not inferred or not isinstance(given.engine, MemoryEngine) or made.table.records >= given.records:
         return
-    kept = [column for column in made.table.columns if column.name not in made.table.quasi and len(column.values)]
-    for column in kept:
-        before = given[column.name]
-        if column.kind is before.kind and _is_wide(column) and not _is_wide(before):
-            yield column.name, column.kind
+    records = case.given_records(made.origins())
+    kept = records[records >= 0]
+    for name in made.table.names:
+        if name in given and name not in case.policy.data.read.text and given[name].kind in {Kind.NUMBER, Kind.TEXT}:
+            left = compacted(given[name], given.codes(name)[kept])[0]
+            if len(left.values) and _is_wide(left) and not _is_wide(given[name]):
+                yield name
 
 
 def _is_wide(column: Column) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 
 from shoal.fileset import owner_folder, sha256
 from shoal.policy.policy import Policy
+from shoal.release.fingerprint import fingerprint
 from shoal.table.table import Table
 
 
@@ -27,18 +28,26 @@ def plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def is_release(table: Table, policy: Policy) -> bool:
-    """Return whether a table was read from a file that ``anonymize`` released under a policy, as its owner recorded."""
-    if len(table.source.files) != 1:
-        return False
-    path = table.source.files[0]
+def recorded(released: Table, original: Table, policy: Policy) -> Mapping[str, Any] | None:
+    """Return the internal manifest of a released file, if it records this original and this policy.
+
+    Only ``[publish]`` may differ: it does not change the released file.
+    """
+    if len(released.source.files) != 1:
+        return None
+    path = released.source.files[0]
     try:
         internal = json.loads((owner_folder(path) / "internal.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return False
-    if not isinstance(internal, dict) or internal.get("file_sha256") != sha256(path):
-        return False
-    return bool(internal.get("policy") == json.loads(written(policy.document())))
+        same_file = internal["file_sha256"] == sha256(path)
+        same_policy = _without_publish(internal["policy"]) == _without_publish(json.loads(written(policy.document())))
+        same_input = internal["input"]["fingerprint"] == fingerprint(original)
+    except (OSError, ValueError, RecursionError, KeyError, TypeError):
+        return None
+    return internal if same_file and same_policy and same_input else None
+
+
+def _without_publish(policy: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: part for name, part in policy.items() if name != "publish"}
 
 
 def written(manifest: Mapping[str, Any]) -> str:

@@ -44,7 +44,7 @@ def published(table: Table, policy: Policy, chosen: Mapping[str, Any]) -> dict[s
         "requirements": [_requirement(source, model) for source, _, model in policy.requirements()],
         "truthful": truth(policy),
         "verified": True,
-        "columns": {name: str(role) for name, role in table.roles.items()},
+        "columns": {name: str(table.roles[name]) for name in table.names if name in table.roles},
         **({"published": dict(chosen)} if chosen else {}),
     }
 

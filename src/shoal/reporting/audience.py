@@ -3,12 +3,10 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.charts.chart import Chart
 from shoal.disclosure import hidden, hides
 from shoal.words import blurred, odds
 
@@ -58,10 +56,6 @@ class Audience:
             return demand
         return ", ".join(part for part in demand.split(", ") if re.fullmatch(r"\w+ \S+ [\d./]+", part))
 
-    def chart(self, chart: Chart, *, vague: bool = False) -> Chart:
-        """Return a picture; to others with no more digits than can be seen, or in whole per cent."""
-        return Chart(_rounded(chart.spec, 2 if vague else 3)) if self.external else chart
-
     def hides(self, number: int) -> bool:
         """Tell whether a number of persons is not to be told."""
         return hides(number, self.told)
@@ -69,14 +63,3 @@ class Audience:
     def hidden(self, counts: Sequence[int] | NDArray[np.integer]) -> NDArray[np.bool_]:
         """Tell which of some numbers, whose sum is known, are not to be told."""
         return hidden(counts, self.told)
-
-
-def _rounded(held: Any, digits: int) -> Any:
-    """Round all numbers in something to so many decimals; with two, also per cent in its texts."""
-    if isinstance(held, dict):
-        return {name: one if name in {"config", "scale"} else _rounded(one, digits) for name, one in held.items()}
-    if isinstance(held, list | tuple):
-        return [_rounded(one, digits) for one in held]
-    if isinstance(held, str) and digits == 2:
-        return re.sub(r"\d+\.\d+(?=\s?%)", lambda found: f"{float(found[0]):.0f}", held)
-    return round(held, digits) if isinstance(held, float) else held

@@ -15,12 +15,13 @@ from shoal.models.model import Model, Need, Verdict
 from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress
 from shoal.recoding.matching import Match
-from shoal.release.manifest import is_release
+from shoal.release.manifest import recorded
 from shoal.release.pairing import which
 from shoal.release.verification import Original, with_persons
 from shoal.reporting.findings import Findings, Required, about_columns, rest, threshold, verdicts
 from shoal.table.column import SUPPRESSED, Column
 from shoal.table.reading import read
+from shoal.table.role import Role
 from shoal.table.table import Table
 
 
@@ -52,7 +53,8 @@ def of_tables(
         seen, strange = made, error.message
     if made.subject is not None:
         seen = seen.assign(subject=made.subject)
-    ours = is_release(made, policy)
+    internal = recorded(made, table, policy)
+    ours = internal is not None
     after = assess(seen, rest(policy), threshold=threshold(policy), population=people)
     return Findings(
         policy=policy,
@@ -63,7 +65,7 @@ def of_tables(
         before=before,
         after=after,
         comparison=found,
-        requirements=tuple(_required(policy, verdicts(before), seen, known, strange)),
+        requirements=tuple(_required(policy, verdicts(before), seen, known, strange, ours=ours)),
         ours=ours,
         **about_columns(policy, table, made, ours=ours),
         **more,
@@ -80,7 +82,11 @@ def _with_roles(made: Table, table: Table) -> Table:
         )
     if not made.records:
         raise ReportError("The release has no records.")
-    roles = {"quasi": quasi, "sensitive": [name for name in table.sensitive if name in made and len(made[name].values)]}
+    roles = {
+        "quasi": quasi,
+        "sensitive": [name for name in table.sensitive if name in made and len(made[name].values)],
+        "insensitive": [name for name in table.with_role(Role.INSENSITIVE) if name in made],
+    }
     whose = {} if table.subject is None or table.subject not in made else {"subject": table.subject}
     return replace(made, roles={}).assign(**{name: held for name, held in roles.items() if held}, **whose)
 
@@ -95,10 +101,19 @@ def _whose(table: Table, made: Table, matched: Match) -> tuple[Column, NDArray[A
     return None if (codes < 0).any() else (table[table.subject], codes.astype(np.uint32))
 
 
-def _required(
-    policy: Policy, first: Mapping[tuple[str, str, str], Verdict], seen: Table, known: Original, strange: str
+def _required(  # noqa: PLR0913 - what is required, and what is known of both tables
+    policy: Policy,
+    first: Mapping[tuple[str, str, str], Verdict],
+    seen: Table,
+    known: Original,
+    strange: str,
+    *,
+    ours: bool,
 ) -> Iterator[Required]:
-    """Judge a table by all that is required; say what cannot be judged, and why."""
+    """Judge a table by all that is required; say what cannot be judged, and why.
+
+    ``ours``: ``anonymize`` has verified the requirements that need a register, which needs the original's codes.
+    """
     gatherer = Gatherer(seen, known.missing, known.hierarchies, known.population, {} if strange else known.reference)
     lost = policy.data.subject is not None and seen.subject is None
     registered = policy.population is not None and policy.population.file is not None
@@ -112,8 +127,9 @@ def _required(
         elif about and strange:
             yield Required(source, name, model.demand(), None, None, strange)
         elif registered and Need.POPULATION in model.needs:
-            why = "a register can be compared only when the release is made: report the data without the release"
-            yield Required(source, name, model.demand(), None, None, why)
+            verified = Verdict(model.name, column, model.parameters, {}, model.demand(), True, 0, 0) if ours else None
+            why = "" if ours else "a release can be compared with a register only when it is made"
+            yield Required(source, name, model.demand(), None, verified, why)
         else:
             yield from _judged(source, model, gatherer, seen, first)
 

@@ -30,7 +30,7 @@ def choice(found: PublicFindings, audience: Audience) -> Section:
 
 def _lead(found: PublicFindings) -> Text:
     if not found.ours:
-        return Text("The released table was made elsewhere; how it was chosen is not known here.", Tone.LEAD)
+        return Text("It is not recorded how this release was made.", Tone.LEAD)
     how = found.policy.search
     limit = f"At most {how.suppression:.1%} of the {found.who} may be left out."
     found_by = _RECODINGS.get(how.recoding) or explained(TREATMENTS[how.recoding])

@@ -37,7 +37,7 @@ def _overview(found: PublicFindings, audience: Audience) -> Sheet:
         gaps = [_gap(counts, hidden, code) for code in (column.missing_code, column.suppressed_code)]
         made = technique(found, name) if name in found.variables else "added"
         number = np.count_nonzero(counts.records[: len(column.values)])
-        rows.append((name, str(column.kind), made, f"{number:,}", *gaps))
+        rows.append((name, str(found.released[name].kind), made, f"{number:,}", *gaps))
     headings = ("variable", "kind", "how it was made", "values", "missing", "not shown (*)")
     return Sheet("Variables", headings, tuple(rows), words=3)
 

@@ -21,7 +21,7 @@ def _points(found: PublicFindings) -> list[str]:
     if found.attacks is None and isinstance(found, Findings):
         points.insert(3, "The release was not attacked for this report.")
     if not found.ours:
-        points.append("The release was not made by shoal.")
+        points.append("It is not recorded that this release was made from these data under this policy.")
     if truthfulness(found):
         points.append(f"On truthfulness: {truthfulness(found)}")
     if isinstance(found, Findings):

@@ -37,7 +37,7 @@ def variables(found: PublicFindings, audience: Audience) -> Section:
 
 def _lead(found: PublicFindings) -> str:
     if not found.ours:
-        return "The released table was made elsewhere. This is what can be told from both tables."
+        return "It is not recorded how this release was made from these data. Techniques are inferred from both tables."
     named = "Columns that name persons get pseudonyms, or are removed." if found.policy.pseudonyms else ""
     drawn = "A sample of the persons was drawn." if found.policy.search.sample is not None else ""
     parts = (named or "Columns that name persons are removed.", drawn, truthfulness(found))
