@@ -4,6 +4,7 @@ import json
 import math
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -323,7 +324,9 @@ def test_nothing_released_costs_everything(columns):
     before = shoal.read(
         {"id": list(range(len(columns[0][0]))), **dict(zip(names, (c[0] for c in columns), strict=True))}
     )
-    nothing = shoal.read({"id": [-1], **{name: ["a"] for name in names}})
+    nothing = shoal.read(
+        pa.table({"id": pa.array([], pa.int64()), **{name: pa.array([], pa.string()) for name in names}})
+    )
     found = shoal.compare(before, nothing, key="id", quasi=names)
     for name, held in found.quality.items():
         if held.total is not None and QUALITIES[name].costs_all:
