@@ -10,16 +10,16 @@ from _pytest.mark import ParameterSet
 from hypothesis import HealthCheck, settings
 
 QUICK, EXHAUSTIVE, NIGHTLY = "quick", "exhaustive", "nightly"
-USUAL = 60  # examples of a test that states no number, with --all
+USUAL = 60  # examples of a test that states no number: two thirds of them run with --all
 
 _COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 settings.register_profile(QUICK, _COMMON, max_examples=USUAL // 5, derandomize=True)
-settings.register_profile(EXHAUSTIVE, _COMMON, max_examples=USUAL, derandomize=bool(os.environ.get("CI")))
+settings.register_profile(EXHAUSTIVE, _COMMON, max_examples=USUAL * 2 // 3, derandomize=bool(os.environ.get("CI")))
 settings.register_profile(NIGHTLY, _COMMON, max_examples=USUAL * 10, print_blob=True)
 
 
 def examples(usual: int) -> settings:
-    """Set the number of examples: as given with ``--all``, a fifth in the quick tier, ten times as many nightly.
+    """Set the number of examples: two thirds with ``--all``, a fifth in the quick tier, ten times as many nightly.
 
     There are never fewer than three.
     """
