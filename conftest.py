@@ -43,6 +43,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Register the marks, and load the profile of the tier unless another is asked for."""
     config.addinivalue_line("markers", "exhaustive: runs with --all only")
+    config.addinivalue_line("markers", "nightly: runs with --all --hypothesis-profile=nightly only")
     for name, says in RESOURCES.items():
         config.addinivalue_line("markers", f"{name}: {says}; runs with --all only")
     _check_asked(config)
@@ -72,12 +73,14 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect the exhaustive tests in the quick tier."""
+    """Deselect the exhaustive tests in the quick tier, and the nightly ones in both."""
     for item in items:
         _mark(item)
-    if not config.getoption("--all"):
-        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("exhaustive")])
-        items[:] = [item for item in items if not item.get_closest_marker("exhaustive")]
+    tiers = [] if config.getoption("--all") else ["exhaustive"]
+    tiers += [] if config.getoption("--hypothesis-profile") == effort.NIGHTLY else ["nightly"]
+    for tier in tiers:
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker(tier)])
+        items[:] = [item for item in items if not item.get_closest_marker(tier)]
 
 
 def pytest_collection_finish() -> None:
@@ -94,6 +97,9 @@ def pytest_sessionfinish() -> None:
 
 def _mark(item: pytest.Item) -> None:
     """Give a test the marks of the resources that it needs."""
+    if item.get_closest_marker("nightly"):
+        item.add_marker("exhaustive")
+        item.add_marker("hypothesis")  # by which the nightly run is chosen
     asked_for = getattr(item, "fixturenames", ())
     for name in RESOURCES:
         if name in asked_for or item.get_closest_marker(name):

@@ -75,7 +75,15 @@ def files(tmp_path_factory):
     return folder
 
 
-@pytest.fixture(params=[*OUTSIDE, pytest.param("spark, one by one", marks=pytest.mark.spark)])
+ONE_BY_ONE = "spark, one by one"
+ONE_BY_ONE_NIGHTLY = pytest.mark.parametrize(
+    "opened",
+    [*OUTSIDE, pytest.param(ONE_BY_ONE, marks=[pytest.mark.spark, pytest.mark.nightly])],
+    indirect=True,
+)
+
+
+@pytest.fixture(params=[*OUTSIDE, pytest.param(ONE_BY_ONE, marks=pytest.mark.spark)])
 def opened(request, files, monkeypatch):
     """Return what opens a table: in memory, and by another engine."""
     engine, _, one_by_one = request.param.partition(", ")
@@ -196,6 +204,7 @@ def test_pseudonyms(opened, tmp_path):
     assert len(set(found[0]["who"])) == len(found[0]["who"]) > 100
 
 
+@ONE_BY_ONE_NIGHTLY
 @WHOSE
 def test_compare_and_attack(opened, whose, subject):
     told = []
@@ -207,6 +216,7 @@ def test_compare_and_attack(opened, whose, subject):
     assert told[0] == told[1]
 
 
+@ONE_BY_ONE_NIGHTLY
 def test_a_report(opened):
     one, other = (shoal.report(shoal.anonymize(table, policy())).to_markdown() for table in opened())
     assert one == other

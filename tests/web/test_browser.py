@@ -34,9 +34,10 @@ def browser():
 class Walk:
     """A page that notes whatever goes wrong."""
 
-    def __init__(self, browser, server, width, *, dark, pictures):
-        look = {"viewport": {"width": width, "height": 900}, "color_scheme": "dark" if dark else "light"}
-        self.page = browser.new_page(**look)
+    def __init__(self, browser, server, looks, pictures):
+        """``looks``: the widths of the window, and whether it is dark; the first is the one that is walked in."""
+        self.page, self.looks = browser.new_page(), looks
+        self._dress(looks[0][0], dark=looks[0][1])
         self.page.set_default_timeout(60_000)
         self.wrong, self.server, self.pictures = [], server, pictures
         self.page.on("console", lambda message: self.wrong.append(message.text))
@@ -67,9 +68,19 @@ class Walk:
     def see(self, text):
         self.page.get_by_text(text).first.wait_for()
 
+    def _dress(self, width, *, dark):
+        self.page.set_viewport_size({"width": width, "height": 900})
+        self.page.emulate_media(color_scheme="dark" if dark else "light")
+
     def look(self, name):
-        """See that nobody is kept out: names, contrast, roles; and take a picture if somebody wants to see it."""
+        """Look at a page in every width."""
         self.page.wait_for_load_state("networkidle")
+        for width, dark in reversed(self.looks):
+            self._dress(width, dark=dark)
+            self._look(f"{width}-{name}")
+
+    def _look(self, name):
+        """See that nobody is kept out: names, contrast, roles; and take a picture if somebody wants to see it."""
         if self.pictures is not None:
             self.page.screenshot(path=self.pictures / f"{name}.png", full_page=True)
         found = Axe().run(self.page).response["violations"]
@@ -90,14 +101,15 @@ def pictures():
     return folder
 
 
-@pytest.fixture(params=[(1280, False), (400, True)], ids=["wide", "narrow"])
+WIDE, NARROW = (1280, False), (400, True)
+
+
+@pytest.fixture(params=[(WIDE,), (NARROW,)], ids=["wide", "narrow"])
 def walk(request, browser, tmp_path, pictures):
     """Return a page on the demo's patients: wide and light, narrow and dark."""
-    width, dark = request.param
     shoal.write(hospital(patients=500, seed=2).patients, tmp_path / "patients.csv")
     server = Server(Project.open(tmp_path / "project", tmp_path / "patients.csv"))
-    held = Walk(browser, server, width, dark=dark, pictures=pictures)
-    held.width = width
+    held = Walk(browser, server, request.param, pictures)
     yield held
     held.page.close()
     server.close()
@@ -110,7 +122,7 @@ def decide(walk):
     walk.page.get_by_label("birth_date").wait_for()
     for name in ("height", "weight", "bmi", "insurance"):
         walk.page.get_by_label(name, exact=True).select_option("insensitive")
-    walk.look(f"{walk.width}-2-identify")
+    walk.look("2-identify")
     walk.press("Decide, and assess the risk")
     walk.see("can be told from all others by these values")
 
@@ -122,9 +134,10 @@ def require(walk):
     walk.page.get_by_role("cell", name="k ≥ 5").wait_for()
 
 
+@pytest.mark.parametrize("walk", [pytest.param((WIDE, NARROW), id="both")], indirect=True)
 def test_the_whole_way(walk):
     walk.see("500 records × 27 columns")
-    walk.look(f"{walk.width}-1-load")
+    walk.look("1-load")
     walk.follow("Next: identify the columns")
     decide(walk)
     walk.press("Look at all combinations")
@@ -133,27 +146,27 @@ def test_the_whole_way(walk):
     walk.see("is given away by")
     walk.page.get_by_label("at least so many look alike").fill("5")
     walk.see("k = 5, risk 1 in 5")
-    walk.look(f"{walk.width}-3-assess")
+    walk.look("3-assess")
     walk.follow("Next: protect them")
     require(walk)
     walk.press("Search for the best release")
     walk.page.get_by_role("heading", name="The release").wait_for()
-    walk.look(f"{walk.width}-4-protect")
+    walk.look("4-protect")
     walk.follow("Next: what did it cost?")
     walk.see("The release meets the requirement of the policy")
     walk.page.get_by_label("Predict").select_option("hypertension")
     walk.press("Train on both, and test")
     walk.see("by guessing")
-    walk.look(f"{walk.width}-5-compare")
+    walk.look("5-compare")
     walk.follow("Next: attack it")
     for name in ("reconstruction", "attribute-inference"):
         walk.page.get_by_label(name).uncheck()
     walk.press("Attack the release")
     walk.see("Next: take it away")
-    walk.look(f"{walk.width}-6-attack")
+    walk.look("6-attack")
     walk.follow("Next: take it away")
     walk.page.get_by_role("heading", name="What may go out").wait_for()
-    walk.look(f"{walk.width}-7-release")
+    walk.look("7-release")
     with walk.page.expect_download() as taken:
         walk.page.get_by_role("link", name="report-external.html", exact=True).click()
     assert "External version" in Path(taken.value.path()).read_text(encoding="utf-8")
@@ -179,7 +192,7 @@ def test_exploring(walk):
     walk.page.get_by_label("keep", exact=True).fill("2")
     walk.page.get_by_label("keep", exact=True).press("Tab")
     walk.page.get_by_alt_text("postcode: 125 values become 20, and *").wait_for()
-    walk.look(f"{walk.width}-4-protect-explored")
+    walk.look("4-protect-explored")
     walk.press("Use this hierarchy for postcode")
     walk.see("125 → 20 → *")
     walk.page.get_by_label("Weight of sex").fill("3")
@@ -211,7 +224,7 @@ def test_names_of_columns_do_nothing(browser, tmp_path, pictures):
     evil = "<b hx-post='/protect/policy' hx-trigger='load' hx-vals='{\"text\":\"version = 1\"}'>x</b>"
     shoal.write(shoal.read({evil: [1, 2] * 30, "age": list(range(60))}), tmp_path / "evil.csv")
     server = Server(Project.open(tmp_path / "project", tmp_path / "evil.csv"))
-    held = Walk(browser, server, 1280, dark=False, pictures=pictures)
+    held = Walk(browser, server, (WIDE,), pictures)
     try:
         server.decide(**{evil: "quasi", "age": "quasi", f"{evil}_nobody": True})
         held.at("protect")
@@ -255,7 +268,7 @@ def test_files_that_are_uploaded(browser, tmp_path, pictures, name):
         ]
         (tmp_path / name).write_bytes("\n".join(lines).encode("latin-1"))
     server = Server(Project.open())
-    walk = Walk(browser, server, 1280, dark=False, pictures=pictures)
+    walk = Walk(browser, server, (WIDE,), pictures)
     try:
         walk.page.get_by_label("Load a file").set_input_files(tmp_path / name)
         walk.press("Load", exact=True)
