@@ -9,8 +9,6 @@ from fractions import Fraction
 from importlib.metadata import version
 from typing import Any
 
-import numpy as np
-
 from shoal.classes.classes import Classes
 from shoal.classes.shown import showing
 from shoal.disclosure import USUAL
@@ -110,8 +108,7 @@ def _classes(table: Table) -> dict[str, Any]:
         return {}
     rows = table.distinct(table.quasi)
     sizes = rows.counts[showing(rows, [table[name] for name in table.quasi])]
-    quality = {"discernibility": int(np.square(sizes).sum()), "average-class-size": float(sizes.mean())}
-    return {"classes": len(sizes), "smallest_class": int(sizes.min()), "quality": quality}
+    return {"classes": len(sizes), "smallest_class": int(sizes.min()), "mean_class": float(sizes.mean())}
 
 
 def _suppressed_cells(table: Table) -> dict[str, float]:

@@ -34,7 +34,7 @@ def methods(found: PublicFindings, audience: Audience) -> Section:
     guide = Sheet("Where to find what is asked for", ("by", "what", "chapter"), _HEADINGS, words=3)
     used = {one.title.partition(" of ")[0] for one in found.requirements}
     attacked = {one.attack for one in found.attacks.results} if found.attacks is not None else set()
-    measured = found.quality if isinstance(found, Findings) else ("average-class-size", "discernibility")
+    measured = found.quality if isinstance(found, Findings) else ()
     parts = [
         _part("Presets", "presets", _presets(found)),
         _part("Requirements", "models", ((name, explained(MODELS[name])) for name in sorted(used))),

@@ -11,7 +11,6 @@ from shoal.charts.learning import achieved, learning
 from shoal.charts.survival import survival
 from shoal.errors import listed
 from shoal.qualities.quality import QUALITIES, Aspect
-from shoal.release.published import published
 from shoal.reporting.audience import Audience
 from shoal.reporting.document import Beside, Block, Figure, Section, Text, Tone
 from shoal.reporting.findings import Findings, PublicFindings
@@ -37,9 +36,7 @@ def utility(found: PublicFindings, audience: Audience) -> Section:
 
 def _visible(found: PublicFindings) -> Iterator[Block]:
     """Give the measures that a recipient can recompute from the released cells and the hierarchies."""
-    facts = published(found.released, found.policy, {})
-    loss = found.visible
-    rows = [(name, short(value)) for name, value in facts.get("quality", {}).items()]
+    loss, rows = found.visible, [("equivalence classes", f"{found.after.classes:,}")]
     if loss.total is not None:
         rows.insert(0, ("information loss of the released cells (0 to 1)", f"{loss.total:.2f}"))
     notes = ["Computed from the released cells and the hierarchies, without the original."]
