@@ -204,7 +204,7 @@ def test_all_chapters_are_there(made, external):
 def test_what_it_says_is_what_was_found(release, made):
     rows = {row[0]: row[1:] for row in made.sections[0].blocks[1].rows}
     assert rows["records"] == ("400", f"{release.table.records}")
-    assert rows["persons left out" if "persons left out" in rows else "records left out"][1].startswith(
+    assert rows["suppressed persons" if "suppressed persons" in rows else "suppressed records"][1].startswith(
         str(release.suppressed)
     )
     risk = next(one for one in made.sections if one.anchor == "risk")

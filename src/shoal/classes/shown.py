@@ -96,6 +96,12 @@ def _combined(columns: Sequence[tuple[Column, Codes]], rows: int) -> tuple[Colum
     return Column(name, Kind.TEXT, pa.array(np.arange(len(together)).astype(str))), together.ids
 
 
+def class_sizes(table: Table) -> Counts:
+    """Return the number of records of each equivalence class; blank records form none, unless all are blank."""
+    rows = table.distinct(table.quasi)
+    return rows.counts[showing(rows, [table[name] for name in table.quasi])]
+
+
 def showing(rows: DistinctRows, quasi: Sequence[Column]) -> NDArray[np.bool_]:
     """Tell which rows show something; if none does, the table is fully generalised and not suppressed."""
     if any(column.suppressed_code is None for column in quasi):  # of which all values show something

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.classes.shown import showing
+from shoal.classes.shown import class_sizes
 from shoal.engines.memory import MemoryEngine
 from shoal.errors import listed
 from shoal.qualities.quality import Measured
@@ -23,7 +23,6 @@ from shoal.table.inference import infer
 from shoal.table.kind import Kind
 from shoal.table.raw import Entries
 from shoal.table.scale import doubles
-from shoal.table.table import Table
 from shoal.treatments.treatment import Treatment
 
 
@@ -41,7 +40,7 @@ def facts(
         "records": made.table.records,
         "suppressed": treatment.persons,
         "suppressed_records": recoding.records - recoding.kept,
-        "classes": _classes(made.table),
+        "classes": len(class_sizes(made.table)),
         "recoding": how.recoding,
         "refined": how.refine,
         "scheme": dict(treatment.scheme),
@@ -75,12 +74,6 @@ def _requirement(one: Verified) -> dict[str, Any]:
         "value": verdict.value,
         "satisfied": verdict.satisfied,
     }
-
-
-def _classes(released: Table) -> int:
-    """Count the classes of a released table; records that show nothing form none, unless all do."""
-    rows = released.distinct(released.quasi)
-    return int(np.count_nonzero(showing(rows, [released[name] for name in released.quasi])))
 
 
 def _sampling(case: Case, treatment: Treatment, made: Transformed) -> dict[str, Any]:

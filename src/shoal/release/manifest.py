@@ -28,22 +28,32 @@ def plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
+def kept_document(table: Table, name: str) -> Mapping[str, Any] | None:
+    """Return an owner's document of a released file, or None if there is none for the file as it is."""
+    if len(table.source.files) != 1:
+        return None
+    path = table.source.files[0]
+    try:
+        document = json.loads((owner_folder(path) / name).read_text(encoding="utf-8"))
+        return document if document["file_sha256"] == sha256(path) else None
+    except (OSError, ValueError, RecursionError, KeyError, TypeError):
+        return None
+
+
 def recorded(released: Table, original: Table, policy: Policy) -> Mapping[str, Any] | None:
     """Return the internal manifest of a released file, if it records this original and this policy.
 
     Only ``[publish]`` may differ: it does not change the released file.
     """
-    if len(released.source.files) != 1:
+    internal = kept_document(released, "internal.json")
+    if internal is None:
         return None
-    path = released.source.files[0]
     try:
-        internal = json.loads((owner_folder(path) / "internal.json").read_text(encoding="utf-8"))
-        same_file = internal["file_sha256"] == sha256(path)
         same_policy = _without_publish(internal["policy"]) == _without_publish(json.loads(written(policy.document())))
         same_input = internal["input"]["fingerprint"] == fingerprint(original)
-    except (OSError, ValueError, RecursionError, KeyError, TypeError):
+    except (KeyError, TypeError, AttributeError):
         return None
-    return internal if same_file and same_policy and same_input else None
+    return internal if same_policy and same_input else None
 
 
 def _without_publish(policy: Mapping[str, Any]) -> dict[str, Any]:

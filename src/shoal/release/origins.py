@@ -8,17 +8,15 @@ import base64
 import hashlib
 import json
 import zlib
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.engines.memory import MemoryEngine
-from shoal.fileset import owner_folder, sha256
 from shoal.recoding.matching import Match
+from shoal.release.manifest import kept_document
 from shoal.table.table import Table
 
 MOST = 10_000_000  # records; their origins take some tens of megabytes
@@ -54,14 +52,12 @@ def can_be_kept(given: Table) -> bool:
 
 def kept_origins(original: Table, release: Table) -> Origins | None:
     """Return the stored origins of a released file, or None if there are none for these two tables."""
-    if len(release.source.files) != 1 or not can_be_kept(original):
-        return None
-    kept = _kept(release.source.files[0])
-    if kept is None or kept["of"] != _in_order(original):
+    kept = kept_document(release, "origins.json") if can_be_kept(original) else None
+    if kept is None or kept.get("of") != _in_order(original):
         return None
     try:
         origins = Origins(_unpacked(kept["records"]), _unpacked(kept["drawn"]) if "drawn" in kept else None)
-    except (ValueError, TypeError, zlib.error):
+    except (KeyError, ValueError, TypeError, zlib.error):
         return None
     fits = len(origins.records) == release.records and origins.records.max(initial=-1) < original.records
     return origins if fits else None
@@ -73,16 +69,6 @@ def _packed(numbers: NDArray[np.integer[Any]]) -> str:
 
 def _unpacked(text: str) -> NDArray[np.integer[Any]]:
     return np.frombuffer(zlib.decompress(base64.b64decode(text)), "<i4")
-
-
-def _kept(path: Path) -> Mapping[str, Any] | None:
-    """Return the stored origins of a released file."""
-    try:
-        kept = json.loads((owner_folder(path) / "origins.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    known = isinstance(kept, dict) and {"of", "records", "file_sha256"} <= set(kept)
-    return kept if known and kept["file_sha256"] == sha256(path) else None
 
 
 def _in_order(table: Table) -> str:

@@ -10,7 +10,7 @@ from importlib.metadata import version
 from typing import Any
 
 from shoal.classes.classes import Classes
-from shoal.classes.shown import showing
+from shoal.classes.shown import class_sizes
 from shoal.disclosure import USUAL
 from shoal.models.model import Model
 from shoal.policy.policy import Policy
@@ -19,7 +19,7 @@ from shoal.risk.adversary import prosecutor
 from shoal.table.table import Table
 
 _COARSEST = 10  # persons; counts are rounded to at least this
-_STEP = Fraction(1, 20)  # risks are rounded to multiples
+STEP = Fraction(1, 20)  # published shares are multiples of it: finer ones disclose how many persons are suppressed
 
 
 def published(table: Table, policy: Policy, chosen: Mapping[str, Any]) -> dict[str, Any]:
@@ -67,16 +67,21 @@ def figures(policy: Policy, suppressed: int, original: Table) -> dict[str, Any]:
         limit = Fraction(1, policy.k or USUAL)
         risk = prosecutor(Classes.of(original, sensitive=(), missing=policy.data.missing), limit)
         chosen["risk_of_original"] = {
-            "average": _rounded(risk.average),
-            "share_above_threshold": _rounded(risk.share_above),
+            "average": rounded(risk.average),
+            "share_above_threshold": rounded(risk.share_above),
             "threshold": limit,
-            "rounded_to": float(_STEP),
+            "rounded_to": float(STEP),
         }
     return chosen
 
 
-def _rounded(share: float) -> float:
-    return float(round(Fraction(share) / _STEP) * _STEP)
+def rounded(share: float) -> float:
+    """Return a share as it is published: the nearest multiple of ``STEP``.
+
+    >>> rounded(0.437)
+    0.45
+    """
+    return float(round(Fraction(share) / STEP) * STEP)
 
 
 def representatives(table: Table, policy: Policy) -> dict[str, str]:
@@ -103,11 +108,10 @@ def truth(policy: Policy) -> str:
 
 
 def _classes(table: Table) -> dict[str, Any]:
-    """Count the equivalence classes, in records; blank records form none, unless all are blank."""
+    """Return the number and the sizes, in records, of the equivalence classes."""
     if not table.quasi or not table.records:
         return {}
-    rows = table.distinct(table.quasi)
-    sizes = rows.counts[showing(rows, [table[name] for name in table.quasi])]
+    sizes = class_sizes(table)
     return {"classes": len(sizes), "smallest_class": int(sizes.min()), "mean_class": float(sizes.mean())}
 
 

@@ -95,13 +95,6 @@ class Release(Shown):
 
         return shoal.report(self, attacks, **options)
 
-    def became(self, records: int) -> NDArray[np.intp]:
-        """Return which released record each of so many of the original has become; −1 if it was left out."""
-        found = np.full(records, -1, np.intp)
-        real = np.flatnonzero(self.records >= 0)
-        found[self.records[real]] = real
-        return found
-
     def to_frame(self, kind: str | None = None) -> Any:
         """Return the table as a dataframe: of the library it came from, or of the one named."""
         return self.table.to_frame(kind)

@@ -1,6 +1,6 @@
 """A table that somebody else has made from an original: it is judged as far as it can be."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from shoal.recoding.matching import Match
 from shoal.release.manifest import recorded
 from shoal.release.pairing import which
 from shoal.release.verification import Original, with_persons
-from shoal.reporting.findings import Findings, Required, about_columns, rest, threshold, verdicts
+from shoal.reporting.findings import Findings, Required, Verdicts, about_columns, rest, threshold, verdicts
 from shoal.table.column import SUPPRESSED, Column
 from shoal.table.reading import read
 from shoal.table.role import Role
@@ -103,7 +103,7 @@ def _whose(table: Table, made: Table, matched: Match) -> tuple[Column, NDArray[A
 
 def _required(  # noqa: PLR0913 - what is required, and what is known of both tables
     policy: Policy,
-    first: Mapping[tuple[str, str, str], Verdict],
+    earlier: Verdicts,
     seen: Table,
     known: Original,
     strange: str,
@@ -131,16 +131,13 @@ def _required(  # noqa: PLR0913 - what is required, and what is known of both ta
             why = "" if ours else "a release can be compared with a register only when it is made"
             yield Required(source, name, model.demand(), None, verified, why)
         else:
-            yield from _judged(source, model, gatherer, seen, first)
+            yield from _judged(source, model, gatherer, seen, earlier)
 
 
-def _judged(
-    source: str, model: Model, gatherer: Gatherer, seen: Table, first: Mapping[tuple[str, str, str], Verdict]
-) -> Iterator[Required]:
+def _judged(source: str, model: Model, gatherer: Gatherer, seen: Table, earlier: Verdicts) -> Iterator[Required]:
     try:
         for view in model.views(seen.quasi, seen.sensitive):
-            held = model.verdict(gatherer.evidence(view))
-            yield Required(source, held.title, held.asked, first.get((source, held.title, held.asked)), held)
+            yield Required.of(source, model.verdict(gatherer.evidence(view)), earlier)
     except ShoalError as error:
         yield Required(source, model.name, model.demand(), None, None, error.message)
 

@@ -35,6 +35,7 @@ from shoal.table.column import Column, as_text
 from shoal.table.role import Role
 from shoal.table.table import Table
 
+Verdicts: TypeAlias = Mapping[tuple[str, str, str], Verdict]  # by source, title and parameters
 Analysis: TypeAlias = Learned | Regressed | Sequence[Curves]
 
 
@@ -53,6 +54,11 @@ class Required:
     after: Verdict | None
     why: str = ""
     moot: bool = False
+
+    @classmethod
+    def of(cls, source: str, after: Verdict, earlier: "Verdicts") -> "Required":
+        """Return a requirement that was judged. ``earlier``: the verdicts about the original."""
+        return cls(source, after.title, after.asked, earlier.get((source, after.title, after.asked)), after)
 
     @property
     def holds(self) -> bool:
@@ -291,14 +297,8 @@ def of_release(release: Release, progress: Hook, **more: Any) -> Findings:
     )
     progress(Progress("comparing them", 2))
     drawn = release.given if release.drawn is None else taken(release.given, release.drawn)[0]
-    judged = {
-        (one.source, one.verdict.title, one.verdict.asked): one.verdict for one in before.requirements if one.measured
-    }
-    required = tuple(
-        Required(one.source, held.title, held.asked, judged.get((one.source, held.title, held.asked)), held)
-        for one in release.requirements
-        for held in [one.verdict]
-    )
+    earlier = verdicts(before)
+    required = tuple(Required.of(one.source, one.verdict, earlier) for one in release.requirements)
     return Findings(
         policy=policy,
         original=original,
@@ -329,9 +329,9 @@ def about_columns(policy: Policy, original: Table, released: Table, *, ours: boo
     }
 
 
-def verdicts(found: Assessment) -> dict[tuple[str, str, str], Verdict]:
-    """Return how a table fares, by who asks, for what, and how much of it."""
-    judged = [one for one in found.requirements if one.measured]
+def verdicts(assessment: Assessment) -> Verdicts:
+    """Return the verdicts of an assessment by source, title and parameters."""
+    judged = [one for one in assessment.requirements if one.measured]
     return {(one.source, one.verdict.title, one.verdict.asked): one.verdict for one in judged}
 
 

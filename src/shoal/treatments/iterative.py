@@ -159,7 +159,7 @@ class Iteration:
         rise = (self._objective.floors(then) - self._objective.floors(now)) * persons
         lonely = int(self._jury.persons[left].sum())
         saved = (self._objective.floors(np.array([self._space.shape]) - 1) - self._objective.floors(then)) * lonely
-        worth = np.ones(len(rise), bool) if must else rise <= saved  # or they are left out
+        worth = np.ones(len(rise), bool) if must else rise <= saved  # suppression of the others costs less
         for place in np.argsort(rise, kind="stable")[:_TRIED].tolist():
             if not worth[place]:
                 continue

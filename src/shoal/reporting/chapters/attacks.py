@@ -1,11 +1,12 @@
 """What an adversary really achieves against the release."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from shoal import charts
 from shoal.attacks.attack import ATTACKS
 from shoal.attacks.result import Result
 from shoal.battery import Attacked
+from shoal.release.published import STEP, rounded
 from shoal.reporting.audience import Audience
 from shoal.reporting.chapters.summary import answers
 from shoal.reporting.document import Beside, Block, Facts, Figure, Listing, Section, Text, Tone
@@ -13,7 +14,6 @@ from shoal.reporting.findings import Findings, PublicFindings
 from shoal.sheet import Sheet
 
 MOST = 8  # curves that are drawn
-_STEP = 5  # per cent, to which published shares are rounded: finer ones show how many were suppressed
 
 
 def attacks(found: PublicFindings, audience: Audience) -> Section:
@@ -27,60 +27,74 @@ def attacks(found: PublicFindings, audience: Audience) -> Section:
         "where it was looked at, against the same attack on people who are not in the data (control).",
         Tone.LEAD,
     )
-    rest = [_results(found, audience), _meanings(found.attacks)]
+    meanings = _meanings(found.attacks)
     if not isinstance(found, Findings):  # charts and curves would show rates too finely
-        return Section.of("Attacks", "attacks", [lead, answers(found.attacks), *rest, *_omitted(found.attacks)])
+        parts = [answers(found.attacks), _published(found.attacks, audience), meanings, *_omitted(found.attacks)]
+        return Section.of("Attacks", "attacks", [lead, *parts])
     charted = [Figure(charts.wp216(found.attacks)), Figure(charts.attacks(found.attacks))]
     curves = Beside(tuple(_curves(found.attacks)))
-    return Section.of("Attacks", "attacks", [lead, *charted, *rest, curves, *_notes(found.attacks)])
+    parts = [*charted, _results(found.attacks), meanings, curves, *_notes(found.attacks)]
+    return Section.of("Attacks", "attacks", [lead, *parts])
 
 
-def _hidden(one: Result, audience: Audience) -> bool:
-    """Tell whether so few were tried, hit or missed that it is not told how many."""
-    hits = round(one.success.value * one.targets)
-    return any(audience.hides(number) for number in (one.targets, hits, one.targets - hits))
-
-
-def _results(found: PublicFindings, audience: Audience) -> Sheet | None:
-    tried = () if found.attacks is None else found.attacks.results
-    controlled = not audience.external and any(one.control is not None for one in tried)
-    vague = audience.external  # exact numbers would tell how many were suppressed, and what they had
+def _results(attacked: Attacked) -> Sheet:
+    """Give the results of all attacks, for the owner."""
+    controlled = any(one.control is not None for one in attacked.results)
     rows = []
-    for one in tried:
-        who = f"{one.adversary}, {one.adversary.conduct}"
-        rows.append((one.title, who, *_numbers(one, audience, vague=vague, controlled=controlled)))
-    more = ("control",) if controlled else ()
-    tried_on = () if vague else ("targets",)  # with the released records, they would tell how many were suppressed
-    headings = ("attack", "adversary", "success", "95 %", "baseline", *more, "lift", *tried_on, "surely")
-    notes = [
+    for one in attacked.results:
+        control = "–" if one.control is None else f"{one.control.value:.1%}"
+        rows.append(
+            (
+                *_about(one),
+                f"{one.success.value:.1%}",
+                f"{100 * one.success.low:.1f}–{100 * one.success.high:.1f}",
+                f"{one.baseline:.1%}",
+                *((control,) if controlled else ()),
+                f"{one.lift:+.2f}",
+                f"{one.targets:,}",
+                _sure(one),
+            )
+        )
+    control_heading = ("control",) if controlled else ()
+    return _sheet(("success", "95 %", "baseline", *control_heading, "lift", "targets"), rows)
+
+
+def _published(attacked: Attacked, audience: Audience) -> Sheet:
+    """Give rounded results without the number of targets, which discloses how many persons are suppressed."""
+    rows = []
+    for one in attacked.results:
+        if _is_small(one, audience):
+            rows.append((*_about(one), "not told", "", "", "", _sure(one)))
+            continue
+        shares = (one.success.low, one.success.value, one.success.high, one.baseline)
+        low, success, high, baseline = (f"{100 * rounded(share):.0f}" for share in shares)
+        lift = f"{round(one.lift, 1) + 0.0:+.1f}"
+        rows.append((*_about(one), f"{success} %", f"{low}–{high}", f"{baseline} %", lift, _sure(one)))
+    note = f"Shares are rounded to multiples of {100 * STEP} %, lifts to one decimal."
+    return _sheet(("success", "95 %", "baseline", "lift"), rows, note)
+
+
+def _sheet(figures: tuple[str, ...], rows: Sequence[tuple[str, ...]], *notes: str) -> Sheet:
+    meanings = (
         "Lift: the share of what the baseline leaves open that the attack gains.",
         "Surely: whether it is more than baseline and control, and not by chance.",
-    ]
-    if vague:
-        notes.append(f"Shares are rounded to multiples of {_STEP} %, lifts to one decimal.")
-    return Sheet("What each attack achieves", headings, tuple(rows), tuple(notes), words=2)
-
-
-def _numbers(one: Result, audience: Audience, *, vague: bool, controlled: bool) -> tuple[str, ...]:
-    """Write what an attack achieves; of few who were tried, hit or missed only whether it is surely something."""
-    sure, control = "yes" if one.is_sure else "no", "–" if one.control is None else f"{one.control.value:.1%}"
-    if _hidden(one, audience):
-        return ("not told", "", "", *(("",) if controlled else ()), "", *(() if vague else ("",)), sure)
-    if vague:
-        low, success, high, baseline = (
-            f"{_STEP * round(100 * share / _STEP)}"
-            for share in (one.success.low, one.success.value, one.success.high, one.baseline)
-        )
-        return f"{success} %", f"{low}–{high}", f"{baseline} %", f"{round(one.lift, 1) + 0.0:+.1f}", sure
-    return (
-        f"{one.success.value:.1%}",
-        f"{100 * one.success.low:.1f}–{100 * one.success.high:.1f}",
-        f"{one.baseline:.1%}",
-        *((control,) if controlled else ()),
-        f"{one.lift:+.2f}",
-        f"{one.targets:,}",
-        sure,
     )
+    headings = ("attack", "adversary", *figures, "surely")
+    return Sheet("What each attack achieves", headings, tuple(rows), (*meanings, *notes), words=2)
+
+
+def _about(one: Result) -> tuple[str, str]:
+    return one.title, f"{one.adversary}, {one.adversary.conduct}"
+
+
+def _sure(one: Result) -> str:
+    return "yes" if one.is_sure else "no"
+
+
+def _is_small(one: Result, audience: Audience) -> bool:
+    """Return whether too few persons were attacked, hit or missed to publish a share."""
+    hits = round(one.success.value * one.targets)
+    return any(audience.hides(number) for number in (one.targets, hits, one.targets - hits))
 
 
 def _meanings(found: Attacked) -> Facts:

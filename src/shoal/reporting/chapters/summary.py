@@ -53,7 +53,7 @@ def _rows(found: Findings, audience: Audience) -> Iterator[tuple[str, ...]]:
     if found.policy.search.sample is not None and found.ours:
         yield "drawn at random", "", f"{found.policy.search.sample:.1%} of the {found.who}"
     share = audience.share(found.left_out, max(found.left_out + found.persons, 1))
-    yield f"{found.who} left out", "", f"{audience.count(found.left_out)} ({share})"
+    yield f"suppressed {found.who}", "", f"{audience.count(found.left_out)} ({share})"
     yield f"smallest group that looks alike ({found.who})", audience.count(before.k), audience.count(after.k)
     yield "risk of being found, highest", *(odds(one.prosecutor.maximum) for one in (before, after))
     yield "risk of being found, on average", *(odds(one.prosecutor.average) for one in (before, after))
