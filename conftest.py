@@ -36,7 +36,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--all",
         action="store_true",
         help="run the exhaustive tier as well: reference data, Spark, database servers, Chromium, all combinations of "
-        "parameters, and three times as many hypothesis examples",
+        "parameters, and more hypothesis examples",
     )
 
 

@@ -10,16 +10,16 @@ from _pytest.mark import ParameterSet
 from hypothesis import HealthCheck, settings
 
 QUICK, EXHAUSTIVE, NIGHTLY = "quick", "exhaustive", "nightly"
-USUAL = 60  # examples of a test that states no number: two thirds of them run with --all
+USUAL = 60  # examples of a test that states no number: half of them run with --all
 
 _COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 settings.register_profile(QUICK, _COMMON, max_examples=USUAL // 5, derandomize=True)
-settings.register_profile(EXHAUSTIVE, _COMMON, max_examples=USUAL * 2 // 3, derandomize=bool(os.environ.get("CI")))
+settings.register_profile(EXHAUSTIVE, _COMMON, max_examples=USUAL // 2, derandomize=bool(os.environ.get("CI")))
 settings.register_profile(NIGHTLY, _COMMON, max_examples=USUAL * 10, print_blob=True)
 
 
 def examples(usual: int) -> settings:
-    """Set the number of examples: two thirds with ``--all``, a fifth in the quick tier, ten times as many nightly.
+    """Set the number of examples: half with ``--all``, a fifth in the quick tier, ten times as many nightly.
 
     There are never fewer than three.
     """
@@ -31,13 +31,14 @@ def per_profile(quick: int, exhaustive: int, nightly: int) -> int:
     return {QUICK: quick, EXHAUSTIVE: exhaustive, NIGHTLY: nightly}[settings.get_current_profile_name()]
 
 
-def tiered(values: Iterable[object], quick: int) -> list[ParameterSet]:
+def tiered(values: Iterable[object], quick: int, exhaustive: int | None = None) -> list[ParameterSet]:
     """Return parameters of which the first few run in both tiers, and the others with ``--all`` only.
 
-    A tuple holds the values of several parameters; one that is the value of a single parameter goes into
-    ``pytest.param``.
+    ``exhaustive``: how many run with ``--all``; the others run in the nightly profile only. A tuple holds the values of
+    several parameters; one that is the value of a single parameter goes into ``pytest.param``.
     """
-    return [_parameters(value, exhaustive=place >= quick) for place, value in enumerate(values)]
+    last = float("inf") if exhaustive is None else exhaustive
+    return [_parameters(value, exhaustive=place >= quick, nightly=place >= last) for place, value in enumerate(values)]
 
 
 def pairwise(indirect: Sequence[str] = (), **factors: Sequence[object]) -> pytest.MarkDecorator:
@@ -69,10 +70,11 @@ def _pairs(places: tuple[int, ...]) -> set[object]:
     return set(choose(enumerate(places), 2))
 
 
-def _parameters(value: object, *, exhaustive: bool) -> ParameterSet:
+def _parameters(value: object, *, exhaustive: bool, nightly: bool = False) -> ParameterSet:
     """Put a value, the values of several parameters, or what ``pytest.param`` returned into its tier."""
     flat = [value] if not isinstance(value, list | tuple) or isinstance(value, ParameterSet) else list(value)
-    marks, cells = [pytest.mark.exhaustive] if exhaustive else [], []
+    marks = [*([pytest.mark.exhaustive] if exhaustive else []), *([pytest.mark.nightly] if nightly else [])]
+    cells = []
     for cell in flat:
         if isinstance(cell, ParameterSet):
             marks += cell.marks

@@ -106,7 +106,7 @@ def olatunji(*options):
     return done.stdout
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly  # the test below runs the same experiments on fewer patients
 def test_the_experiments_of_the_review(tmp_path):
     """Sex is read from the measurements, ethnicity is not; means of single columns keep what can be predicted."""
     told = olatunji(tmp_path, "--patients", 1000, "--k", "100", "--l", "3")

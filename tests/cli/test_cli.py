@@ -44,12 +44,12 @@ def test_the_demo_runs_through(demo):
 
 
 @pytest.mark.exhaustive
-def test_the_demo_says_the_same_with_both_kernels_over_an_old_one(demo):
+def test_the_demo_says_the_same_with_both_kernels_over_an_old_one_on_a_console_without_unicode(demo):
     folder, before = demo
     files = {name: (folder / "here" / name).read_bytes() for name in ("admissions.csv", "patients.csv", "register.csv")}
     with library.using("numpy"):
-        again = run("demo", "here", "--patients", 300, "--force", cwd=folder)
-    assert (again.returncode, again.stdout) == (0, before.stdout)
+        again = run("demo", "here", "--patients", 300, "--force", cwd=folder, encoding="ascii")
+    assert (again.returncode, again.stdout) == (0, before.stdout.encode("ascii", "replace").decode())
     assert files == {name: (folder / "here" / name).read_bytes() for name in files}
 
 
@@ -110,13 +110,6 @@ def test_the_data_are_never_overwritten(tmp_path):
     (tmp_path / "a.csv").write_text("a\n1\n")
     done = run("init", "a.csv", "-o", "a.csv", "--force", cwd=tmp_path)
     assert (done.returncode, (tmp_path / "a.csv").read_text()) == (2, "a\n1\n")
-
-
-@pytest.mark.exhaustive
-def test_consoles_without_unicode(tmp_path):
-    done = run("demo", "here", "--patients", 60, cwd=tmp_path, encoding="ascii")
-    assert done.returncode == 0, done.stderr
-    assert "who can be found?" in done.stdout
 
 
 def test_a_demo_where_a_file_is(tmp_path):

@@ -75,15 +75,11 @@ def files(tmp_path_factory):
     return folder
 
 
-ONE_BY_ONE = "spark, one by one"
-ONE_BY_ONE_NIGHTLY = pytest.mark.parametrize(
-    "opened",
-    [*OUTSIDE, pytest.param(ONE_BY_ONE, marks=[pytest.mark.spark, pytest.mark.nightly])],
-    indirect=True,
-)
+# Spark's other way of reading; test_anonymize takes it in both tiers
+ONE_BY_ONE = pytest.param("spark, one by one", marks=[pytest.mark.spark, pytest.mark.nightly])
 
 
-@pytest.fixture(params=[*OUTSIDE, pytest.param(ONE_BY_ONE, marks=pytest.mark.spark)])
+@pytest.fixture(params=[*OUTSIDE, ONE_BY_ONE])
 def opened(request, files, monkeypatch):
     """Return what opens a table: in memory, and by another engine."""
     engine, _, one_by_one = request.param.partition(", ")
@@ -204,7 +200,6 @@ def test_pseudonyms(opened, tmp_path):
     assert len(set(found[0]["who"])) == len(found[0]["who"]) > 100
 
 
-@ONE_BY_ONE_NIGHTLY
 @WHOSE
 def test_compare_and_attack(opened, whose, subject):
     told = []
@@ -216,7 +211,6 @@ def test_compare_and_attack(opened, whose, subject):
     assert told[0] == told[1]
 
 
-@ONE_BY_ONE_NIGHTLY
 def test_a_report(opened):
     one, other = (shoal.report(shoal.anonymize(table, policy())).to_markdown() for table in opened())
     assert one == other
@@ -239,7 +233,9 @@ def test_growth_that_slows_down_is_no_reason_to_stop():
         watch.seen(100_000, 1001)
 
 
-@pytest.mark.parametrize("engine", ["memory", *OUTSIDE])
+@pytest.mark.parametrize(
+    "engine", ["memory", "disk", "duckdb", pytest.param("spark", marks=[pytest.mark.spark, pytest.mark.nightly])]
+)
 def test_killed_half_way(files, engine, tmp_path):
     """Who is killed while writing leaves the old file as it was, and nothing that could be taken for a release."""
     (tmp_path / "out.csv").write_text("old")

@@ -90,9 +90,10 @@ def test_anonymize_and_compare_agree(way, tmp_path):
 SLOW = {("arx-adult/adult.csv", "local"), ("casc/CASCrefmicrodata.csv", "subsets")}  # twenty seconds each
 CASES = [(name, way) for place, name in enumerate(TABLES) for way in list(WAYS)[place % 4 :: 4]]
 CASES = [case for case in CASES if case not in SLOW]
+HALF = CASES[::2]
 
 
-@pytest.mark.parametrize(("name", "way"), tiered(CASES, quick=0))
+@pytest.mark.parametrize(("name", "way"), tiered([*HALF, *CASES[1::2]], quick=0, exhaustive=len(HALF)))
 def test_real_tables(shared, name, way, tmp_path):
     source, path = shared / "data" / name, tmp_path / "original.csv"
     with source.open(encoding="utf-8-sig") as lines:

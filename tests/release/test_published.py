@@ -38,7 +38,7 @@ def released(data, policy, folder):
     release = shoal.anonymize(data, policy)
     table, manifest, *_ = release.save(folder / "r.csv", force=True)
     public = (manifest.read_text(), shoal.report(release, external=True).to_json())
-    return table.read_bytes(), public, np.setdiff1d(np.arange(len(data["age"])), release.records)
+    return table.read_bytes(), public, np.flatnonzero(release.became(len(data["age"])) < 0)
 
 
 def pairs(folder, publish="", first=0) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
@@ -80,7 +80,7 @@ def changed(data, gone, rng):
 @pytest.mark.parametrize("part", tiered(range(10), quick=1))
 def test_equal_releases_have_equal_manifests_and_reports(part, tmp_path):
     found = pairs(tmp_path, first=part * 10**6)
-    for _ in range(per_profile(quick=10, exhaustive=5, nightly=1000)):
+    for _ in range(per_profile(quick=10, exhaustive=3, nightly=1000)):
         one, two = next(found)
         assert one == two
 

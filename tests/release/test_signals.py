@@ -17,7 +17,7 @@ CASES = sorted(product(["single", "dataset"], ["SIGKILL", "SIGTERM", "SIGINT", "
 @pytest.mark.parametrize(("kind", "signal"), tiered(CASES, quick=2))
 def test_a_save_that_is_ended_at_any_file_event(kind, signal):
     seldom = signal in {"SIGINT", "SIGHUP"}  # they are handled as SIGTERM is
-    step = per_profile(quick=1, exhaustive=3, nightly=1) if seldom else 1
+    step = per_profile(quick=2, exhaustive=4 if seldom else 2, nightly=1)
     command = [sys.executable, "-m", "tests.placed_signals", kind, signal, str(step)]
     root = Path(__file__).parents[2]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False, timeout=300)

@@ -37,11 +37,15 @@ class Origins:
         sample = {} if self.drawn is None else {"drawn": _packed(self.drawn)}
         return {"of": _in_order(given), "records": _packed(self.records), **sample}
 
+    def became(self, records: int) -> NDArray[np.intp]:
+        """Return the released record of each of so many original records; −1 for a suppressed one."""
+        released, real = np.full(records, -1, np.intp), np.flatnonzero(self.records >= 0)
+        released[self.records[real]] = real
+        return released
+
     def match(self, original: Table, release: Table) -> Match:
-        """Return the released record of each original record."""
-        became, real = np.full(original.records, -1, np.int64), np.flatnonzero(self.records >= 0)
-        became[self.records[real]] = real
-        match = Match.of(became, release, "as recorded by anonymize", drawn=self.drawn)
+        """Match the records of an original with those of its release."""
+        match = Match.of(self.became(original.records), release, "as recorded by anonymize", drawn=self.drawn)
         return replace(match, recorded=True)
 
 

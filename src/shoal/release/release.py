@@ -95,6 +95,10 @@ class Release(Shown):
 
         return shoal.report(self, attacks, **options)
 
+    def became(self, records: int) -> NDArray[np.intp]:
+        """Return the released record of each of so many original records; −1 for a suppressed one."""
+        return Origins(self.records).became(records)
+
     def to_frame(self, kind: str | None = None) -> Any:
         """Return the table as a dataframe: of the library it came from, or of the one named."""
         return self.table.to_frame(kind)
