@@ -148,7 +148,7 @@ def battery(rows):
     table = shoal.read(data)
     release = shoal.anonymize(table, policy)
     cpu, wall = time.process_time(), time.perf_counter()
-    found = shoal.attack(release, table)
+    found = shoal.attack(table, release)
     spent = {"cpu": round(time.process_time() - cpu, 2), "wall": round(time.perf_counter() - wall, 2)}
     seconds = {}
     for one in found.results:

@@ -19,7 +19,7 @@ from statistics import median
 import numpy as np
 
 import shoal
-from shoal.comparison import _measured
+from shoal.analyses.comparison import measured_qualities
 from shoal.engines.memory import MemoryEngine
 from shoal.hierarchy.explicit import Explicit
 from shoal.hierarchy.spec import bind
@@ -92,7 +92,7 @@ def cost(table, hierarchies, repeat):
         marks.append(time.process_time())
         related = relate(before, after, NAMES, NAMES, matched, hierarchies)
         marks.append(time.process_time())
-        found, _ = _measured(related.recoding)
+        found, _ = measured_qualities(related.recoding)
         marks.append(time.process_time())
         for part, seconds in zip(times, [*np.diff(marks), marks[-1] - marks[0]], strict=True):
             times[part].append(seconds)

@@ -69,7 +69,7 @@ def main():
     given = parser.parse_args()
     policy = shoal.Policy.parse(('data.subject = "who"\n' if given.subject else "") + POLICY)
     release = shoal.anonymize(table(given.rows, subject=given.subject), policy)
-    found, gathered = timed(lambda: shoal.report(release))
+    found, gathered = timed(lambda: shoal.report(release.given, release))
     internal, drawn = timed(found.to_html)
     external, others = timed(lambda: found.external().to_html())
     result = {

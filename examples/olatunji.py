@@ -188,8 +188,8 @@ class Experiments:
             | {"by": list(one.details["by"])}
             for name, table in tables.items()
             for one in shoal.attack(
-                table.select(self.data.measures),
                 self.data.table,
+                table.select(self.data.measures),
                 quasi=self.data.demographics,
                 in_order=True,
                 attacks=[

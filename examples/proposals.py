@@ -16,7 +16,6 @@ from typing import Any
 
 import shoal
 from shoal.demo import hospital
-from shoal.identification.found import Found
 
 ROLES = ("direct", "subject", "household", "quasi", "sensitive", "left_out")
 NAMING = {"direct", "subject"}
@@ -27,13 +26,13 @@ def table(folder: Path, name: str) -> shoal.Table:
     return getattr(hospital(), part) if made == "demo" else shoal.read(folder / name)
 
 
-def taken_for(entry: dict[str, Any], found: Found) -> dict[str, str]:
+def taken_for(entry: dict[str, Any], found: shoal.Identification) -> dict[str, str]:
     """Return the role that each column has in the paper."""
     roles = {name: role for role in ROLES for name in entry.get(role, ())}
     return {name: roles.get(name, "insensitive") for name in found.columns}
 
 
-def told(entry: dict[str, Any], found: Found) -> Iterator[str]:
+def told(entry: dict[str, Any], found: shoal.Identification) -> Iterator[str]:
     paper = taken_for(entry, found)
     ours = {name: str(one.role) for name, one in found.columns.items()}
     missed = [name for name, role in paper.items() if role in NAMING and ours[name] not in NAMING]

@@ -24,7 +24,8 @@ def test_the_command_line_is_light():
 
 
 NAMES = [
-    "Assessment", "Comparison", "Policy", "Release", "Report", "ShoalError", "Table", "ValueMap", "__version__",
+    "AlsoKnown", "Assessment", "Attacked", "Comparison", "DatasetRelease", "Dimension", "Frontier", "Identification",
+    "People", "Plan", "Policy", "Release", "Report", "Schemes", "ShoalError", "Table", "ValueMap", "__version__",
     "also_known", "anonymize", "anonymize_dataset", "assess", "attack", "charts", "compare", "demo", "dimension",
     "errors", "frontier", "identify", "measures", "peers", "plan", "read", "report", "schemes", "write",
 ]  # fmt: skip

@@ -44,8 +44,8 @@ def results(release):
         "frontier": shoal.frontier(DATA, POLICY, sizes=(2, 3)),
         "release": release,
         "comparison": shoal.compare(DATA, release),
-        "attacked": shoal.attack(release, DATA, attacks=["homogeneity"]),
-        "report": release.report(),
+        "attacked": shoal.attack(DATA, release, attacks=["homogeneity"]),
+        "report": shoal.report(release.given, release),
     }
 
 

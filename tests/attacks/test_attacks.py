@@ -77,7 +77,7 @@ def test_nothing_is_learned_from_a_release_that_says_nothing(seed):
     """On independent columns with nothing shown every attack is as good as its baseline."""
     data, others = independent(seed), independent(seed + 100)
     found = shoal.attack(
-        blank(data), roles(data), outsiders=roles(others), second=blank(data), in_order=True, seed=seed
+        roles(data), blank(data), outsiders=roles(others), second=blank(data), in_order=True, seed=seed
     )
     tried = {one.attack for one in found.results}
     assert tried >= {"homogeneity", "linkage", "membership", "reconstruction", "attribute-inference", "inference"}
@@ -90,7 +90,7 @@ def test_nothing_is_learned_from_a_release_that_is_made_up(seed):
     data, others, made_up = (independent(seed + more) for more in (0, 100, 200))
     coarse = {**made_up, "age": [f"{age // 20 * 20}-{age // 20 * 20 + 19}" for age in made_up["age"]]}
     for release in (made_up, coarse):
-        found = shoal.attack(release, roles(data), outsiders=roles(others), seed=seed)
+        found = shoal.attack(roles(data), release, outsiders=roles(others), seed=seed)
         assert {one.attack for one in found.results} >= {"homogeneity", "singling-out", "skewness", "membership"}
         assert_nothing_is_gained(found)
 
@@ -154,7 +154,7 @@ def test_a_register_need_not_have_every_column():
 def test_noise_does_not_hide_records_from_distances():
     data = independent(7)
     noisy = shoal.read({**data, "age": np.asarray(data["age"]) + np.random.default_rng(11).choice([-1, 1], SIZE)})
-    found = shoal.attack(noisy, roles(data), in_order=True, attacks=["linkage", "distance-linkage"])
+    found = shoal.attack(roles(data), noisy, in_order=True, attacks=["linkage", "distance-linkage"])
     assert found.of("distance-linkage").success.value > 10 * found.of("linkage").success.value
     assert found.of("distance-linkage").curve[-1].success.value > 0.9
 
@@ -166,7 +166,7 @@ def test_features_tell_demographics_where_they_hang_together():
     table = shoal.read({"sex": sex, "height": height.round(), "coin": seeded.choice(["x", "y"], 1500)})
     table = table.assign(quasi=["sex", "coin"], insensitive=["height"])
     hidden = shoal.read({"sex": ["*"] * 1500, "coin": ["*"] * 1500, "height": height.round()})
-    found = shoal.attack(hidden, table, in_order=True, attacks=["reconstruction"])
+    found = shoal.attack(table, hidden, in_order=True, attacks=["reconstruction"])
     assert found.of("reconstruction", "sex").success.low > 0.85
     assert found.of("reconstruction", "coin").covers_baseline
     assert [point.at for point in found.of("reconstruction", "sex").curve] == [0.01, 0.05, 0.2, 0.5, 0.8]
@@ -176,7 +176,7 @@ def test_two_releases_give_away_what_each_keeps():
     data = {"age": [31, 34, 38], "sex": ["f", "m", "f"], "dx": ["flu", "ms", "gout"]}
     one = {**data, "age": ["30-34", "30-34", "38"], "sex": ["*"] * 3}
     two = {**data, "age": ["*"] * 3}
-    found = shoal.attack(one, data, quasi=["age", "sex"], sensitive=["dx"], second=two, attacks=["composition"])
+    found = shoal.attack(data, one, quasi=["age", "sex"], sensitive=["dx"], second=two, attacks=["composition"])
     assert (found.results[0].success.value, found.results[0].baseline) == (1.0, pytest.approx(1 / 3))
 
 
@@ -230,7 +230,7 @@ def test_records_are_matched_by_what_they_show():
     ]
     assert ((found >= 0) == (truth >= 0)).mean() > 0.95
     assert np.all(same, axis=0).mean() > 0.95
-    a, b = (shoal.attack(one, table, policy, attacks=["linkage"]).of("linkage") for one in (release, release.table))
+    a, b = (shoal.attack(table, one, policy, attacks=["linkage"]).of("linkage") for one in (release, release.table))
     assert a.success.value == pytest.approx(b.success.value, abs=0.01)
     assert a.success.value <= 1 / 5
 
@@ -253,7 +253,7 @@ def test_the_demo_hospital(demo_hospital):
     )
     tried = ["linkage", "attribute-inference", "reconstruction"]
     before = shoal.attack(table, table, in_order=True, attacks=tried[:2])
-    after = shoal.attack(shoal.anonymize(patients, policy), patients, attacks=tried)
+    after = shoal.attack(patients, shoal.anonymize(patients, policy), attacks=tried)
     assert before.of("linkage").success.value > 0.95
     assert after.of("linkage").success.value < 0.2
     assert not after.of("attribute-inference").covers_baseline  # k-anonymity does not stop it
@@ -263,7 +263,7 @@ def test_the_demo_hospital(demo_hospital):
 
 def test_the_same_seed_gives_the_same_results():
     data = independent(12)
-    first, second = (shoal.attack(blank(data), roles(data), seed=4, in_order=True) for _ in range(2))
+    first, second = (shoal.attack(roles(data), blank(data), seed=4, in_order=True) for _ in range(2))
     assert [repr(one.success) for one in first.results] == [repr(one.success) for one in second.results]
 
 
@@ -274,7 +274,7 @@ def test_the_same_seed_gives_the_same_results():
 def test_what_cannot_be_tried_is_refused(wrong):
     data = {"age": [1, 2, 3], "dx": ["a", "b", "a"]}
     with pytest.raises(ShoalError):
-        shoal.attack({"age": [1, 2], "dx": ["a", "b"]}, data, **{"quasi": ["age"], "sensitive": ["dx"], **wrong})
+        shoal.attack(data, {"age": [1, 2], "dx": ["a", "b"]}, **{"quasi": ["age"], "sensitive": ["dx"], **wrong})
 
 
 def test_every_attack_says_what_it_is():

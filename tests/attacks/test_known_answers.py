@@ -65,7 +65,7 @@ def test_any_record_of_a_person_is_the_right_one():
         assert found.of(name).success.value == pytest.approx(1.0), name
     nameless = {name: cells for name, cells in data.items() if name != "who"}
     given = {"quasi": ["age", "sex"], "subject": "who", "in_order": True}
-    assert shoal.attack(nameless, data, attacks="linkage", **given).of("linkage").success.value == pytest.approx(1.0)
+    assert shoal.attack(data, nameless, attacks="linkage", **given).of("linkage").success.value == pytest.approx(1.0)
     twin = {"who": data["who"], "first": np.repeat(np.arange(80), 5), "second": np.repeat(np.arange(80) * 2, 5)}
     joined = shoal.attack(twin, twin, quasi=["first", "second"], subject="who", in_order=True, attacks="linkability")
     assert joined.of("linkability").success.value == pytest.approx(1.0)
@@ -77,7 +77,7 @@ def test_a_register_has_one_line_of_each_person():
     register = {"who": [f"p{person}" for person in range(80)], "age": data["age"][::3], "sex": data["sex"][::3]}
     nameless = {name: cells for name, cells in data.items() if name != "who"}
     given = {"quasi": ["age", "sex"], "subject": "who", "in_order": True, "attacks": ["linkage"]}
-    found = shoal.attack(nameless, data, external=register, key="who", **given).of("linkage", variant="register")
+    found = shoal.attack(data, nameless, external=register, key="who", **given).of("linkage", variant="register")
     assert found.details["in_register"] == 1.0
     assert found.success.value == pytest.approx(1.0)
 
@@ -92,7 +92,7 @@ def test_a_second_release_is_read_as_the_first_is():
     two = {"age": ["*"] * 3, "sex": ["f", "m", "f"], "dx": data["dx"]}
     given = {"quasi": ["age", "sex"], "sensitive": ["dx"], "second": two, "attacks": ["composition"]}
     for outsiders in (None, {"age": [10, 33], "sex": ["f", "m"], "dx": ["ms", "a"]}):
-        found = shoal.attack(one, data, outsiders=outsiders, **given).of("composition")
+        found = shoal.attack(data, one, outsiders=outsiders, **given).of("composition")
         assert (found.success.value, round(found.baseline, 2)) == (1.0, 0.33)
 
 
@@ -101,14 +101,14 @@ def test_a_noisy_release_and_an_untouched_one(kernels):
     data = people(60, 1)
     noisy = {**data, "age": np.asarray(data["age"]) + 3}
     with library.using(kernels):
-        found = shoal.attack(noisy, data, second=data, in_order=True, attacks=["composition"], **KNOWN)
+        found = shoal.attack(data, noisy, second=data, in_order=True, attacks=["composition"], **KNOWN)
     assert found.of("composition").details["values_left_second"] < 2
 
 
 def test_whole_numbers_may_become_means():
     data = people(300, 2)
     means = {**data, "age": np.round(np.asarray(data["age"]) / 10) * 10 + 0.25}
-    found = shoal.attack(means, data, in_order=True, attacks=["distance-linkage", "linkage"], **KNOWN)
+    found = shoal.attack(data, means, in_order=True, attacks=["distance-linkage", "linkage"], **KNOWN)
     assert found.of("distance-linkage").success.value > 0.05
     assert found.of("linkage").details["no_candidate"] == 1.0  # nobody is 30.25 years old
 
@@ -119,10 +119,10 @@ def test_whole_numbers_may_become_means():
 def test_an_empty_cell_may_be_anybodys():
     """Programs that suppress cells leave them empty."""
     release = {"age": [31, None, 71], "dx": ["a", "b", "c"]}
-    found = shoal.attack(release, {"age": [31, 34, 71], "dx": ["a", "b", "c"]}, quasi="age", in_order=True)
+    found = shoal.attack({"age": [31, 34, 71], "dx": ["a", "b", "c"]}, release, quasi="age", in_order=True)
     assert found.of("linkage").persons.tolist() == [1.0, 1.0, 1.0]
     texts = {"town": ["x", None, "z", None]}
-    found = shoal.attack(texts, {"town": ["x", "y", "z", None]}, quasi="town", in_order=True, attacks="linkage")
+    found = shoal.attack({"town": ["x", "y", "z", None]}, texts, quasi="town", in_order=True, attacks="linkage")
     assert found.of("linkage").persons.tolist() == [1.0, 0.5, 1.0, 0.5]
 
 
@@ -135,7 +135,7 @@ def test_an_empty_cell_is_one_where_there_were_as_many():
 def test_what_is_not_understood_is_told():
     data = people(40, 3)
     release = {**data, "age": ["thirty or so"] * 30 + ["20-79"] * 10}
-    found = shoal.attack(release, data, in_order=True, attacks="linkage", **KNOWN)
+    found = shoal.attack(data, release, in_order=True, attacks="linkage", **KNOWN)
     assert any("'age', 30 released records of 40" in note for note in found.notes)
     assert not any("thirty" in note for note in found.notes)
 
@@ -154,7 +154,7 @@ def test_records_that_say_nothing_do_not_hide_the_others():
     hidden = np.random.default_rng(4).random(len(ages)) < 0.1
     release = {"age": np.where(hidden, "*", ages.astype(str)), "dx": data["dx"]}
     given = {"quasi": ["age"], "sensitive": ["dx"], "in_order": True}
-    found = shoal.attack(release, data, attacks=["homogeneity", "linkage"], **given)
+    found = shoal.attack(data, release, attacks=["homogeneity", "linkage"], **given)
     assert found.of("homogeneity").success.value == 1.0  # also of those whose own record is suppressed
     assert found.of("linkage").success.value == pytest.approx((~hidden).sum() / 45 / 1000, rel=0.05)
 
@@ -169,7 +169,7 @@ def test_of_several_records_the_one_that_says_most_is_taken():
             for age, loose in zip(ages, wide, strict=True)
         ]
     }
-    found = shoal.attack(release, {"age": ages}, quasi="age", in_order=True, attacks="linkage").of("linkage")
+    found = shoal.attack({"age": ages}, release, quasi="age", in_order=True, attacks="linkage").of("linkage")
     assert found.persons[~wide].tolist() == [1.0] * 40
     assert (found.persons[wide] < 1).all()
 
@@ -181,7 +181,7 @@ def test_records_are_matched_wherever_they_can_be():
     """There is a way to match all four, though not the first that comes to mind."""
     data = {"a": ["2", "2", "1", "2"], "b": ["2"] * 4}
     release = {"a": ["1", "2", "2", "*"], "b": ["*", "2", "*", "2"]}
-    found = shoal.attack(release, data, quasi=["a", "b"], attacks="linkage")
+    found = shoal.attack(data, release, quasi=["a", "b"], attacks="linkage")
     assert "4 of 4" in found.notes[0]
     assert found.of("linkage").details["no_candidate"] == 0
 
@@ -195,8 +195,8 @@ def test_a_release_in_another_order_is_as_safe(seed):
         for name, lost in zip(KNOWN["quasi"], hidden, strict=True)
     }
     release = {**data, **cells}
-    kept = shoal.attack(release, data, in_order=True, attacks="linkage", **KNOWN).of("linkage").success.value
-    mixed = shoal.attack(shuffled(release, seed), data, attacks="linkage", **KNOWN)
+    kept = shoal.attack(data, release, in_order=True, attacks="linkage", **KNOWN).of("linkage").success.value
+    mixed = shoal.attack(data, shuffled(release, seed), attacks="linkage", **KNOWN)
     assert "300 of 300" in mixed.notes[0]
     assert mixed.of("linkage").success.value == pytest.approx(kept, rel=0.35)
 
@@ -208,7 +208,7 @@ def test_a_made_up_release_belongs_to_nobody():
     }
     before = shoal.read(data).assign(**KNOWN)
     assert match(before, shoal.read(made_up)).rows is None
-    found = shoal.attack(made_up, data, **KNOWN)
+    found = shoal.attack(data, made_up, **KNOWN)
     assert {"linkage", "distance-linkage", "probabilistic-linkage"} <= set(found.left_out)
 
 
@@ -216,18 +216,18 @@ def test_who_is_not_released_is_not_found_by_chance_either():
     data = {**people(1000, 31), "id": np.arange(1000)}
     few = {name: cells[:10] for name, cells in data.items()}
     names = ["linkage", "distance-linkage", "probabilistic-linkage"]
-    found = shoal.attack(few, data, key="id", attacks=names, **KNOWN)
+    found = shoal.attack(data, few, key="id", attacks=names, **KNOWN)
     assert found.of("linkage").success.value <= 0.01
     for name in names:
         assert found.of(name).baseline == pytest.approx(0.01 / 10)
     with pytest.raises(RecodingError, match="has a key"):
-        shoal.attack({**data, "id": data["id"] + 5000}, data, key="id", attacks="linkage", **KNOWN)
+        shoal.attack(data, {**data, "id": data["id"] + 5000}, key="id", attacks="linkage", **KNOWN)
 
 
 def test_an_interval_in_which_nobody_is_holds_nobody():
     data = people(40, 32)
     release = {**data, "age": ["0-1"] * 20 + ["20-79"] * 20}
-    found = shoal.attack(release, data, in_order=True, attacks="linkage", **KNOWN)
+    found = shoal.attack(data, release, in_order=True, attacks="linkage", **KNOWN)
     assert found.of("linkage").persons[:20].tolist() == [0.0] * 20
     assert not any("could not be understood" in note for note in found.notes)
 
@@ -239,7 +239,7 @@ def test_the_core_and_its_twin_attack_alike():
     results = []
     for kernels in ("c", "numpy"):
         with library.using(kernels):
-            found = shoal.attack(shuffled(release, 8), data, **given)
+            found = shoal.attack(data, shuffled(release, 8), **given)
         results.append([(one.title, one.success, one.baseline, one.control) for one in found.results])
     assert results[0] == results[1]
 
@@ -267,7 +267,7 @@ def test_people_who_stand_twice_in_a_register():
     data = {"id": [*"abcd"], "age": [30, 30, 40, 50]}
     twice = {name: [*cells, *cells] for name, cells in data.items()}
     given = {"quasi": ["age"], "in_order": True, "attacks": "linkage"}
-    found = shoal.attack({"age": data["age"]}, data, external=twice, key="id", **given)
+    found = shoal.attack(data, {"age": data["age"]}, external=twice, key="id", **given)
     assert found.of("linkage", variant="register").persons.tolist() == [0.5, 0.5, 1.0, 1.0]
 
 
@@ -277,7 +277,7 @@ def test_people_who_stand_twice_by_name():
     once = {name: data[name] for name in ("name", "age", "sex", "town")}
     twice = {name: np.concatenate([cells, cells]) for name, cells in once.items()}
     results = [
-        shoal.attack(data, table, external=register, in_order=True, attacks="linkage").of("linkage", variant="register")
+        shoal.attack(table, data, external=register, in_order=True, attacks="linkage").of("linkage", variant="register")
         for register in (once, twice)
     ]
     assert results[0].success == results[1].success
@@ -288,7 +288,7 @@ def test_what_a_register_does_not_say_may_be_anything():
     data = {"id": [*"abcd"], "age": [30, 31, 40, 50]}
     register = {"id": [*"abcd"], "age": [30, None, 40, 50]}
     given = {"quasi": ["age"], "in_order": True, "attacks": "linkage"}
-    found = shoal.attack({"age": data["age"]}, data, external=register, key="id", **given)
+    found = shoal.attack(data, {"age": data["age"]}, external=register, key="id", **given)
     assert found.of("linkage", variant="register").persons.tolist() == [0.5, 1.0, 0.5, 0.5]
 
 
@@ -304,7 +304,7 @@ def test_gaps_in_the_data_do_not_hide_people_from_a_register():
     data["town"] = [None if place % 3 == 0 else cell for place, cell in enumerate(data["town"])]
     table = shoal.read(data).assign(direct="name", quasi=["birth", "town"])
     release = {name: data[name] for name in ("birth", "town")}
-    found = shoal.attack(release, table, external=town, in_order=True, attacks="linkage")
+    found = shoal.attack(table, release, external=town, in_order=True, attacks="linkage")
     assert found.of("linkage", variant="register").success.value == 1.0
 
 
@@ -375,7 +375,7 @@ def test_a_number_that_nothing_tells_is_guessed_as_well_without_the_release():
     cost = np.where(seeded.random(2000) < 0.5, seeded.normal(1000, 15, 2000), seeded.uniform(1, 5000, 2000)).round(3)
     data = {"age": seeded.integers(20, 80, 2000), "cost": cost}
     release = {"age": ["*"] * 2000, "cost": seeded.permutation(cost)}
-    found = shoal.attack(release, data, quasi="age", sensitive="cost", attacks="inference").of("inference")
+    found = shoal.attack(data, release, quasi="age", sensitive="cost", attacks="inference").of("inference")
     assert found.baseline > 0.5
     assert found.success.value < found.baseline
 
@@ -393,7 +393,7 @@ def test_many_values_are_learned_and_rare_ones_not_claimed():
 
 def test_a_release_of_one_value_tells_it_of_those_who_have_it():
     data = {"age": [30, 40, 50], "dx": ["flu", "ms", "gout"]}
-    found = shoal.attack({"age": [30], "dx": ["flu"]}, data, quasi="age", sensitive="dx", attacks="homogeneity")
+    found = shoal.attack(data, {"age": [30], "dx": ["flu"]}, quasi="age", sensitive="dx", attacks="homogeneity")
     assert found.of("homogeneity").baseline == pytest.approx(1 / 3)
 
 
@@ -423,8 +423,8 @@ def test_suppressed_cells_do_not_lead_astray_who_weighs():
         for name, lost in zip(KNOWN["quasi"], hidden, strict=True)
     }
     found = shoal.attack(
-        {**data, **cells},
         data,
+        {**data, **cells},
         in_order=True,
         attacks=["linkage", "probabilistic-linkage", "distance-linkage"],
         **KNOWN,
@@ -440,7 +440,7 @@ def test_inside_wide_intervals_the_value_is_inferred():
     data = {"age": np.tile(ages, 10), "dx": np.tile(np.where(ages < 70, "flu", "ms"), 10)}
     release = {"age": np.where(data["age"] < 70, "30-69", "70-74"), "dx": data["dx"]}
     given = {"quasi": "age", "sensitive": "dx", "in_order": True}
-    found = shoal.attack(release, data, attacks=["inference", "attribute-inference"], **given)
+    found = shoal.attack(data, release, attacks=["inference", "attribute-inference"], **given)
     assert found.of("inference").success.value == 1.0
     assert found.of("attribute-inference").success.value > 0.97
 
@@ -450,7 +450,7 @@ def test_events_that_were_left_out_do_not_hide_the_others():
     data = {"who": np.repeat([f"p{number}" for number in range(100)], 6), "day": seeded.integers(0, 200, 600)}
     kept = seeded.random(600) < 0.7
     release = {name: cells[kept] for name, cells in data.items()}
-    found = shoal.attack(release, data, quasi="day", subject="who", attacks="events").of("events")
+    found = shoal.attack(data, release, quasi="day", subject="who", attacks="events").of("events")
     values = [point.success.value for point in found.curve]
     assert values[-1] > values[0]
     assert values[-1] > 0.8
@@ -460,7 +460,7 @@ def test_skewness_similarity_and_linkability_of_a_small_table():
     data = {"age": [31, 34, 71, 78], "sex": ["f", "m", "f", "m"], "hiv": ["no", "yes", "no", "no"]}
     release = {**data, "age": ["30-39", "30-39", "70-79", "70-79"], "sex": ["*"] * 4}
     given = {"quasi": ["age", "sex"], "sensitive": "hiv", "in_order": True}
-    found = shoal.attack(release, data, attacks=["skewness", "linkability"], **given)
+    found = shoal.attack(data, release, attacks=["skewness", "linkability"], **given)
     assert found.of("skewness").details["largest"] == pytest.approx(2.0)
     assert found.of("skewness").persons.tolist() == [0.0, 1.0, 0.0, 0.0]
     # one party knows age and illness, the other the sex, which shows nothing: any of four
@@ -481,7 +481,7 @@ def test_what_cannot_be_attacked_is_refused():
     with pytest.raises(ColumnError):
         shoal.attack(data, data, key="nope", **KNOWN)
     with pytest.raises(AttackError, match="only the original has"):
-        shoal.attack({name: data[name] for name in ("age", "sex", "dx")}, data, key="town", **KNOWN)
+        shoal.attack(data, {name: data[name] for name in ("age", "sex", "dx")}, key="town", **KNOWN)
     with pytest.raises(AttackError, match="No attack"):
         shoal.attack(data, data, attacks=[], **KNOWN)
     with pytest.raises(AttackError, match="by name"):
@@ -494,12 +494,12 @@ def test_what_a_reader_should_know():
     data = {**people(60, 21), "name": [f"n{number}" for number in range(60)]}
     table = shoal.read(data).assign(direct="name", **KNOWN)
     lacking = {name: data[name] for name in ("age", "sex", "dx", "name")}
-    notes = shoal.attack(lacking, table, outsiders=data, in_order=True, attacks="linkage").notes
+    notes = shoal.attack(table, lacking, outsiders=data, in_order=True, attacks="linkage").notes
     assert any("lacks 'town'" in note for note in notes)
     assert any("name persons: 'name'" in note for note in notes)
     assert any("100% of the people who are not in the data are like somebody" in note for note in notes)
     few = {"age": data["age"]}
-    notes = shoal.attack(data, table, outsiders=few, in_order=True, attacks="linkage").notes
+    notes = shoal.attack(table, data, outsiders=few, in_order=True, attacks="linkage").notes
     assert any("some attacks have no control" in note and "town" in note for note in notes)
 
 
@@ -515,7 +515,7 @@ def test_why_an_attack_is_left_out_is_always_told_alike():
 def test_a_release_of_one_record_breaks_nothing(name):
     data = people(30, 23)
     one = {column: cells[:1] for column, cells in data.items()}
-    found = shoal.attack(one, data, outsiders=people(30, 24), second=one, attacks=name, **KNOWN)
+    found = shoal.attack(data, one, outsiders=people(30, 24), second=one, attacks=name, **KNOWN)
     for result in found.results:
         assert 0 <= result.success.low <= result.success.value <= result.success.high <= 1
         assert 0 <= result.baseline <= 1
@@ -529,7 +529,7 @@ def test_columns_that_are_gone_are_reconstructed():
         "coin": seeded.choice(["a", "b"], 600),
         "height": np.where(sex == "f", 165, 180) + seeded.normal(0, 5, 600),
     }
-    found = shoal.attack({"height": data["height"]}, data, quasi=["sex", "coin"], in_order=True)
+    found = shoal.attack(data, {"height": data["height"]}, quasi=["sex", "coin"], in_order=True)
     assert found.of("reconstruction", "sex").success.low > 0.85
     assert found.of("reconstruction", "sex").details["by"].keys() == {"height"}
     assert found.of("reconstruction", "coin").covers_baseline
@@ -569,7 +569,7 @@ def test_what_a_register_does_not_say_is_not_the_first_value(size):
     register = {**data, "age": [None if number > size // 2 else number for number in range(size)]}
     table = shoal.read(data).assign(direct="id", quasi=["age", "sex"])
     release = {"age": data["age"], "sex": data["sex"]}
-    found = shoal.attack(release, table, external=register, in_order=True, attacks="linkage")
+    found = shoal.attack(table, release, external=register, in_order=True, attacks="linkage")
     unsaid = size - size // 2 - 1  # each of these may be anybody's, so every record has so many candidates, or one more
     expected = (size // 2 + 1) / (unsaid + 1) / size + unsaid / unsaid / size
     assert found.of("linkage", variant="register").success.value == pytest.approx(expected)
@@ -588,9 +588,9 @@ def test_values_stay_as_they_are_written_whatever_strangers_have():
     ladder = {"los": {"kind": "interval", "widths": [10, 100]}}
     for strangers in ({"age": [30, 31], "los": [1, 2]}, {"age": [30, 31], "los": [1.5, 2]}):
         given = {"quasi": "age", "sensitive": "los", "outsiders": strangers, "hierarchies": ladder}
-        found = shoal.attack(release, data, attacks=["similarity"], **given).of("similarity")
+        found = shoal.attack(data, release, attacks=["similarity"], **given).of("similarity")
         assert [point.success.value for point in found.curve] == [0.0, 0.5, 1.0]
-        ruled = shoal.attack(release, data, attacks=[BackgroundKnowledge(rule_out=["1"], excluded=0)], **given)
+        ruled = shoal.attack(data, release, attacks=[BackgroundKnowledge(rule_out=["1"], excluded=0)], **given)
         assert ruled.of("background-knowledge").persons.tolist() == [0.0, 1.0, 0.5, 0.5]
 
 
@@ -600,7 +600,7 @@ def test_dates_are_inferred_by_days_and_not_by_years_since_1970():
         days = np.datetime64(f"{year}-01-01") + seeded.integers(0, 700, 400)
         data = {"age": seeded.integers(20, 80, 400), "seen": days}
         release = {"age": ["*"] * 400, "seen": seeded.permutation(days)}
-        found = shoal.attack(release, data, quasi="age", sensitive="seen", attacks="inference").of("inference")
+        found = shoal.attack(data, release, quasi="age", sensitive="seen", attacks="inference").of("inference")
         assert 0.05 < found.success.value < 0.15
         assert 0.08 < found.baseline < 0.2
 
@@ -637,7 +637,7 @@ def test_numbers_of_persons_that_were_dealt_out_anew():
         **{name: np.repeat(cells, 2) for name, cells in people(100, 62).items()},
     }
     renumbered = {**data, "who": np.random.default_rng(62).permutation(100)[data["who"]]}
-    found = shoal.attack(renumbered, data, subject="who", attacks=["linkage", "events"], **KNOWN)
+    found = shoal.attack(data, renumbered, subject="who", attacks=["linkage", "events"], **KNOWN)
     assert "200 of 200" in found.notes[0]
     assert found.of("linkage").success.value > 0.5
 

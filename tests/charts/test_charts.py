@@ -256,7 +256,7 @@ def test_the_title_of_a_curve_has_the_success_that_is_reported():
     data = {"age": list(range(40)), "sex": ["f", "m"] * 20}
     coarse = {"age": [f"{age // 20 * 20}-{age // 20 * 20 + 19}" for age in data["age"]], "sex": data["sex"]}
     options = {"quasi": ["age", "sex"], "in_order": True, "attacks": ["distance-linkage", "linkage"]}
-    for result in shoal.attack(coarse, data, **options).results:
+    for result in shoal.attack(data, coarse, **options).results:
         title = charts.knowledge(result).spec["title"]["text"]
         assert f"success {result.success.value:.1%}," in title
         assert result.success.value < 0.5

@@ -6,9 +6,9 @@ import pytest
 
 import shoal
 from shoal.errors import ModelError, PolicyError
-from shoal.identification.found import identify
 from shoal.identification.sentences import is_free_text, speaking
 from shoal.table.role import Role
+from shoal.verbs.identify import identify
 
 SEEDED = np.random.default_rng(0)
 SIZE = 400

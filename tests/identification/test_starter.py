@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.identification.found import identify
 from shoal.table.role import Role
+from shoal.verbs.identify import identify
 
 
 @given(

@@ -16,7 +16,7 @@ from shoal.hierarchy.explicit import Explicit
 from shoal.hierarchy.spec import bind
 from shoal.models.evidence import Evidence, Gatherer, View
 from shoal.models.model import MODELS, Better, Model, Monotone, Need, Scope
-from shoal.plain import functions
+from shoal.verbs.measures import functions
 from tests.effort import examples
 from tests.models import reference
 

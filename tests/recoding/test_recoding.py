@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.comparison import Fates
+from shoal.analyses.comparison import Fates
 from shoal.errors import RecodingError
 from shoal.recoding.matching import match
 from shoal.recoding.meaning import Meanings

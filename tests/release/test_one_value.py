@@ -6,10 +6,10 @@ from itertools import islice
 import pytest
 
 import shoal
-from shoal.comparison import compare
 from shoal.demo import hospital
 from shoal.errors import ModelError, ReleaseError
 from shoal.policy.search import Search
+from shoal.verbs.compare import compare
 from tests.effort import tiered
 
 WAYS = {

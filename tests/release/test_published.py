@@ -37,7 +37,7 @@ def released(data, policy, folder):
     """Return the bytes of a release, its public documents, and the suppressed records."""
     release = shoal.anonymize(data, policy)
     table, manifest, *_ = release.save(folder / "r.csv", force=True)
-    public = (manifest.read_text(), shoal.report(release, external=True).to_json())
+    public = (manifest.read_text(), shoal.report(release.given, release, external=True).to_json())
     return table.read_bytes(), public, np.flatnonzero(release.became(len(data["age"])) < 0)
 
 

@@ -33,9 +33,9 @@ def test_how_few_were_left_out_shows_nowhere(suppressed):
     release = shoal.anonymize(data, policy(search="suppression = 0.03\nlevels = { town = [0, 0] }"))
     number = release.suppressed
     assert number == suppressed
-    tried = shoal.attack(release, release.given, attacks=["linkage", "homogeneity", "inference", "singling-out"])
+    tried = shoal.attack(release.given, release, attacks=["linkage", "homogeneity", "inference", "singling-out"])
     front = shoal.frontier(release.given, release.policy)
-    seen = numbers(shoal.report(release, tried, frontier=front, external=True))
+    seen = numbers(shoal.report(release.given, release, tried, frontier=front, external=True))
     whole = release.table.records + number
     assert whole not in seen
     for share in (number / whole, 1 - number / whole, 1 / whole):
@@ -64,7 +64,7 @@ def test_what_is_hidden_cannot_be_worked_out_from_sums():
             'version = 1\ncolumns.q = "quasi"\ncolumns.i = "insensitive"\n'
             f'require = [{{ model = "k-anonymity", k = {K} }}]'
         )
-        report = shoal.report(shoal.anonymize(data, told), external=True)
+        report = shoal.report(data, shoal.anonymize(data, told), external=True)
         found = sheets(report)
         listed = {row[0]: int(row[1].replace(",", "")) for row in found["i"].rows if row[1]}
         missing = next(row for row in found["Variables"].rows if row[0] == "i")[4]
@@ -84,15 +84,18 @@ def test_one_person_with_many_numbers_is_not_described():
         f'require = [{{ model = "k-anonymity", k = {K} }}]'
     )
     release = shoal.anonymize(data, told)
-    assert "mean" in {row[0] for row in sheets(shoal.report(release))["glucose"].rows}
-    assert sheets(shoal.report(release, external=True))["glucose"].rows[0][0].startswith("not told")
+    assert "mean" in {row[0] for row in sheets(shoal.report(release.given, release))["glucose"].rows}
+    assert sheets(shoal.report(release.given, release, external=True))["glucose"].rows[0][0].startswith("not told")
 
 
 def test_hits_and_misses_of_attacks_cannot_be_inverted():
     """Where few were hit or missed there is no success and no interval; the answer to the question stays the same."""
     release = shoal.anonymize(people(), policy())
-    tried = shoal.attack(release, release.given, attacks=["linkage", "homogeneity", "singling-out", "inference"])
-    inside, outside = shoal.report(release, tried), shoal.report(release, tried, external=True)
+    tried = shoal.attack(release.given, release, attacks=["linkage", "homogeneity", "singling-out", "inference"])
+    inside, outside = (
+        shoal.report(release.given, release, tried),
+        shoal.report(release.given, release, tried, external=True),
+    )
     rows = {row[0]: row for row in sheets(outside)["What each attack achieves"].rows}
     checked = 0
     for one in tried.results:
@@ -115,7 +118,7 @@ def test_policy_and_manifest_name_no_value_and_no_key(monkeypatch):
     )
     told = told.model_copy(update={"data": told.data.model_copy(update={"read": shoal.Policy.parse(
         'version = 1\ndata.read = { markers = ["canarymarker"] }').data.read})})  # fmt: skip
-    said = shoal.report(shoal.anonymize(people(), told), external=True).to_json()
+    said = shoal.report(people(), shoal.anonymize(people(), told), external=True).to_json()
     for secret in ("canarydx", "canarymarker", "CANARYVARIABLE"):
         assert secret not in said
 
@@ -126,14 +129,14 @@ def test_a_k_of_one_protects_nobody_and_is_not_what_is_told():
         'require = [{ model = "k-anonymity", k = 1 }, { model = "average-risk", risk = 0.5 }]'
     )
     data = {"q": ["x"] * 50, "i": ["a"] * 47 + ["canary"] * 3}
-    report = shoal.report(shoal.anonymize(data, told), external=True)
+    report = shoal.report(data, shoal.anonymize(data, told), external=True)
     assert report.audience.least == 11
     assert "canary" not in report.to_json()
 
 
 def test_pictures_for_others_have_few_digits():
     release = shoal.anonymize(people(), policy())
-    report = shoal.report(release, frontier=shoal.frontier(release.given, release.policy), external=True)
+    report = shoal.report(release.given, release, frontier=shoal.frontier(release.given, release.policy), external=True)
     drawn = [one.chart.spec for one in blocks(report.sections) if isinstance(one, Figure)]
     risk = [spec for spec in drawn if "facet" in spec]
     assert len(risk) == 1
@@ -153,8 +156,8 @@ def test_all_of_few_are_hidden():
 def test_controls_and_exact_targets_are_for_the_owner():
     release = shoal.anonymize(people(), policy())
     strangers = people(30, seed=9)
-    tried = shoal.attack(release, release.given, outsiders=strangers, attacks=["inference", "homogeneity"])
-    inside, outside = (shoal.report(release, tried, external=external) for external in (False, True))
+    tried = shoal.attack(release.given, release, outsiders=strangers, attacks=["inference", "homogeneity"])
+    inside, outside = (shoal.report(release.given, release, tried, external=external) for external in (False, True))
     assert "control" in sheets(inside)["What each attack achieves"].headings
     sheet = sheets(outside)["What each attack achieves"]
     assert "control" not in sheet.headings
@@ -166,7 +169,7 @@ def test_controls_and_exact_targets_are_for_the_owner():
 
 
 def test_more_can_be_asked_for_than_the_policy_does():
-    report = shoal.report(shoal.anonymize(people(), policy()), external=True, least=40)
+    report = shoal.report(people(), shoal.anonymize(people(), policy()), external=True, least=40)
     assert report.audience.least == 40
     assert report.external().audience.least == 40
     rows = [
@@ -198,7 +201,7 @@ def test_nothing_about_the_original_can_be_counted():
         assert release.suppressed == 1
         found = shoal.compare(release.given, release).learning("dx", ["town"], model="logistic", folds=2)
         front = shoal.frontier(release.given, release.policy)
-        report = shoal.report(release, frontier=front, analyses=[found], external=True)
+        report = shoal.report(release.given, release, frontier=front, analyses=[found], external=True)
         said.append({section.anchor: section for section in report.sections})
     for anchor in ("summary", "risk", "variables", "choice", "codebook", "data"):
         assert said[0][anchor] == said[1][anchor]

@@ -48,15 +48,15 @@ def first(report):
 def test_a_release_that_names_persons_is_bad_whatever_else(released):
     for external in (False, True):
         named = {**released, "name": ["n7"] * len(released["age"])}
-        report = shoal.report(named, original=people(), policy=policy(), external=external)
+        report = shoal.report(people(), named, policy=policy(), external=external)
         assert not report.findings.met
         assert first(report).tone == "bad"
         assert "names persons (name)" in first(report).text
         assert "n7" not in report.to_markdown()
     for names in (["SMITH"] * len(released["age"]), [f"x{place}" for place in range(len(released["age"]))]):
-        assert not shoal.report({**released, "name": names}, original=people(), policy=policy()).findings.met
+        assert not shoal.report(people(), {**released, "name": names}, policy=policy()).findings.met
     gone = {**released, "name": ["*"] * len(released["age"])}
-    assert shoal.report(gone, original=people(), policy=policy()).findings.met
+    assert shoal.report(people(), gone, policy=policy()).findings.met
 
 
 def test_new_pseudonyms_of_persons_are_no_names():
@@ -67,12 +67,12 @@ def test_new_pseudonyms_of_persons_are_no_names():
     release = shoal.anonymize(twice, asked)
     theirs = release.to_frame("pyarrow").to_pydict()
     theirs["who"] = [f"z{twice['who'][record]}" for record in release.records]
-    found = shoal.report(theirs, original=twice, policy=asked).findings
+    found = shoal.report(twice, theirs, policy=asked).findings
     assert found.met
     assert found.after.k == release.requirements[0].verdict.value["k"]
     assert found.after.counts_persons
     bare = {**theirs, "who": [twice["who"][record] for record in release.records]}
-    assert not shoal.report(bare, original=twice, policy=asked).findings.met
+    assert not shoal.report(twice, bare, policy=asked).findings.met
 
 
 def test_what_cannot_be_judged_is_not_called_met(tmp_path, released):
@@ -83,7 +83,7 @@ def test_what_cannot_be_judged_is_not_called_met(tmp_path, released):
         ),
         encoding="utf-8",
     )
-    report = shoal.report(released, original=people(), policy=tmp_path / "policy.toml")
+    report = shoal.report(people(), released, policy=tmp_path / "policy.toml")
     assert [one.holds for one in report.findings.requirements] == [True, False]
     assert not report.findings.met
     assert "1 could not be judged (k-map)" in first(report).text
@@ -94,7 +94,7 @@ def test_closeness_is_measured_against_the_original():
             "dx": ["x"] * 200 + ["y"] * 200, "lab": [1.0] * 400}  # fmt: skip
     asked = policy('[[require]]\nmodel = "t-closeness"\ncolumn = "dx"\nt = 0.2\n')
     half = {name: held[:200] for name, held in data.items() if name != "name"}
-    report = shoal.report(half, original=data, policy=asked)
+    report = shoal.report(data, half, policy=asked)
     (one,) = report.findings.requirements
     assert float(one.after.value["t"]) == 0.5
     assert not one.after.satisfied
@@ -109,7 +109,7 @@ def test_persons_are_counted_or_nothing_is_judged():
     thrice["who"] = [place for place in range(100) for _ in range(3)]
     asked = policy('[[require]]\nmodel = "k-anonymity"\nk = 3\n', 'data.subject = "who"')
     plain = {name: held for name, held in thrice.items() if name not in {"who", "name"}}
-    report = shoal.report(plain, original=thrice, policy=asked)
+    report = shoal.report(thrice, plain, policy=asked)
     assert report.findings.after.k == 1  # in the order of the original it is known whose they are
     assert not report.findings.met
     assert report.findings.left_out == 0
@@ -117,7 +117,7 @@ def test_persons_are_counted_or_nothing_is_judged():
     some = rng.permutation(300)[:200]
     noisy = {name: [held[place] for place in some] for name, held in plain.items()}
     noisy["lab"] = rng.normal(0, 1, 200).tolist()
-    report = shoal.report(noisy, original=thrice, policy=asked)
+    report = shoal.report(thrice, noisy, policy=asked)
     assert [one.why for one in report.findings.requirements] == ["it is not known whose records are whose"]
     assert not report.findings.met
 
@@ -125,17 +125,17 @@ def test_persons_are_counted_or_nothing_is_judged():
 def test_our_own_release_read_back_is_matched_by_what_it_shows(tmp_path):
     release = shoal.anonymize(people(), policy(more="[search]\nsuppression = 0.02"))
     *_, origins = release.save(tmp_path / "r.csv")
-    kept = shoal.report(tmp_path / "r.csv", original=people(), policy=policy())
+    kept = shoal.report(people(), tmp_path / "r.csv", policy=policy())
     assert kept.findings.comparison.matched == "as recorded by anonymize"
     origins.unlink()
-    native, back = shoal.report(release), shoal.report(tmp_path / "r.csv", original=people(), policy=policy())
+    native, back = shoal.report(release.given, release), shoal.report(people(), tmp_path / "r.csv", policy=policy())
     assert back.findings.comparison.matched == "by content"
     for name in ("loss", "granularity", "changed-cells"):
         one, two = (found.findings.comparison.quality[name].total for found in (native, back))
         assert one.cost == pytest.approx(two.cost)
     assert back.findings.left_out == native.findings.left_out
     shuffled = {name: held[::-1] for name, held in release.to_frame("pyarrow").to_pydict().items()}
-    again = shoal.report(shuffled, original=people(), policy=policy())
+    again = shoal.report(people(), shuffled, policy=policy())
     assert again.findings.comparison.quality["changed-cells"].total.cost == 0
 
 
@@ -146,14 +146,14 @@ def test_a_key_tells_which_record_is_which():
         POLICY.format(require=K, data="", more="").replace("[columns]", '[columns]\nrow = "insensitive"')
     )
     moved = {name: [held[place] for place in range(59, -1, -1)] for name, held in data.items() if name != "name"}
-    report = shoal.report(moved, original=data, policy=asked, key="row")
+    report = shoal.report(data, moved, policy=asked, key="row")
     assert report.findings.comparison.matched == "by 'row'"
     assert report.findings.comparison.quality["changed-cells"].total.cost == 0
 
 
 def test_what_was_done_elsewhere_is_not_made_up(released):
     changed = {**released, "lab": [0.0] * len(released["lab"])}
-    report = shoal.report(changed, original=people(), policy=policy())
+    report = shoal.report(people(), changed, policy=policy())
     done = next(section for section in report.sections if section.anchor == "variables").blocks[1].rows
     said = {row[0]: row[2] for row in done}
     assert said["lab"] == "as the other table shows it"
@@ -168,7 +168,7 @@ def test_stars_mean_suppressed(tmp_path, released):
     shoal.write(shoal.read({name: list(map(str, held)) for name, held in starred.items()}), tmp_path / "r.csv")
     shoal.write(shoal.read(people()), tmp_path / "d.csv")
     (tmp_path / "p.toml").write_text(POLICY.format(require=K, data="", more=""), encoding="utf-8")
-    report = shoal.report(tmp_path / "r.csv", original=tmp_path / "d.csv", policy=tmp_path / "p.toml")
+    report = shoal.report(tmp_path / "d.csv", tmp_path / "r.csv", policy=tmp_path / "p.toml")
     done = run("report", "d.csv", "r.csv", "-p", "p.toml", "-o", "o.json", "--no-attacks", cwd=tmp_path)
     assert report.findings.met
     assert done.returncode == 0
@@ -177,13 +177,13 @@ def test_stars_mean_suppressed(tmp_path, released):
 def test_where_nothing_sensitive_is_released_there_is_nothing_to_protect(released):
     asked = policy(K + '[[require]]\nmodel = "l-diversity"\ncolumn = "dx"\nl = 3\n')
     without = {name: held for name, held in released.items() if name != "dx"}
-    report = shoal.report(without, original=people(), policy=asked)
+    report = shoal.report(people(), without, policy=asked)
     assert [one.moot for one in report.findings.requirements] == [False, True]
     assert report.findings.met
     starred = {**released, "dx": ["*"] * len(released["dx"])}
-    assert shoal.report(starred, original=people(), policy=asked).findings.met
+    assert shoal.report(people(), starred, policy=asked).findings.met
     strange = {**released, "dx": ["new"] * len(released["dx"])}
-    report = shoal.report(strange, original=people(), policy=asked)
+    report = shoal.report(people(), strange, policy=asked)
     assert not report.findings.met
     assert "could not be judged (l-diversity of dx)" in first(report).text
 
@@ -191,7 +191,7 @@ def test_where_nothing_sensitive_is_released_there_is_nothing_to_protect(release
 def test_the_population_is_that_of_the_original(released):
     asked = policy(more="[population]\nfraction = 0.1")
     few = {name: held[:30] for name, held in released.items()}
-    found = shoal.report(few, original=people(), policy=asked).findings
+    found = shoal.report(people(), few, policy=asked).findings
     assert found.after.journalist.basis == "estimated"
     exact = shoal.assess(found.seen, population=3000)
     assert found.after.journalist.maximum == pytest.approx(exact.journalist.maximum)
@@ -200,7 +200,7 @@ def test_the_population_is_that_of_the_original(released):
 def test_results_about_another_table_are_refused(released):
     release = shoal.anonymize(people(), policy())
     other = shoal.anonymize(people(200), policy())
-    tried = shoal.attack(other, other.given, attacks=["linkage"])
+    tried = shoal.attack(other.given, other, attacks=["linkage"])
     for given, says in (
         ({"attacks": tried}, "another table"),
         ({"people": shoal.peers(people(200))}, "another table"),
@@ -211,13 +211,11 @@ def test_results_about_another_table_are_refused(released):
         ({"policy": policy()}, "holds its policy"),
     ):
         with pytest.raises(shoal.errors.ReportError, match=says):
-            shoal.report(release, **given)
+            shoal.report(release.given, release, **given)
 
 
 def test_columns_that_nobody_has_spoken_about_are_not_waved_through(released):
-    report = shoal.report(
-        {**released, "exact_age": list(range(len(released["age"])))}, original=people(), policy=policy()
-    )
+    report = shoal.report(people(), {**released, "exact_age": list(range(len(released["age"])))}, policy=policy())
     assert not report.findings.met
     assert "says nothing about (exact_age)" in first(report).text
 
@@ -233,12 +231,12 @@ def test_values_are_not_listed_where_all_records_may_be_of_one_person():
         for name, held in data.items()
         if name in {"age", "town", "lab"}
     }
-    report = shoal.report(some, original=data, policy=asked, external=True)
+    report = shoal.report(data, some, policy=asked, external=True)
     assert "canarylab" not in report.to_json()
 
 
 def test_a_sensitive_column_of_which_nothing_is_shown_is_not_released(released):
-    found = shoal.report({**released, "dx": ["*"] * len(released["dx"])}, original=people(), policy=policy()).findings
+    found = shoal.report(people(), {**released, "dx": ["*"] * len(released["dx"])}, policy=policy()).findings
     assert found.after.attributes == ()
 
 
@@ -247,16 +245,15 @@ def test_a_release_is_recognised_by_what_its_owner_has(tmp_path):
     shoal.write(shoal.read(people()), tmp_path / "data.csv")
     release = shoal.anonymize(tmp_path / "data.csv", policy())
     release.save(tmp_path / "release.csv")
-    given = {"original": tmp_path / "data.csv", "policy": policy()}
-    report = shoal.report(tmp_path / "release.csv", **given)
+    report = shoal.report(tmp_path / "data.csv", tmp_path / "release.csv", policy=policy())
     assert report.findings.ours
     assert "not recorded" not in report.external().to_markdown()
     published = policy(more="[publish]\nrisk = true")  # changes no released file
-    assert shoal.report(tmp_path / "release.csv", original=tmp_path / "data.csv", policy=published).findings.ours
+    assert shoal.report(tmp_path / "data.csv", tmp_path / "release.csv", policy=published).findings.ours
     fewer = {name: cells[:-1] for name, cells in people().items()}
-    assert not shoal.report(tmp_path / "release.csv", original=fewer, policy=policy()).findings.ours
+    assert not shoal.report(fewer, tmp_path / "release.csv", policy=policy()).findings.ours
     changed = policy(more="[context]\npublic = true")
-    other = shoal.report(tmp_path / "release.csv", original=tmp_path / "data.csv", policy=changed)
+    other = shoal.report(tmp_path / "data.csv", tmp_path / "release.csv", policy=changed)
     assert not other.findings.ours
     assert "It is not recorded that this release was made from these data" in other.to_markdown()
 
@@ -269,12 +266,12 @@ def test_a_register_that_cannot_be_compared_any_more_is_named(tmp_path):
         require = [{ model = "k-map", k = 2 }]
         population.file = "register.csv"
     """).within(tmp_path)
-    report = shoal.report({"age": ["30-39", "70-79"]}, original={"age": [31, 71]}, policy=told)
+    report = shoal.report({"age": [31, 71]}, {"age": ["30-39", "70-79"]}, policy=told)
     (asked,) = report.findings.requirements
     assert not asked.holds
     data = {"age": [31, 31, 71, 71]}
     shoal.write(shoal.read(data), tmp_path / "data.csv")
     shoal.anonymize(tmp_path / "data.csv", told).save(tmp_path / "release.csv")
-    own = shoal.report(tmp_path / "release.csv", original=tmp_path / "data.csv", policy=told)
+    own = shoal.report(tmp_path / "data.csv", tmp_path / "release.csv", policy=told)
     assert own.findings.met  # verified when it was made
     assert asked.why == "a release can be compared with a register only when it is made"

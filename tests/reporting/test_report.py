@@ -75,10 +75,11 @@ def release():
 
 @pytest.fixture(scope="module")
 def made(release):
-    tried = shoal.attack(release, release.given, attacks=["linkage", "singling-out", "homogeneity", "inference"])
+    tried = shoal.attack(release.given, release, attacks=["linkage", "singling-out", "homogeneity", "inference"])
     about = shoal.peers(release.given, release.policy)
     found = shoal.compare(release.given, release)
     return shoal.report(
+        release.given,
         release,
         tried,
         people=about,
@@ -162,7 +163,7 @@ def test_values_of_persons_with_many_records_are_rare_all_the_same():
     told = policy(columns="", more="", search="suppression = 0.1").model_copy()
     named = told.model_copy(update={"data": told.data.model_copy(update={"subject": "who"})})
     release = shoal.anonymize(data, named)
-    report = shoal.report(release)
+    report = shoal.report(release.given, release)
     assert "canarystay" in report.to_markdown()
     assert "canarystay" not in report.external().to_json()
 
@@ -221,7 +222,7 @@ def test_every_technique_is_called_by_its_name(release):
     """Age is made coarser, town is not; the scheme says so, too."""
     from shoal.reporting.chapters.variables import technique
 
-    found = shoal.report(release).findings
+    found = shoal.report(release.given, release).findings
     said = {name: technique(found, name) for name in found.original.names}
     assert said["name"] == "removed"
     assert said["dx"] == said["lab"] == "released as it is"
@@ -231,7 +232,7 @@ def test_every_technique_is_called_by_its_name(release):
 
 
 def test_the_same_bytes_again(release):
-    one, two = (shoal.report(release) for _ in range(2))
+    one, two = (shoal.report(release.given, release) for _ in range(2))
     assert one.to_html() == two.to_html()
     assert one.to_json() == two.to_json()
     assert one.external().to_markdown() == two.external().to_markdown()
@@ -240,7 +241,7 @@ def test_the_same_bytes_again(release):
 def test_a_failing_release_is_called_that():
     data = people()
     unnamed = {name: held for name, held in data.items() if name != "name"}
-    report = shoal.report(unnamed, original=data, policy=policy())
+    report = shoal.report(data, unnamed, policy=policy())
     assert report.sections[0].blocks[0].tone == "bad"
     assert not report.findings.met
     assert "does not meet its only requirement" in report.to_markdown()
@@ -249,7 +250,7 @@ def test_a_failing_release_is_called_that():
 
 def test_a_table_that_was_made_elsewhere(release):
     frame = release.to_frame("pyarrow").to_pydict()
-    report = shoal.report(frame, original=people(), policy=policy())
+    report = shoal.report(people(), frame, policy=policy())
     assert report.findings.met
     assert report.findings.after.k == release.requirements[0].verdict.value["k"]
     assert "It is not recorded how this release was made" in report.to_markdown()
@@ -285,8 +286,8 @@ MEAN = 'age = { role = "quasi", show = "mean", hierarchy = { kind = "interval", 
 def test_every_way_to_make_a_release(search, columns, more):
     text = toml_of(search, columns, more)
     release = shoal.anonymize(people(), shoal.Policy.parse(text))
-    tried = shoal.attack(release, release.given, attacks=["linkage", "homogeneity"])
-    report = release.report(tried)
+    tried = shoal.attack(release.given, release, attacks=["linkage", "homogeneity"])
+    report = shoal.report(release.given, release, tried)
     found = report.findings
     assert found.met
     assert found.before.k == shoal.assess(people(), release.policy).k
@@ -323,7 +324,7 @@ def test_persons_who_lost_a_record_are_not_left_out():
     told = policy(search="suppression = 0.3")
     named = told.model_copy(update={"data": told.data.model_copy(update={"subject": "who"})})
     release = shoal.anonymize(data, named)
-    found = shoal.report(release).findings
+    found = shoal.report(release.given, release).findings
     real = {data["who"][record] for record in release.records}
     assert found.left_out == 100 - len(real)
 
@@ -337,7 +338,7 @@ def test_numbers_that_stay_numbers_can_be_held_against_a_register(tmp_path):
         'require = [{ model = "k-map", k = 50 }]\npopulation = { file = "register.csv" }\n',
         encoding="utf-8",
     )
-    report = shoal.report(shoal.anonymize(data, tmp_path / "p.toml"))
+    report = shoal.report(data, shoal.anonymize(data, tmp_path / "p.toml"))
     assert report.findings.met
     assert report.findings.after.journalist.maximum == pytest.approx(1 / 60)
 
@@ -348,7 +349,7 @@ def test_signs_that_no_page_can_show():
         'version = 1\ncolumns.q = "quasi"\ncolumns."n\\u0000" = "insensitive"\n'
         'require = [{ model = "k-anonymity", k = 2 }]'
     )
-    report = shoal.report(shoal.anonymize(data, told))
+    report = shoal.report(data, shoal.anonymize(data, told))
     pages = [report.to_html(), report.findings.original._repr_html_()]
     parsed(pages[0])
     html5lib.HTMLParser(strict=True).parseFragment(pages[1])
@@ -368,7 +369,7 @@ n = "insensitive"
 model = "k-anonymity"
 k = 2
 """)
-    report = shoal.report(shoal.anonymize(data, told), title=f"About {evil}")
+    report = shoal.report(data, shoal.anonymize(data, told), title=f"About {evil}")
     for one in (report, report.external()):
         page = one.to_html()
         tree = parsed(page)
@@ -381,7 +382,7 @@ k = 2
 def test_code_in_markdown_ends_where_it_should_and_says_the_same():
     name = "a```<b>"
     told = f'version = 1\n[columns]\n"{name}" = "quasi"\n[[require]]\nmodel = "k-anonymity"\nk = 2\n'
-    report = shoal.report(shoal.anonymize({name: [1, 1]}, shoal.Policy.parse(told)))
+    report = shoal.report({name: [1, 1]}, shoal.anonymize({name: [1, 1]}, shoal.Policy.parse(told)))
     (policy,) = re.findall(r"(?ms)^(`{4,})\n(version = 1.*?)\n\1$", report.to_markdown())
     assert set(shoal.Policy.parse(policy[1]).columns) == {name}
 
@@ -392,7 +393,7 @@ def test_signs_that_no_picture_can_show_are_replaced():
     roles = 'columns = { "a\\u0001\\u001B[31m" = "quasi", b = "sensitive" }'
     told = shoal.Policy.parse(f'version = 1\n{roles}\nrequire = [{{ model = "k-anonymity", k = 2 }}]')
     release = shoal.anonymize({name: ["x\x07", "y"] * 10, "b": ["\x00", "z"] * 10}, told)
-    page = shoal.report(release).to_html()
+    page = shoal.report(release.given, release).to_html()
     assert not re.search(r"[\x00-\x08\x0b-\x1f]", page)
 
 
@@ -406,7 +407,7 @@ def test_the_codebook_describes_numbers_as_statistics_packages_do():
         'require = [{ model = "k-anonymity", k = 2 }]'
     )
     frame = pd.DataFrame({"sex": ["f", "m"] * 49, "cost": cost, "day": day})
-    report = shoal.report(shoal.anonymize(frame, told))
+    report = shoal.report(frame, shoal.anonymize(frame, told))
     described = [one for one in blocks(report.sections) if isinstance(one, Sheet) and one.headings == ("", "value")]
     sheets = {one.title: dict(one.rows) for one in described}
     found = {name: float(value) for name, value in sheets["cost"].items() if name != "records with a value"}
@@ -419,14 +420,14 @@ def test_the_codebook_describes_numbers_as_statistics_packages_do():
 def test_very_small_and_very_dull_tables():
     small = shoal.Policy.parse('version = 1\ncolumns.x = "quasi"\nrequire = [{ model = "k-anonymity", k = 2 }]')
     for data in ({"x": [1, 1]}, {"x": ["a"] * 5}, {"x": [None, None, "a", "a"]}):
-        report = shoal.report(shoal.anonymize(data, small))
+        report = shoal.report(data, shoal.anonymize(data, small))
         assert report.findings.met
         for page in (report.to_html(), report.external().to_html()):
             assert parsed(page).find(f".//{HTML}h1") is not None
 
 
 def test_it_can_be_written_in_three_ways(tmp_path, release):
-    report = shoal.report(release)
+    report = shoal.report(release.given, release)
     for name in ("r.html", "r.md", "r.json"):
         path = report.save(tmp_path / name)
         assert path.stat().st_size > 1000
@@ -438,17 +439,21 @@ def test_it_can_be_written_in_three_ways(tmp_path, release):
 
 
 def test_what_cannot_be_reported(release):
-    with pytest.raises(ReportError, match="needs the original"):
-        shoal.report(people())
+    with pytest.raises(ReportError, match="needs the policy"):
+        shoal.report(people(), people())
+    with pytest.raises(ReportError, match="original comes first"):
+        shoal.report(release, release.given)
+    with pytest.raises(ReportError, match="another table"):
+        shoal.report(people(50), release)
     with pytest.raises(ReportError, match="attacks is no result"):
-        shoal.report(release, {"linkage": 1})
+        shoal.report(release.given, release, {"linkage": 1})
     with pytest.raises(ReportError, match="none of the quasi-identifiers"):
-        shoal.report({"other": [1, 2]}, original=people(), policy=policy())
+        shoal.report(people(), {"other": [1, 2]}, policy=policy())
 
 
 def test_without_the_program_that_draws(release, monkeypatch):
     monkeypatch.setattr("shoal.reporting.as_html.find_spec", lambda _: None)
-    page = shoal.report(release).to_html()
+    page = shoal.report(release.given, release).to_html()
     assert "<img" not in page
     assert "vl-convert" in page
     parsed(page)
@@ -504,6 +509,6 @@ search = {{ suppression = 1.0, recoding = "{recoding}" }}
     for name in names:
         for place, value in enumerate(table[name]):
             holders.setdefault(value, set()).add(table["who"][place] if whose else place)
-    said = shoal.report(release, external=True).to_json()
+    said = shoal.report(release.given, release, external=True).to_json()
     for word in set(re.findall(r"val[qsi]1x\dend", said)) | set(re.findall(r"valq2x\dend", said)):
         assert len(holders[word]) >= k

@@ -12,6 +12,7 @@ from tests.models import reference
 
 import shoal
 from shoal.classes.classes import Classes
+from shoal.classes.identity import Identity
 from shoal.errors import ModelError
 from shoal.population import Population
 from shoal.risk.adversary import journalist, marketer, prosecutor
@@ -21,7 +22,6 @@ from shoal.risk.distinction import distinction, separation
 from shoal.risk.gamma import digamma
 from shoal.risk.history import history_risk
 from shoal.risk.household import household_risk
-from shoal.risk.identity import Identity
 from shoal.risk.survey import expected_inverse, survey_risk
 from shoal.risk.uniqueness import Sizes, pitman, population_uniqueness, snb, zayatz
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from shoal.attacks.attack import ATTACKS
-from shoal.battery import Attacked
+from shoal.attacks.battery import Attacked
 from shoal.charts.chart import Chart
 from shoal.charts.colours import FAINT, INK, LINES
 from shoal.errors import AttackError
@@ -19,7 +19,7 @@ def attacks(found: Attacked) -> Chart:
     >>> import shoal
     >>> data = {"age": [31, 34, 71, 78], "dx": ["flu", "ms", "flu", "flu"]}
     >>> coarse = {"age": ["30-39", "30-39", "70-79", "70-79"], "dx": ["flu", "ms", "flu", "flu"]}
-    >>> made = shoal.attack(coarse, data, quasi=["age"], sensitive=["dx"], attacks=["homogeneity"])
+    >>> made = shoal.attack(data, coarse, quasi=["age"], sensitive=["dx"], attacks=["homogeneity"])
     >>> attacks(made).spec["title"]["text"]
     'homogeneity of dx gains most: 50.0%, by chance 37.5%'
     """

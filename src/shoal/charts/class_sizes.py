@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from shoal.assessment import Assessment, Band
 from shoal.charts.chart import Chart
 from shoal.charts.colours import BREACH, INK, PROTECTED
+from shoal.risk.assessment import Assessment, Band
 
 
 def class_sizes(found: Assessment, *, least: int | None = None) -> Chart:

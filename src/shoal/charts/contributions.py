@@ -5,12 +5,12 @@ from typing import Any
 from shoal.charts.chart import Chart
 from shoal.charts.colours import INK, LINES
 from shoal.errors import ModelError
-from shoal.identification.found import Found
+from shoal.identification.identification import Identification
 
 MOST = 30  # columns that are drawn
 
 
-def contributions(found: Found) -> Chart:
+def contributions(found: Identification) -> Chart:
     """Draw the contribution of each column: the share of people whom it makes unique, the largest first.
 
     >>> import shoal

@@ -3,12 +3,12 @@
 from shoal.charts.chart import Chart
 from shoal.charts.colours import LINES
 from shoal.errors import ModelError
-from shoal.identification.found import Found
+from shoal.identification.identification import Identification
 
 _HALF = 0.5
 
 
-def known_columns(found: Found) -> Chart:
+def known_columns(found: Identification) -> Chart:
     """Draw the share of people who are unique, by how many columns are known, on average over which ones they are.
 
     >>> import shoal

@@ -7,7 +7,7 @@ from typing import Any
 from shoal.charts.chart import Chart
 from shoal.charts.colours import FAINT, LINES
 from shoal.errors import counted
-from shoal.identification.found import Found
+from shoal.identification.identification import Identification
 from shoal.identification.links import Link, Way
 
 _WAYS = [way.value for way in Way]
@@ -15,7 +15,7 @@ _STEP = 24  # pixels from one column to the next
 _BENDS = 24  # short lines that an arc is made of
 
 
-def linked_columns(found: Found) -> Chart:
+def linked_columns(found: Identification) -> Chart:
     """Draw columns one below another, and an arc between two if one tells what is in the other.
 
     >>> import shoal

@@ -5,10 +5,10 @@ from fractions import Fraction
 from math import ceil
 from typing import Any
 
-from shoal.assessment import Assessment
 from shoal.charts.chart import Chart
 from shoal.charts.colours import BREACH, FAINT, INK, PROTECTED
 from shoal.errors import ModelError
+from shoal.risk.assessment import Assessment
 from shoal.words import blurred
 
 _NAMED = (1, 2, 5, *(number * 10**power for power in range(1, 8) for number in (1, 3)))  # ticks: 1 in so many

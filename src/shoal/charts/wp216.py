@@ -3,8 +3,8 @@
 from typing import Any
 
 from shoal.attacks.attack import ATTACKS
+from shoal.attacks.battery import Attacked
 from shoal.attacks.result import Criterion, Result
-from shoal.battery import Attacked
 from shoal.charts.chart import Chart
 from shoal.charts.colours import BREACH, FAINT, INK, PROTECTED
 

@@ -10,12 +10,12 @@ from shoal.errors import RecodingError, counted
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from shoal.analyses.comparison import Comparison
     from shoal.analyses.estimate import Estimate
     from shoal.analyses.learning import Learned
     from shoal.analyses.regression import Regressed
     from shoal.analyses.subgroups import Subgroup
     from shoal.analyses.survival import Curves
-    from shoal.comparison import Comparison
 
 
 @dataclass(frozen=True, slots=True)

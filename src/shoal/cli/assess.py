@@ -15,7 +15,7 @@ from shoal.words import odds
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from shoal.assessment import Assessment, Judged
+    from shoal.risk.assessment import Assessment, Judged
     from shoal.risk.special_uniques import SpecialUniques
 
 Policy = Annotated[Path | None, typer.Option("--policy", "-p", help="The policy file: roles and requirements.")]

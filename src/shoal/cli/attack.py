@@ -13,8 +13,8 @@ from shoal.cli.pictures import draw
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from shoal.attacks.battery import Attacked
     from shoal.attacks.result import Result
-    from shoal.battery import Attacked
 
 Policy = Annotated[Path | None, typer.Option("--policy", "-p", help="The policy file: roles and hierarchies.")]
 
@@ -60,8 +60,8 @@ def attack(  # noqa: PLR0913, PLR0917 - options of a command
     table = given.load(original, options, chosen)
     with progress_bar() as hook:
         found = shoal.attack(
-            given.load(release, options),
             table,
+            given.load(release, options),
             chosen,
             quasi=given.names(quasi),
             sensitive=given.names(sensitive),

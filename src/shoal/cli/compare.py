@@ -15,8 +15,8 @@ from shoal.errors import counted
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from shoal.analyses.comparison import Comparison
     from shoal.charts import Chart
-    from shoal.comparison import Comparison
     from shoal.qualities.quality import Measured
     from shoal.recoding.placing import Remark
 

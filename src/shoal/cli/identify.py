@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
     from shoal.charts import Chart
     from shoal.identification.contribution import Key
-    from shoal.identification.found import Finding, Found
+    from shoal.identification.finding import Finding
     from shoal.identification.g_distinct import GDistinct
+    from shoal.identification.identification import Identification
 
 Method = Annotated[
     str, typer.Option(help="What decides. evidence: all that is found out; g-distinct: the risk rates of Menten 2024.")
@@ -45,7 +46,7 @@ def identify(  # noqa: PLR0913, PLR0917 - options of a command
     force: given.Force = False,
 ) -> None:
     """Find out what each column is, and propose a role for it."""
-    from shoal.identification.found import identify
+    from shoal.verbs.identify import identify
 
     if write is not None and write.exists() and data.exists() and write.samefile(data):
         raise WriteError("The policy would overwrite the data.", hint="Give another name with --write.")
@@ -84,7 +85,7 @@ def _write(text: str, path: Path, never: tuple[Path, ...], *, force: bool) -> No
         beside.write_text(text, encoding="utf-8")
 
 
-def result(found: "Found") -> dict[str, Any]:
+def result(found: "Identification") -> dict[str, Any]:
     """Return what was found as plain data."""
     parts = found.contribution
     return {
@@ -124,7 +125,7 @@ def _column(one: "Finding") -> dict[str, Any]:
     }
 
 
-def show(found: "Found", out: "Console") -> None:
+def show(found: "Identification", out: "Console") -> None:
     """Print the proposals, and what columns do together."""
     table = grid("column", "role", "why")
     table.columns[1].justify = table.columns[2].justify = "left"
@@ -161,7 +162,7 @@ def _told(key: "Key") -> str:
     return f"{key.share:.1%}{apart}"
 
 
-def _charts(found: "Found") -> "dict[str, Chart]":
+def _charts(found: "Identification") -> "dict[str, Chart]":
     from shoal import charts
 
     if found.contribution is None:

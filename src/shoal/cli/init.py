@@ -27,8 +27,8 @@ def init(
 ) -> None:
     """Write a commented starter policy."""
     from shoal.fileset import replacing
-    from shoal.identification.found import identify
     from shoal.policy.policy import Policy
+    from shoal.verbs.identify import identify
 
     if given.same(output, data):
         raise WriteError("The policy would overwrite the data.", hint="Give another name with -o.")

@@ -90,11 +90,11 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
                 name: given.load(path, options) for name, path in others.items() if path is not None
             }
             named = None if release is None else given.names(key)
-            tried = shoal.attack(made, table, chosen, key=named, progress=hook, **held)
+            tried = shoal.attack(table, made, chosen, key=named, progress=hook, **held)
         found = shoal.report(
+            table,
             made,
             tried,
-            original=table,
             policy=None if release is None else chosen,
             key=None if release is None else given.names(key),
             analyses=_analyses(table, made, chosen, wanted, hook) if wanted else (),

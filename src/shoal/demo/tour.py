@@ -9,28 +9,29 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal import charts
-from shoal.anonymization import anonymize
-from shoal.assessment import Assessment, assess
-from shoal.battery import attack
-from shoal.dataset.anonymization import anonymize_dataset
 from shoal.demo import hospital
 from shoal.errors import WriteError
 from shoal.fileset import replacing
 from shoal.hierarchy.hierarchy import Hierarchy
-from shoal.identification.found import identify
 from shoal.individuals.people import People
 from shoal.kernels.grouping import group_rows
 from shoal.kernels.translation import Codes
-from shoal.peering import peers
 from shoal.policy.policy import Policy
 from shoal.qualities.nue import NonUniformEntropy
 from shoal.recoding.recoding import Recoding
 from shoal.release.release import Release
 from shoal.reporting.report import report
+from shoal.risk.assessment import Assessment
 from shoal.table.reading import read
 from shoal.table.role import Role
 from shoal.table.table import Table
 from shoal.table.writing import write
+from shoal.verbs.anonymize import anonymize
+from shoal.verbs.anonymize_dataset import anonymize_dataset
+from shoal.verbs.assess import assess
+from shoal.verbs.attack import attack
+from shoal.verbs.identify import identify
+from shoal.verbs.peers import peers
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -231,12 +232,12 @@ def _show_attack(release: Release, table: Table, register: Table, console: "Cons
     _heading(console, 9, "The release is attacked, with the register in hand")
     for text, attacked in (("the table without its names", table), ("the release", release)):
         found = attack(
-            attacked, table, release.policy, external=register, in_order=attacked is table, attacks=["linkage"]
+            table, attacked, release.policy, external=register, in_order=attacked is table, attacks=["linkage"]
         )
         link = found.of("linkage", variant="register")
         console.print(f"  Of {text}, {link.success.value:.1%} get their right name, {link.baseline:.3%} by guessing.")
     column = "hypertension"
-    told = attack(release, table, sensitive=[column], attacks=["inference"]).of("inference", column)
+    told = attack(table, release, sensitive=[column], attacks=["inference"]).of("inference", column)
     console.print(
         f"  The nearest record tells the {column} of {told.success.value:.0%} rightly, always saying the same "
         f"{told.baseline:.0%}:\n  k-anonymity does not stop that."
@@ -248,8 +249,14 @@ def _show_report(  # noqa: PLR0913 - what a step of the tour has at hand
     release: Release, table: Table, register: Table, folder: Path, console: "Console", *, force: bool
 ) -> None:
     _heading(console, 10, "All of it is written down, for the owner and for others")
-    tried = attack(release, table, external=register, attacks=ATTACKS)
-    found = report(release, tried, people=peers(table, release.policy), title="The demo hospital: anonymisation report")
+    tried = attack(table, release, external=register, attacks=ATTACKS)
+    found = report(
+        release.given,
+        release,
+        tried,
+        people=peers(table, release.policy),
+        title="The demo hospital: anonymisation report",
+    )
     for made, name, told in (
         (found, "report.html", "for the owner: every number and picture"),
         (

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.engines.capacity import Watch
 from shoal.engines.profiles import profiles_of
-from shoal.engines.protocol import DistinctRows, Engine, Profiles, Rewriting, Rewritten, Tallied, each_once
+from shoal.engines.protocol import DistinctRows, Profiles, Tallied, each_once
 from shoal.kernels.grouping import group_rows
 from shoal.kernels.summing import summed
 from shoal.kernels.tallying import RowPlaces, RowTally
@@ -27,6 +27,11 @@ class OutsideEngine(ABC):
         self._sizes = dict(sizes)
         self._rows = rows
         self._latest: DistinctRows | None = None  # who asks once often asks again
+
+    @property
+    def domains(self) -> Mapping[str, int]:
+        """How many different codes each column may hold."""
+        return self._sizes
 
     @property
     def rows(self) -> int:
@@ -103,18 +108,6 @@ class OutsideEngine(ABC):
         if rows.columns:
             places.of(rows.codes)
         return places
-
-    def translated(self, tables: Mapping[str, Codes], sizes: Mapping[str, int]) -> Engine:
-        """Return the same records with other codes in some columns."""
-        from shoal.engines.translated import TranslatedEngine  # which is an outside engine itself
-
-        return TranslatedEngine(self, tables, {**self._sizes, **sizes})
-
-    def rewritten(self, how: Rewriting) -> Rewritten:
-        """Return what the records become, in an order that tells nothing."""
-        from shoal.engines.written import rewritten_outside  # by engines that are outside engines themselves
-
-        return rewritten_outside(self, how)
 
     def sizes(self, columns: Sequence[str]) -> list[int]:
         """Return how many different codes columns may hold."""

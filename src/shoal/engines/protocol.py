@@ -146,14 +146,6 @@ class Engine(Protocol):
         """Return the different rows under these columns; CapacityError when there are more than so many."""
         ...
 
-    def translated(self, tables: Mapping[str, Codes], sizes: Mapping[str, int]) -> "Engine":
-        """Return the same records with other codes in some columns: code c of a column is now ``tables[name][c]``."""
-        ...
-
-    def rewritten(self, how: Rewriting) -> Rewritten:
-        """Return what the records become, in an order that tells nothing."""
-        ...
-
 
 def each_once(chunks: Iterable[tuple[Codes, ...]]) -> Tallied:
     """Say of records that come as they are that each comes once."""

@@ -1,10 +1,20 @@
-"""A view of another engine: the same records, with other codes in some columns."""
+"""The same records with other codes in some columns: made anew where they are counted, else a view."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from shoal.engines.counted import CountedEngine
+from shoal.engines.memory import MemoryEngine
 from shoal.engines.outside import OutsideEngine, merged
 from shoal.engines.protocol import DistinctRows, Engine, Tallied
 from shoal.kernels.translation import Codes
+
+
+def translated(engine: Engine, tables: Mapping[str, Codes], sizes: Mapping[str, int]) -> Engine:
+    """Return the records of an engine with other codes: code c of a column is now ``tables[name][c]``."""
+    if isinstance(engine, MemoryEngine | CountedEngine):
+        return engine.translated(tables, sizes)
+    domains = engine.domains if isinstance(engine, OutsideEngine) else {}
+    return TranslatedEngine(engine, tables, {**domains, **sizes})
 
 
 class TranslatedEngine(OutsideEngine):

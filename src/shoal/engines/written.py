@@ -1,4 +1,4 @@
-"""What records that are not in memory become: counted where they repeat, sorted on disk where they do not."""
+"""What records become: in memory as they are, elsewhere counted where they repeat, and sorted on disk where not."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from shoal.engines.counted import CountedEngine
 from shoal.engines.disk import DiskEngine, Spool
+from shoal.engines.memory import MemoryEngine
 from shoal.engines.outside import CHUNK, OutsideEngine, merged
 from shoal.engines.protocol import DistinctRows, Engine, Rewriting, Rewritten
 from shoal.engines.sorting import sorted_on_disk
@@ -18,8 +19,12 @@ from shoal.kernels.translation import Codes
 MOST = 1 << 24  # different records that are held
 
 
-def rewritten_outside(engine: OutsideEngine, how: Rewriting) -> Rewritten:
+def rewritten(engine: Engine, how: Rewriting) -> Rewritten:
     """Rewrite the records of an engine; their order tells nothing, so they need only be counted, if that is less."""
+    if isinstance(engine, MemoryEngine):
+        return engine.rewritten(how)
+    if not isinstance(engine, OutsideEngine):
+        raise TypeError("an engine is in memory or outside of it")
     return Rewritten(_counted(engine, how) or _sorted(engine, how), partial(_origins, engine, how))
 
 

@@ -11,22 +11,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from math import log
-from pathlib import Path
-from typing import Any
 
 from shoal.classes.classes import Classes
 from shoal.classes.grouped import Coarsening
-from shoal.errors import ColumnError, ModelError, PolicyError, counted, did_you_mean
-from shoal.hierarchy.automatic import Automatic
+from shoal.errors import ColumnError, ModelError, PolicyError, counted
 from shoal.hierarchy.hierarchy import Hierarchy
-from shoal.hierarchy.spec import bind, bind_all
 from shoal.identification.g_distinct import g_distinct
 from shoal.models.evidence import Evidence
 from shoal.models.k_anonymity import KAnonymity
 from shoal.models.l_diversity import LDiversity
 from shoal.models.model import Model, Need, Scope
 from shoal.models.t_closeness import Distance, TCloseness
-from shoal.policy.policy import Policy
 from shoal.qualities.nue import NonUniformEntropy, greatest_loss
 from shoal.qualities.nue_conventional import ConventionalNonUniformEntropy
 from shoal.recoding.matching import match
@@ -34,7 +29,6 @@ from shoal.recoding.of_tables import relate
 from shoal.recoding.recoding import Recoding
 from shoal.sheet import Sheet, Shown
 from shoal.table.missing import Missing
-from shoal.table.reading import read
 from shoal.table.table import Table
 
 NATS = log(2)  # in a bit
@@ -185,81 +179,13 @@ class Weighing:
         )
 
 
-def dimension(  # noqa: PLR0913 - keyword-only options
-    data: Any,
-    policy: Policy | str | Path | None = None,
-    *,
-    quasi: Sequence[str] | str | None = None,
-    sensitive: Sequence[str] | str | None = None,
-    subject: str | None = None,
-    order: Sequence[str] | None = None,
-    hierarchies: Mapping[str, Any] | None = None,
-    levels: Mapping[str, int] | None = None,
-    tables: Sequence[Any] | None = None,
-    subsets: bool = False,
-    distance: str = "equal",
-) -> Dimension:
-    """Make quasi-identifiers coarser one after another, and find out how many have to be.
-
-    ``order``: which comes first; by risk rate, the highest first, if nothing is said. ``levels``: of the hierarchies;
-    the coarsest that still say something. ``tables``: made elsewhere, with the first column coarser, with the first
-    two, and so on. ``subsets``: try every subset of the columns, too. ``distance``: between sensitive values, for t.
-
-    >>> import shoal
-    >>> data = {"age": [31, 34, 71, 78], "sex": ["f", "f", "m", "m"], "dx": ["flu", "ms", "flu", "ms"]}
-    >>> ladder = {"age": {"kind": "interval", "widths": [10]}}
-    >>> found = dimension(data, quasi=["age", "sex"], sensitive="dx", hierarchies=ladder)
-    >>> [(step.columns, step.k, step.privacy_gain, round(step.percent, 1)) for step in found.steps]
-    [(('age',), 2, 1, 33.3), (('age', 'sex'), 2, 1, 66.7)]
-    >>> found.principled.columns
-    ('age',)
-    """
-    chosen_policy = None if policy is None else Policy.given(policy)
-    table = _table(data, chosen_policy).taking(quasi=quasi, sensitive=sensitive, subject=subject)
-    ranked = tuple(order) if order is not None else _ranked(table)
-    if sorted(ranked) != sorted(table.quasi):
-        raise ModelError("The order must name every quasi-identifier once.")
-    missing = Missing.OWN if chosen_policy is None else chosen_policy.data.missing
-    if missing is Missing.WILDCARD:
-        raise ModelError(
-            "A dimension cannot be measured where missing values match anything.",
-            hint='Use missing = "own" or "never".',
-        )
-    if distance not in set(Distance):
-        raise ModelError(
-            f"The distance must be one of {', '.join(Distance)}.", hint=did_you_mean(distance, list(Distance))
-        )
-    if tables is not None and (levels or subsets):
-        raise ModelError("Levels and subsets are for tables that are made here, not for given ones.")
-    required = () if chosen_policy is None else [model for _, _, model in chosen_policy.requirements()]
-    ladders = _ladders(table, chosen_policy, hierarchies or {})
-    weighing = Weighing(table.sensitive, judges(required, table.quasi, table.sensitive), ladders, Distance(distance))
-    if tables is not None:
-        treated = by_tables(table, [_table(one, None) for one in tables], ranked, missing=missing)
-    else:
-        treated = by_levels(table, ranked, ladders, _levels(ladders, levels or {}), missing=missing, subsets=subsets)
-    before = weighing.step(next(treated))
-    return chosen(ranked, before, [weighing.step(one, before.k) for one in treated])
-
-
-def _table(data: Any, policy: Policy | None) -> Table:
-    if policy is not None:
-        return policy.apply(data) if isinstance(data, Table) else policy.read(data)
-    return data if isinstance(data, Table) else read(data)
-
-
-def _ranked(table: Table) -> tuple[str, ...]:
+def ranked(table: Table) -> tuple[str, ...]:
     """Return the quasi-identifiers by their risk rate."""
     others = [name for name in table.names if name not in table.quasi]
     return tuple(rate.name for rate in g_distinct(table, direct=others, most_missing=1).rates)
 
 
-def _ladders(table: Table, policy: Policy | None, given: Mapping[str, Any]) -> dict[str, Hierarchy]:
-    held = {**(policy.hierarchies(table) if policy is not None else {}), **bind_all(given, table)}
-    return {**{name: bind(Automatic(), table, name) for name in table.quasi if name not in held}, **held}
-
-
-def _levels(ladders: Mapping[str, Hierarchy], given: Mapping[str, int]) -> dict[str, int]:
+def levels_of(ladders: Mapping[str, Hierarchy], given: Mapping[str, int]) -> dict[str, int]:
     """Return the level of each column: as given, or the coarsest that says something, if there is one."""
     for name, level in given.items():
         if name not in ladders:

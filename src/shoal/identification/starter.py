@@ -1,15 +1,15 @@
 """The starter: a commented policy made of what was found, for its owner to decide upon."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from shoal import toml
 from shoal.hierarchy.automatic import propose
 from shoal.hierarchy.suppression import Suppression
+from shoal.identification.finding import Finding
+from shoal.table.column import Column
 from shoal.table.role import Role
-
-if TYPE_CHECKING:
-    from shoal.identification.found import Finding, Found
+from shoal.table.table import Table
 
 _SINGLE = {
     Role.SUBJECT: '# subject = "patient_id"  # no column looks like it',
@@ -17,45 +17,42 @@ _SINGLE = {
 }
 
 
-def starter(found: "Found", name: str, options: Mapping[str, Any] | None = None) -> str:
+def starter(table: Table, findings: Mapping[str, Finding], name: str, options: Mapping[str, Any] | None = None) -> str:
     """Return a commented policy for a table that was read from ``name`` with these options.
 
     >>> import shoal
-    >>> from shoal.identification.found import identify
-    >>> text = starter(identify({"email": ["a@b", "c@d"], "age": [34, 71]}), "patients.csv")
+    >>> text = shoal.identify({"email": ["a@b", "c@d"], "age": [34, 71]}).starter("patients.csv")
     >>> shoal.Policy.parse(text).columns["email"].role
     <Role.DIRECT: 'direct'>
     """
-    columns = [one for one in found.columns.values() if not one.role.single]
-    width = max((len(toml.key(one.name)) for one in columns), default=0)
-    data = [_single(found, role, said) for role, said in _SINGLE.items()]
-    weight = next(iter(found.of_role(Role.WEIGHT)), None)
+    columns = [finding for finding in findings.values() if not finding.role.single]
+    width = max((len(toml.key(finding.name)) for finding in columns), default=0)
+    first = {finding.role: finding.name for finding in reversed([*findings.values()])}
+    data = [
+        f"{role} = {toml.value(first[role])}" if role in first else otherwise for role, otherwise in _SINGLE.items()
+    ]
+    weight = [f"weight = {toml.value(first[Role.WEIGHT])}"] if Role.WEIGHT in first else []
+    secret = first.get(Role.SENSITIVE)
     return _TEMPLATE.format(
         name=_comment(name),
-        records=f"{found.table.records:,}",
-        columns=len(found.columns),
-        data="\n".join([*data, *([] if weight is None else [f"weight = {toml.value(weight)}"])]),
+        records=f"{table.records:,}",
+        columns=len(findings),
+        data="\n".join([*data, *weight]),
         read=f"read = {toml.value(options)}\n" if options else "",
-        lines="\n".join(_line(found, one, width) for one in columns),
-        sensitive="".join(_DIVERSITY.format(column=toml.value(column)) for column in found.of_role(Role.SENSITIVE)[:1]),
+        lines="\n".join(_line(table[finding.name], finding, width) for finding in columns),
+        sensitive="" if secret is None else _DIVERSITY.format(column=toml.value(secret)),
     )
 
 
-def _single(found: "Found", role: Role, otherwise: str) -> str:
-    """Say which column has a role that one column has, or that none does."""
-    held = next(iter(found.of_role(role)), None)
-    return otherwise if held is None else f"{role} = {toml.value(held)}"
-
-
-def _line(found: "Found", one: "Finding", width: int) -> str:
-    column = found.table[one.name]
+def _line(column: Column, finding: Finding, width: int) -> str:
     spec = propose(column)
-    plain = one.role in {Role.DIRECT, Role.INSENSITIVE} or isinstance(spec, Suppression)
-    linked = f", linked = {toml.value(one.follows)}" if one.follows is not None else ""
-    said = f'{{ role = "{one.role}"{linked}{"" if plain else f", hierarchy = {spec.toml()}"} }}'
+    plain = finding.role in {Role.DIRECT, Role.INSENSITIVE} or isinstance(spec, Suppression)
+    linked = f", linked = {toml.value(finding.follows)}" if finding.follows is not None else ""
+    entry = f'{{ role = "{finding.role}"{linked}{"" if plain else f", hierarchy = {spec.toml()}"} }}'
     empty = ", some missing" if column.missing else ""
-    why = _comment("; ".join(one.reasons))
-    return f"{toml.key(one.name):<{width}} = {said}  # {column.kind}, {len(column.values):,} values{empty}; {why}"
+    why = _comment("; ".join(finding.reasons))
+    about = f"{column.kind}, {len(column.values):,} values{empty}; {why}"
+    return f"{toml.key(finding.name):<{width}} = {entry}  # {about}"
 
 
 def _comment(text: str) -> str:

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from shoal.classes.identity import Identity
 from shoal.exact import Share
 from shoal.kernels.ratios import Ratios
 from shoal.models.evidence import Evidence
 from shoal.models.model import MODELS, Better, Number, SizesModel, Whole
-from shoal.risk.identity import Identity
 
 
 class _OfTheTable(SizesModel):

@@ -113,6 +113,11 @@ class Policy(Checked):
             raise PolicyError(f"{where} is not valid TOML{f' at {place[1]}' if place else ''}.")
         return validated(cls, given, where=where, error=PolicyError)
 
+    @property
+    def names_columns(self) -> bool:
+        """Whether the policy gives a column a role."""
+        return bool(self.columns or self.data.subject or self.data.household or self.data.weight)
+
     def apply(self, table: Table) -> Table:
         """Give the columns of a table their roles.
 

@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import floor
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -30,7 +28,6 @@ from shoal.search.goal import Goal
 from shoal.search.space import Space
 from shoal.table.column import SUPPRESSED, Column, as_text
 from shoal.table.kind import Kind
-from shoal.table.reading import read
 from shoal.table.role import Role
 from shoal.table.table import Table
 
@@ -57,24 +54,22 @@ class Case:
     register: Population | None = field(default=None, repr=False)
 
     @classmethod
-    def of(cls, data: Any, policy: Policy | str | Path) -> "Case":
-        """Read the data the way the policy says, and give the columns their roles."""
-        chosen = Policy.given(policy).alone()
-        table = data if isinstance(data, Table) else read(data, **chosen.data.read.model_dump(exclude_unset=True))
-        table = chosen.apply(table)
-        _check(table, chosen)
-        _check_columns(table, chosen)
-        leaders = _leaders(table, chosen)
-        register = chosen.people(table, table.records) if chosen.population and chosen.population.file else None
+    def of(cls, table: Table, policy: Policy) -> "Case":
+        """Check a table by its policy, and draw a sample if the policy asks for one."""
+        table = policy.apply(table)
+        _check(table, policy)
+        _check_columns(table, policy)
+        leaders = _leaders(table, policy)
+        register = policy.people(table, table.records) if policy.population and policy.population.file else None
         whole = register.covering(table, table.quasi) if register else table
-        whole = _with_dates(whole, chosen)
+        whole = _with_dates(whole, policy)
         searched, drawn = whole.assign(insensitive=list(leaders)) if leaders else whole, None
-        key, is_fresh = draw_key(chosen)
-        if chosen.search.sample is not None:
-            searched, drawn = sampled(searched, chosen.search.sample, key)
+        key, is_fresh = draw_key(policy)
+        if policy.search.sample is not None:
+            searched, drawn = sampled(searched, policy.search.sample, key)
             if not len(drawn):
                 raise PolicyError("The sample has no persons.", hint="Give a larger share: sample = …")
-        return cls(table, whole, searched, drawn, chosen, leaders, key, is_fresh, register)
+        return cls(table, whole, searched, drawn, policy, leaders, key, is_fresh, register)
 
     @property
     def draws(self) -> bool:
@@ -109,7 +104,7 @@ class Case:
     @cached_property
     def persons(self) -> int:
         """How many persons the table has."""
-        return _persons(self.table)
+        return self.table.person_count
 
     @property
     def limit(self) -> int:
@@ -119,7 +114,7 @@ class Case:
     @cached_property
     def gatherer(self) -> Gatherer:
         """Who collects what models read."""
-        everybody = _persons(self.whole)  # also if only some of them were drawn
+        everybody = self.whole.person_count  # also if only some of them were drawn
         people = self.register or self.policy.people(self.table, everybody)
         return Gatherer(self.table, self.policy.data.missing, self.hierarchies, people)
 
@@ -190,10 +185,6 @@ def _check_placeholders(column: Column) -> None:
             "as those do that stand for none.",
             hint='Moved, they would tell by how many days. Read them as missing: markers = ["9999-12-31"] under read.',
         )
-
-
-def _persons(table: Table) -> int:
-    return table.records if table.subject is None else int(np.count_nonzero(table.counts(table.subject)))
 
 
 def _check(table: Table, policy: Policy) -> None:

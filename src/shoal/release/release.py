@@ -89,12 +89,6 @@ class Release(Shown):
         ]
         return Sheet(f"{title}.", ("", "value", ""), (*judged, *levels, *costs), self.notes, words=3)
 
-    def report(self, attacks: Any = None, **options: Any) -> Any:
-        """Return the report about this release: the same as ``shoal.report(release, attacks)``."""
-        import shoal  # by the front door: reports are built upon releases, not the other way round
-
-        return shoal.report(self, attacks, **options)
-
     def became(self, records: int) -> NDArray[np.intp]:
         """Return the released record of each of so many original records; −1 for a suppressed one."""
         return Origins(self.records).became(records)

@@ -8,6 +8,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.engines.protocol import DistinctRows, Engine, Rewriting
+from shoal.engines.translated import translated
+from shoal.engines.written import rewritten
 from shoal.kernels.translation import Codes, narrowest
 from shoal.recoding.recoding import Recoded, Recoding
 from shoal.release.columns import compacted, labelled
@@ -130,9 +132,9 @@ def transformed(  # noqa: PLR0913 - a table, what becomes of its rows, and of it
         how = how.along(whose.name, subject.name, subject.size, whose.size)
     if len(counterfeits):
         how = replace(how, added=_invented(table, how, counterfeits, others, keys, whose))
-    rewritten = table.engine.rewritten(how)
+    records = rewritten(table.engine, how)
     every = columns if whose is None else {**columns, whose.name: whose}
-    held, engine = _compacted(every, rewritten.engine)
+    held, engine = _compacted(every, records.engine)
     made = Table(tuple(held[name] for name in columns), engine)
     before = table.source
     about = {column.name: _about(column, table) for column in made.columns if column.name in before.about}
@@ -141,7 +143,7 @@ def transformed(  # noqa: PLR0913 - a table, what becomes of its rows, and of it
         name: Role.INSENSITIVE if name in keys else role for name, role in table.roles.items() if name not in left_out
     }
     named = replace(made, source=source).assign(**_by_role(roles))
-    return Transformed(named, rewritten.origins, left_out, None if whose is None else held[whose.name])
+    return Transformed(named, records.origins, left_out, None if whose is None else held[whose.name])
 
 
 def _other(column: Column, key: bytes | None, invented: int) -> tuple[Column, Codes]:
@@ -188,7 +190,7 @@ def _compacted(columns: Mapping[str, Column], engine: Engine) -> tuple[dict[str,
             table = np.zeros(column.size, narrowest(max(small.size, 1)))
             table[codes] = places
             tables[name] = table
-    return made, engine.translated(tables, {name: column.size for name, column in made.items()})
+    return made, translated(engine, tables, {name: column.size for name, column in made.items()})
 
 
 def _by_role(roles: Mapping[str, Role]) -> dict[str, list[str]]:

@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.assessment import assess
-from shoal.comparison import compare
 from shoal.errors import ReportError, ShoalError
 from shoal.models.evidence import Gatherer
 from shoal.models.model import Model, Need, Verdict
@@ -20,22 +18,23 @@ from shoal.release.pairing import which
 from shoal.release.verification import Original, with_persons
 from shoal.reporting.findings import Findings, Required, Verdicts, about_columns, rest, threshold, verdicts
 from shoal.table.column import SUPPRESSED, Column
-from shoal.table.reading import read
 from shoal.table.role import Role
 from shoal.table.table import Table
+from shoal.verbs.assess import assess
+from shoal.verbs.compare import compare
+from shoal.verbs.inputs import names_of, table_of
 
 
 def of_tables(
     original: Any, released: Any, policy: Policy, progress: Hook, key: Sequence[str] | str | None = None, **more: Any
 ) -> Findings:
     """Gather what there is to know about a table that somebody else has made from an original."""
-    table = policy.apply(original) if isinstance(original, Table) else policy.read(original)
-    made = _with_roles(released if isinstance(released, Table) else read(released, suppressed=SUPPRESSED), table)
+    table = table_of(original, policy)
+    made = _with_roles(table_of(released, suppressed=SUPPRESSED), table)
     progress(Progress("assessing the original", 0))
     before = assess(table, policy, threshold=threshold(policy))
     progress(Progress("comparing them", 1))
-    named = [key] if isinstance(key, str) else key
-    matched = which(table, made, named, hierarchies=policy.hierarchies(table))
+    matched = which(table, made, names_of(key), hierarchies=policy.hierarchies(table))
     found = compare(table, made, policy, matched=matched)
     progress(Progress("assessing the release", 2))
     people = policy.people(table, before.persons) if _sized(policy) else None

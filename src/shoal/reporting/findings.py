@@ -10,12 +10,11 @@ import numpy as np
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from shoal.analyses.comparison import Comparison
 from shoal.analyses.learning import Learned
 from shoal.analyses.regression import Regressed
 from shoal.analyses.survival import Curves
-from shoal.assessment import Assessment, assess
-from shoal.battery import Attacked
-from shoal.comparison import Comparison, compare
+from shoal.attacks.battery import Attacked
 from shoal.disclosure import USUAL
 from shoal.individuals.people import People
 from shoal.models.model import Verdict
@@ -29,11 +28,14 @@ from shoal.release.release import Release
 from shoal.release.sampling import taken
 from shoal.release.verification import as_written, with_persons
 from shoal.release.visible import VisibleLoss, visible_loss
+from shoal.risk.assessment import Assessment
 from shoal.search.frontier import Frontier
 from shoal.search.schemes import Schemes
 from shoal.table.column import Column, as_text
 from shoal.table.role import Role
 from shoal.table.table import Table
+from shoal.verbs.assess import assess
+from shoal.verbs.compare import compare
 
 Verdicts: TypeAlias = Mapping[tuple[str, str, str], Verdict]  # by source, title and parameters
 Analysis: TypeAlias = Learned | Regressed | Sequence[Curves]

@@ -8,11 +8,10 @@ from typing import Any
 from shoal.analyses.learning import Learned
 from shoal.analyses.regression import Regressed
 from shoal.analyses.survival import Curves
-from shoal.battery import Attacked
+from shoal.attacks.battery import Attacked
 from shoal.errors import ReportError, WriteError
 from shoal.fileset import replacing
 from shoal.individuals.people import People
-from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress, silent
 from shoal.release.release import Release
 from shoal.reporting.as_html import as_html
@@ -26,6 +25,7 @@ from shoal.reporting.findings import Analysis, Findings, of_release
 from shoal.search.frontier import Frontier
 from shoal.search.schemes import Schemes
 from shoal.sheet import Sheet, Shown
+from shoal.verbs.inputs import AnyPolicy, policy_of, table_of
 
 TITLE = "Anonymisation report"
 
@@ -90,11 +90,11 @@ class Report(Shown):
 
 
 def report(  # noqa: PLR0913 - keyword-only options
+    original: Any,
     release: Any,
     attacks: Attacked | None = None,
     *,
-    original: Any = None,
-    policy: Policy | str | Path | None = None,
+    policy: AnyPolicy = None,
     key: Sequence[str] | str | None = None,
     people: People | None = None,
     frontier: Frontier | None = None,
@@ -107,8 +107,9 @@ def report(  # noqa: PLR0913 - keyword-only options
 ) -> Report:
     """Put everything that is known about a release into one document.
 
-    ``release``: what ``anonymize`` returned; or any table made from ``original``, together with the ``policy`` and, if
-    records are in another order, the ``key`` that names them in both.
+    ``original``: the table that the release was made from. ``release``: what ``anonymize`` returned; or any table made
+    from the original, together with the ``policy`` and, if records are in another order, the ``key`` that names them in
+    both.
     ``attacks``: what ``shoal.attack`` found. ``people``, ``frontier``, ``schemes``: what ``shoal.peers``,
     ``shoal.frontier`` and ``shoal.schemes`` found, for their pictures. ``analyses``: what ``learning``, ``regression``
     and ``survival`` of a comparison found. ``external``: whether others may read it; they are told nothing about fewer
@@ -121,8 +122,8 @@ def report(  # noqa: PLR0913 - keyword-only options
     ... columns.dx = { role = "sensitive" }
     ... require = [{ model = "k-anonymity", k = 2 }]
     ... ''')
-    >>> release = shoal.anonymize({"age": [31, 34, 71, 78], "dx": ["flu", "ms", "flu", "gout"]}, policy)
-    >>> made = shoal.report(release)
+    >>> data = {"age": [31, 34, 71, 78], "dx": ["flu", "ms", "flu", "gout"]}
+    >>> made = shoal.report(data, shoal.anonymize(data, policy))
     >>> made.sections[0].blocks[0].text
     'The release meets the requirement of the policy; that was verified by reading the written table again.'
     """
@@ -135,28 +136,37 @@ def report(  # noqa: PLR0913 - keyword-only options
         "analyses": tuple(analyses),
     }
     _check(more)
+    if isinstance(original, Release):
+        raise ReportError("The original comes first, then the release.", hint="shoal.report(original, release)")
     if isinstance(release, Release) and (policy is not None or key is not None):
         raise ReportError("A release holds its policy and the origins of its records.", hint="Omit policy= and key=.")
     if isinstance(release, Release):
+        _check_original(original, release)
         found = of_release(release, hook, **more)
-    elif original is None or policy is None:
+    elif policy is None:
         raise ReportError(
-            "A report about a table that was made elsewhere needs the original and the policy, too.",
-            hint='shoal.report("release.csv", original="data.csv", policy="policy.toml")',
+            "A report about a table that was made elsewhere needs the policy, too.",
+            hint='shoal.report("data.csv", "release.csv", policy="policy.toml")',
         )
     else:
-        found = of_tables(original, release, Policy.given(policy), hook, key, **more)
+        found = of_tables(original, release, policy_of(policy), hook, key, **more)
     _check_about(found)
     audience = Audience(external, max(found.least, least or 1))
     return Report.of(found, audience, title or TITLE, hook)
 
 
 _KINDS: dict[str, tuple[type, str]] = {
-    "attacks": (Attacked, "what shoal.attack(release, original) returned"),
+    "attacks": (Attacked, "what shoal.attack(original, release) returned"),
     "people": (People, "what shoal.peers(original, policy) returned"),
     "frontier": (Frontier, "what shoal.frontier(original, policy) returned"),
     "schemes": (Schemes, "what shoal.schemes(original, policy) returned"),
 }
+
+
+def _check_original(original: Any, release: Release) -> None:
+    """Refuse an original that the release was not made from."""
+    if original is not release.given and table_of(original, release.policy).records != release.given.records:
+        raise ReportError("The release was made from another table than the original that is given.")
 
 
 def _check(given: dict[str, Any]) -> None:

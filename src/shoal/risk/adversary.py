@@ -6,8 +6,8 @@ from fractions import Fraction
 import numpy as np
 
 from shoal.classes.classes import Classes
+from shoal.classes.identity import Identity
 from shoal.population import Matched, Population
-from shoal.risk.identity import Identity
 from shoal.risk.survey import expected_inverse
 
 THRESHOLD = Fraction(1, 5)

@@ -5,8 +5,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from shoal.classes.identity import Identity
 from shoal.errors import ModelError
-from shoal.risk.identity import Identity
 from shoal.table.missing import Missing
 from shoal.table.table import Table
 

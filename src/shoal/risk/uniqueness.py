@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.classes.classes import Classes
+from shoal.classes.identity import Identity
 from shoal.population import Population
 from shoal.risk.gamma import digamma
-from shoal.risk.identity import Identity
 
 _STEPS = 200
 _CLOSE = 1e-14

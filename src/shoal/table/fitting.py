@@ -6,9 +6,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from shoal.errors import ReadError
-from shoal.table.formats.typed import names_of
 from shoal.table.options import Options
 from shoal.table.part import other_columns
+from shoal.table.schema import columns_of
 
 _NAMES = {"duckdb": "DuckDB", "spark": "Spark"}
 _UTC = {"UTC", "Etc/UTC", "GMT", "Z", "+00:00"}
@@ -23,7 +23,7 @@ def check_files(files: Sequence[Path], schemas: Sequence[pa.Schema], options: Op
         if name.lower() in known:
             raise ReadError(f"{_NAMES[engine]} takes columns '{known[name.lower()]}' and '{name}' for one.", hint=_HINT)
         known[name.lower()] = name
-    for name in names_of(first, options)[0]:
+    for name in columns_of(first, options)[0]:
         kind = first.field(name).type
         others = [file for file, schema in zip(files, schemas, strict=True) if schema.field(name).type != kind]
         if others:
@@ -36,7 +36,7 @@ def check_files(files: Sequence[Path], schemas: Sequence[pa.Schema], options: Op
 
 def check_alike(files: Sequence[Path], schemas: Sequence[pa.Schema], options: Options) -> None:
     """Refuse files with other columns than the first."""
-    names = [set(names_of(schema, options)[0]) for schema in schemas]
+    names = [set(columns_of(schema, options)[0]) for schema in schemas]
     for file, mine in zip(files, names, strict=True):
         if mine != names[0]:
             raise other_columns(file.name, files[0].name)

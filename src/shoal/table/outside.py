@@ -15,9 +15,9 @@ from shoal.errors import ReadError
 from shoal.progress import Hook, Progress
 from shoal.table.column import Column
 from shoal.table.encoding import encode
-from shoal.table.formats.typed import names_of
 from shoal.table.options import Options
 from shoal.table.raw import Encoded
+from shoal.table.schema import columns_of
 from shoal.table.table import Source, Table
 
 
@@ -35,7 +35,7 @@ def read_by_spark(frame: SparkFrame, options: Options, progress: Hook, origin: s
     Where records repeat, all are counted at once, and nothing else need be asked; else columns are read one by one.
     """
     schema = frame.schema()
-    names, _ = names_of(schema, options)
+    names, _ = columns_of(schema, options)
     progress(Progress("counting by Spark", 0))
     repeated = frame.repeated(names)
 
@@ -79,7 +79,7 @@ def read_dictionaries(
     schema: pa.Schema, values: Callable[[str], pa.ChunkedArray], options: Options, progress: Hook
 ) -> tuple[tuple[Column, ...], dict[str, Dictionary], tuple[str, ...]]:
     """Read the different values of columns, which ``values`` brings; return also what is to be said about it."""
-    names, notes = names_of(schema, options)
+    names, notes = columns_of(schema, options)
     encoded: dict[str, Encoded] = {}
     dictionaries: dict[str, Dictionary] = {}
     for done, name in enumerate(names):

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from shoal.engines.memory import MemoryEngine
 from shoal.engines.protocol import DistinctRows, Engine, Profiles
+from shoal.engines.translated import translated
 from shoal.errors import ColumnError, counted, did_you_mean, listed
 from shoal.kernels.translation import Codes
 from shoal.sheet import Sheet, Shown
@@ -97,7 +98,7 @@ class Table(Shown):
         """
         made = tuple(columns[one.name][0] if one.name in columns else one for one in self.columns)
         tables = {name: table for name, (_, table) in columns.items()}
-        engine = self.engine.translated(tables, {name: column.size for name, (column, _) in columns.items()})
+        engine = translated(self.engine, tables, {name: column.size for name, (column, _) in columns.items()})
         return replace(self, columns=made, engine=engine)
 
     @property
@@ -143,6 +144,11 @@ class Table(Shown):
             return self.counts(name)
         rows = self.engine.distinct([self[name].name, self.subject])
         return np.bincount(rows.codes[0], minlength=self[name].size)
+
+    @property
+    def person_count(self) -> int:
+        """How many persons there are; without a subject every record is a person."""
+        return self.records if self.subject is None else int(np.count_nonzero(self.counts(self.subject)))
 
     def with_role(self, role: Role) -> tuple[str, ...]:
         """Return the columns that have a role, in table order."""

@@ -3,16 +3,16 @@
 from dataclasses import replace
 
 from shoal.errors import PolicyError
-from shoal.policy.search import Search
 from shoal.progress import Hook, silent
 from shoal.search.goal import Goal
 from shoal.search.space import Space
 from shoal.treatments.iterative import iterative
+from shoal.treatments.settings import Settings
 from shoal.treatments.treatment import TREATMENTS, Treatment
 
 
 @TREATMENTS.register("suppression")
-def cell_suppression(goal: Goal, how: Search, progress: Hook = silent) -> Treatment:
+def cell_suppression(goal: Goal, how: Settings, progress: Hook = silent) -> Treatment:
     """Try patterns of suppressed columns, the cheapest first; weights say how important columns are.
 
     A record keeps its values where, under a pattern, it forms a passing class with others that no cheaper pattern took.

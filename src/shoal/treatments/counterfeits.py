@@ -6,16 +6,16 @@ import numpy as np
 
 from shoal.errors import ModelError
 from shoal.kernels.grouping import group_rows
-from shoal.policy.search import Search
 from shoal.progress import Hook
 from shoal.search.goal import Goal
 from shoal.treatments.jury import Jury
 from shoal.treatments.outliers import OUTLIERS
+from shoal.treatments.settings import Settings
 from shoal.treatments.treatment import Treatment
 
 
 @OUTLIERS.register("counterfeits")
-def counterfeit(goal: Goal, found: Treatment, how: Search, progress: Hook) -> Treatment:  # noqa: ARG001 - as others
+def counterfeit(goal: Goal, found: Treatment, how: Settings, progress: Hook) -> Treatment:  # noqa: ARG001 - as others
     """Keep outliers, and invent as many records that look like them as their classes lack."""
     jury = Jury(goal)
     if not jury.by_size:

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from shoal.policy.search import Search
 from shoal.progress import Hook, silent
 from shoal.search.goal import Goal
+from shoal.treatments.settings import Settings
 from shoal.treatments.treatment import TREATMENTS, Treatment
 
 
 @TREATMENTS.register("global")
-def full_domain(goal: Goal, how: Search, progress: Hook = silent) -> Treatment:
+def full_domain(goal: Goal, how: Settings, progress: Hook = silent) -> Treatment:
     """Find the optimum; if no scheme will do, everybody is suppressed."""
     outcome, space = goal.optimum(progress, seconds=how.seconds), goal.space
     rows = space.table.distinct(space.quasi)

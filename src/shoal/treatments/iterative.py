@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from shoal.errors import ModelError
 from shoal.kernels.grouping import group_rows
-from shoal.policy.search import Search
 from shoal.progress import Hook, Progress, silent
 from shoal.recoding.nodes import Domain
 from shoal.search.goal import Goal
@@ -18,6 +17,7 @@ from shoal.search.objective import Ints, LevelObjective
 from shoal.treatments.axis import TreeAxis
 from shoal.treatments.jury import Jury, Rows
 from shoal.treatments.refinement import within_limit
+from shoal.treatments.settings import Settings
 from shoal.treatments.treatment import TREATMENTS, Treatment
 
 MOST_SCHEMES = 1_000_000
@@ -27,7 +27,7 @@ _ALONE = 1000  # rows that try to join a class each for itself
 
 
 @TREATMENTS.register("local")
-def iterative(goal: Goal, how: Search, progress: Hook = silent) -> Treatment:
+def iterative(goal: Goal, how: Settings, progress: Hook = silent) -> Treatment:
     """Keep what passes under the cheapest scheme, and go on with the rest.
 
     Records that are left at the end join the class for which that costs least. If none takes them, or it costs less to

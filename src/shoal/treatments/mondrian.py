@@ -2,18 +2,18 @@
 
 import numpy as np
 
-from shoal.policy.search import Search
 from shoal.progress import Hook, silent
 from shoal.search.goal import Goal
 from shoal.treatments.axis import axes
 from shoal.treatments.cutting import Cutting
 from shoal.treatments.jury import Jury
 from shoal.treatments.refinement import within_limit
+from shoal.treatments.settings import Settings
 from shoal.treatments.treatment import TREATMENTS, Treatment
 
 
 @TREATMENTS.register("mondrian")
-def mondrian(goal: Goal, how: Search, progress: Hook = silent) -> Treatment:
+def mondrian(goal: Goal, how: Settings, progress: Hook = silent) -> Treatment:
     """Cut at medians: numbers anywhere, unless ``cuts`` says where their hierarchy does; all else between nodes.
 
     Unless ``strict``, a part that cannot be cut between values is cut through one: records that have it are divided.

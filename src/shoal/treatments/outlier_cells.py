@@ -5,19 +5,19 @@ from itertools import product
 import numpy as np
 
 from shoal.errors import ModelError
-from shoal.policy.search import Search
 from shoal.progress import Hook
 from shoal.search.goal import Goal
 from shoal.treatments.iterative import Iteration
 from shoal.treatments.jury import Jury
 from shoal.treatments.outliers import OUTLIERS
+from shoal.treatments.settings import Settings
 from shoal.treatments.treatment import Treatment
 
 _MOST_COLUMNS = 16
 
 
 @OUTLIERS.register("cells")
-def suppress_cells(goal: Goal, found: Treatment, how: Search, progress: Hook) -> Treatment:  # noqa: ARG001 - as others
+def suppress_cells(goal: Goal, found: Treatment, how: Settings, progress: Hook) -> Treatment:  # noqa: ARG001 - as others
     """Suppress as few cells of outliers as make classes of them; those who still find none are left out."""
     jury, space, objective = Jury(goal), goal.space, goal.by_levels
     if objective is None or len(space.names) > _MOST_COLUMNS:

@@ -3,13 +3,13 @@
 import numpy as np
 
 from shoal.kernels.grouping import group_rows
-from shoal.policy.search import Search
 from shoal.progress import Hook, silent
 from shoal.search.goal import Goal
 from shoal.treatments.axis import axes
 from shoal.treatments.cutting import Cutting
 from shoal.treatments.full_domain import full_domain
 from shoal.treatments.jury import Jury
+from shoal.treatments.settings import Settings
 from shoal.treatments.treatment import Treatment
 
 
@@ -26,7 +26,7 @@ def refined(goal: Goal, found: Treatment, progress: Hook = silent) -> Treatment:
     return cutting.run(groups.ids, found.suppressed[units.of_row])
 
 
-def within_limit(goal: Goal, found: Treatment, how: Search, progress: Hook = silent) -> Treatment:
+def within_limit(goal: Goal, found: Treatment, how: Settings, progress: Hook = silent) -> Treatment:
     """Return a treatment, or another one if it leaves out more persons than may be: a refinement of the best scheme.
 
     What a recoding leaves as coarse as can be shows nothing and counts as left out. A scheme for all records need not

@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.kernels.grouping import group_rows
-from shoal.policy.search import Search
 from shoal.progress import Hook, Progress
 from shoal.recoding.nodes import Floats, Ints, Nodes
 from shoal.search.goal import Goal
 from shoal.treatments.jury import Jury, Rows
 from shoal.treatments.outliers import OUTLIERS
+from shoal.treatments.settings import Settings
 from shoal.treatments.treatment import Treatment
 
 _TRIED = 20  # classes that an outlier tries, the nearest first
@@ -20,7 +20,7 @@ _ROOM = 1 << 24  # distances that are looked at together
 
 
 @OUTLIERS.register("relocate")
-def relocate(goal: Goal, found: Treatment, how: Search, progress: Hook) -> Treatment:  # noqa: ARG001 - as the others
+def relocate(goal: Goal, found: Treatment, how: Settings, progress: Hook) -> Treatment:  # noqa: ARG001 - as the others
     """Move outliers into the nearest class that passes with them; those whom none takes are left out."""
     jury = Jury(goal)
     units = jury.units

@@ -20,18 +20,18 @@ from shoal.kernels.translation import Codes
 from shoal.models.k_anonymity import KAnonymity
 from shoal.models.model import Model
 from shoal.models.subset_k_anonymity import SubsetKAnonymity
-from shoal.policy.search import Search
 from shoal.progress import Hook, Progress, silent
 from shoal.recoding.nodes import Domain, Ints, Node, Nodes
 from shoal.search.goal import Goal
 from shoal.table.missing import Missing
+from shoal.treatments.settings import Settings
 from shoal.treatments.treatment import TREATMENTS, Treatment
 
 Mask = NDArray[np.bool_]
 
 
 @TREATMENTS.register("subsets")
-def subset_suppression(goal: Goal, how: Search, progress: Hook = silent) -> Treatment:
+def subset_suppression(goal: Goal, how: Settings, progress: Hook = silent) -> Treatment:
     """Suppress cells until every combination of columns that a requirement names holds; weights say what to spare."""
     if how.levels:
         raise PolicyError("Levels are given, but where single values are suppressed there are none between.")

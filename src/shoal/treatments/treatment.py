@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from shoal.engines.protocol import DistinctRows
 from shoal.kernels.cuts import Spans
-from shoal.policy.search import Search
 from shoal.progress import Hook
 from shoal.recoding.nodes import Domain, Fate, Ints, Nodes
 from shoal.recoding.recoding import Recoding
@@ -18,6 +17,7 @@ from shoal.search.goal import Goal
 from shoal.search.space import Space
 from shoal.treatments.axis import Axis, TreeAxis
 from shoal.treatments.jury import Jury, Units
+from shoal.treatments.settings import Settings
 
 Mask = NDArray[np.bool_]
 
@@ -131,5 +131,5 @@ class Treatment:
         )
 
 
-Treating = Callable[[Goal, Search, Hook], Treatment]
+Treating = Callable[[Goal, Settings, Hook], Treatment]
 TREATMENTS: Registry[Treating] = Registry("recoding", "shoal.treatments")

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from shoal.assessment import Assessment
 from shoal.errors import counted
 from shoal.release.release import Release
 from shoal.reporting.document import Tone
+from shoal.risk.assessment import Assessment
 from shoal.web.loaded import Loaded
 from shoal.web.project import Basis, Moment
 from shoal.words import odds

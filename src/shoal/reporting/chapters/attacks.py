@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from shoal import charts
 from shoal.attacks.attack import ATTACKS
+from shoal.attacks.battery import Attacked
 from shoal.attacks.result import Result
-from shoal.battery import Attacked
 from shoal.release.published import STEP, rounded
 from shoal.reporting.audience import Audience
 from shoal.reporting.chapters.summary import answers

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from shoal.battery import Attacked
+from shoal.attacks.battery import Attacked
 from shoal.charts.wp216 import QUESTIONS
 from shoal.errors import counted
 from shoal.reporting.audience import Audience

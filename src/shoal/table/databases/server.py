@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import sqlalchemy as sa
     from sqlalchemy.types import TypeEngine
 
-    from shoal.table.sql.failure import Failing
-    from shoal.table.sql.stored import SqlTable
+    from shoal.table.databases.sql.failure import Failing
+    from shoal.table.databases.sql.stored import SqlTable
 
 ROWS = 1 << 15  # that are sent or fetched at a time
 _PARTIAL = "shoal_partial_"
@@ -117,7 +117,7 @@ class Server(Database):
 
     def plain(self, arrow: pa.DataType) -> "TypeEngine[Any]":
         """Return the type of a column of numbers, dates or truth values."""
-        from shoal.table.sql.types import sql_type
+        from shoal.table.databases.sql.types import sql_type
 
         return sql_type(arrow)
 
@@ -125,7 +125,7 @@ class Server(Database):
         self, connection: "sa.Connection", query: "sa.Select[Any]", schema: pa.Schema
     ) -> Generator[pa.RecordBatch]:
         """Yield the rows of a query."""
-        from shoal.table.sql.types import cells
+        from shoal.table.databases.sql.types import cells
 
         query = query.with_only_columns(*map(self.selected, query.selected_columns))
         streaming = connection.execution_options(stream_results=True, max_row_buffer=ROWS)
@@ -166,7 +166,7 @@ class Server(Database):
             raise error(f"What speaks to {self.name} is not installed here.", hint=f"pip install 'shoal[{self.name}]'")
         import sqlalchemy as sa
 
-        from shoal.table.sql.failure import Failing
+        from shoal.table.databases.sql.failure import Failing
 
         failing = Failing(address)
         url = self.url(address)
@@ -187,7 +187,7 @@ class Server(Database):
     def _stored(
         self, connection: "sa.Connection", table: "sa.Table", failing: "Failing", place: str = ""
     ) -> "SqlTable":
-        from shoal.table.sql.stored import SqlTable
+        from shoal.table.databases.sql.stored import SqlTable
 
         return SqlTable(connection, table, self, failing, place)
 
@@ -211,7 +211,7 @@ class Server(Database):
 
     def _reflected(self, connection: "sa.Connection", address: Address, name: str | None) -> "sa.Table":
         """Find the table that is meant."""
-        from shoal.table.sql.stored import reflected
+        from shoal.table.databases.sql.stored import reflected
 
         names = _names(connection)
         if name is None and len(names) == 1:

@@ -18,9 +18,9 @@ from shoal.table.databases.database import DATABASES, Address, Database, Stored
 from shoal.table.encoding import encode
 from shoal.table.formats.format import check_options
 from shoal.table.formats.lines import has_odd_years, is_too_fine
-from shoal.table.formats.typed import names_of
 from shoal.table.options import Options
 from shoal.table.outside import check_spark, read_by_spark
+from shoal.table.schema import columns_of
 from shoal.table.table import Source, Table
 
 _MOST = 1 << 22  # different records that are sent to Spark at once; it repeats them
@@ -45,7 +45,7 @@ class SparkTable(Stored):
         """Draw some rows."""
         check_options(options, "spark", ("table",))
         rows = self.frame.rows()
-        names, notes = names_of(self.frame.schema(), options)
+        names, notes = columns_of(self.frame.schema(), options)
         drawn = self.frame.drawn(min(1.0, most / max(rows, 1)))
         encoded = [encode(name, drawn.column(name), options) for name in names]
         return Table.of(encoded, drawn.num_rows, Source("spark", notes=notes)), rows

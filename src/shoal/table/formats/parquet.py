@@ -22,10 +22,11 @@ from shoal.table.column import Column
 from shoal.table.encoding import encode
 from shoal.table.fitting import check_alike, check_files
 from shoal.table.formats.format import FORMATS, Format, check_options, damaged, no_such
-from shoal.table.formats.typed import names_of, read_columns
+from shoal.table.formats.typed import read_columns
 from shoal.table.options import Options, Written
 from shoal.table.outside import read_parquet_outside
 from shoal.table.part import Part
+from shoal.table.schema import columns_of
 from shoal.table.table import Source, Table
 
 BLOCK = 1 << 18  # rows that are decoded at a time
@@ -56,7 +57,7 @@ class Parquet(Format):
         check_options(options, self.name, ())
         with damaged(path, "Parquet file"), ThreadPoolExecutor(min(os.cpu_count() or 1, MOST_AT_ONCE)) as pool:
             schema = pq.read_schema(path)
-            names, notes = names_of(schema, options)
+            names, notes = columns_of(schema, options)
             columns: list[Column] = []
             codes: dict[str, Spooled] = {}
             taken = pool.map(partial(_spooled, path, schema, options, spool), names)
@@ -76,7 +77,7 @@ class Parquet(Format):
             records = sum(rows for _, _, rows in groups)
             places = np.unique(np.linspace(0, len(groups) - 1, min(len(groups), _PLACES)).astype(int)).tolist()
             each = -(-most // max(len(places), 1))
-            names, notes = names_of(schemas[0], options)
+            names, notes = columns_of(schemas[0], options)
             parts = [_slice(file, group, each, names) for file, group, _ in map(groups.__getitem__, places)]
             one = pa.concat_tables(parts, promote_options="permissive") if parts else schemas[0].empty_table()
             arrow = one.select(names)

@@ -9,16 +9,17 @@ from numpy.typing import NDArray
 from starlette.responses import Response
 
 from shoal import charts
-from shoal.assessment import Assessment, assess
 from shoal.charts.heatmap import persons_in_order
 from shoal.disclosure import USUAL
 from shoal.errors import ModelError, PolicyError
 from shoal.individuals.people import People
-from shoal.peering import peers
 from shoal.progress import Hook
 from shoal.reporting.document import Beside, Block, Figure, Section, Text, Tone
 from shoal.reporting.findings import threshold
+from shoal.risk.assessment import Assessment
 from shoal.sheet import Sheet
+from shoal.verbs.assess import assess
+from shoal.verbs.peers import peers
 from shoal.web.jobs import Job
 from shoal.web.page import Visit, route
 from shoal.web.project import Basis, Moment

@@ -7,13 +7,14 @@ from typing import Any
 from starlette.responses import Response
 
 from shoal.attacks.attack import ATTACKS
-from shoal.battery import Attacked, attack
+from shoal.attacks.battery import Attacked
 from shoal.errors import AttackError
 from shoal.progress import Hook
 from shoal.reporting.chapters.attacks import attacks as chapter
 from shoal.reporting.document import Block
 from shoal.reporting.findings import Findings, of_release
 from shoal.table.reading import read
+from shoal.verbs.attack import attack
 from shoal.web.page import Visit, route
 from shoal.web.pages.compare import OWNER, released
 from shoal.web.pages.load import taken
@@ -53,7 +54,7 @@ def _begin(visit: Visit) -> Response:
 
     def work(_: Moment, hook: Hook) -> Tested:
         held: dict[str, Any] = {name: read(path, progress=hook) for name, path in others.items()}
-        found = attack(release, release.given, attacks=chosen, progress=hook, **held)
+        found = attack(release.given, release, attacks=chosen, progress=hook, **held)
         files = {name: path.name for name, path in others.items()}
         return Tested(found, known or of_release(release, hook), files)
 

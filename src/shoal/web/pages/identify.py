@@ -7,10 +7,11 @@ from typing import Any
 from starlette.responses import Response
 
 from shoal.errors import PolicyError
-from shoal.identification.found import Found, identify
+from shoal.identification.identification import Identification
 from shoal.reporting.document import Block, Facts, Listing, Section, Text, Tone
 from shoal.sheet import Sheet
 from shoal.table.role import Role
+from shoal.verbs.identify import identify
 from shoal.web.page import Visit, route
 from shoal.web.project import Basis
 
@@ -26,7 +27,7 @@ def _show(visit: Visit) -> Response:
     return visit.show("identify", job=job, roles=list(Role), chosen=chosen(visit), digest=_digest, fits=_fits)
 
 
-def _told(found: Found) -> Iterator[Block]:
+def _told(found: Identification) -> Iterator[Block]:
     """Tell what else was found: keys, links and HIPAA's list."""
     if found.keys:
         rows = tuple((", ".join(key.columns), f"{key.share:.1%}") for key in found.keys)
@@ -53,19 +54,19 @@ def chosen(visit: Visit) -> dict[str, str]:
     return {**held, **named}
 
 
-def _fits(found: Found, chosen: Mapping[str, str]) -> bool:
+def _fits(found: Identification, chosen: Mapping[str, str]) -> bool:
     """Tell whether roles are of these columns: otherwise all are proposed anew."""
     return bool(chosen) and set(chosen) <= set(found.columns)
 
 
-def _digest(found: Found) -> str:
+def _digest(found: Identification) -> str:
     """Return what the columns are called, in short: a form about others is refused."""
     return hashlib.sha256("\0".join(found.columns).encode()).hexdigest()[:16]
 
 
 def _decide(visit: Visit) -> Response:
     """Give every column the role that was chosen; columns are told by their place, for names may hold anything."""
-    found: Found | None = visit.now.result("identify", Basis.FILE)
+    found: Identification | None = visit.now.result("identify", Basis.FILE)
     if found is None or visit.text("columns") != _digest(found):
         raise PolicyError("The columns have changed, or were not looked at yet.", hint="Load the page again.")
     said = {name: visit.text(f"role:{place}") for place, name in enumerate(found.columns)}
@@ -78,7 +79,7 @@ def _decide(visit: Visit) -> Response:
     return visit.back("assess")
 
 
-def _check(visit: Visit, found: Found, said: Mapping[str, str]) -> None:
+def _check(visit: Visit, found: Identification, said: Mapping[str, str]) -> None:
     """Refuse to release what names persons, unless somebody has said that it does not; and a table without secrets."""
     if "quasi" not in said.values():
         raise PolicyError(
@@ -93,13 +94,13 @@ def _check(visit: Visit, found: Found, said: Mapping[str, str]) -> None:
             )
 
 
-def _names(found: Found, name: str, role: str) -> bool:
+def _names(found: Identification, name: str, role: str) -> bool:
     """Tell whether a column that names persons would be released as it is."""
     return found.columns[name].role is Role.DIRECT and role in {"sensitive", "insensitive"}
 
 
 def _decided(
-    policy: Mapping[str, Any], found: Found, said: Mapping[str, str], single: Mapping[str, list[str]]
+    policy: Mapping[str, Any], found: Identification, said: Mapping[str, str], single: Mapping[str, list[str]]
 ) -> dict[str, Any]:
     """Return what is different in a policy, if columns have these roles."""
     data = {name: held for name, held in policy.get("data", {}).items() if name not in _SINGLE}

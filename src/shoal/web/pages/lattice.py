@@ -7,11 +7,12 @@ import numpy as np
 from starlette.responses import Response
 
 from shoal import charts
-from shoal.anonymization import frontier, schemes
 from shoal.errors import PolicyError
 from shoal.reporting.document import Block
 from shoal.search.frontier import Frontier, Point
 from shoal.search.schemes import Schemes
+from shoal.verbs.frontier import frontier
+from shoal.verbs.schemes import schemes
 from shoal.web.jobs import Job
 from shoal.web.page import Visit, route
 from shoal.web.project import Basis, Moment

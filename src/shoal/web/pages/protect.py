@@ -8,8 +8,6 @@ from typing import Any
 from starlette.responses import Response
 
 from shoal import toml
-from shoal.anonymization import anonymize
-from shoal.assessment import Assessment
 from shoal.disclosure import USUAL
 from shoal.errors import PolicyError
 from shoal.models.model import MODELS
@@ -20,7 +18,9 @@ from shoal.presets.preset import PRESETS
 from shoal.progress import Hook
 from shoal.release.release import Release
 from shoal.reporting.document import Block, Listing
+from shoal.risk.assessment import Assessment
 from shoal.sheet import Sheet
+from shoal.verbs.anonymize import anonymize
 from shoal.web.forms import Field, fields, filled_in
 from shoal.web.jobs import Job, State
 from shoal.web.page import PATIENCE, Visit, route

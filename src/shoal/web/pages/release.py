@@ -11,7 +11,7 @@ from typing import Any
 from starlette.responses import FileResponse, Response
 
 from shoal import toml
-from shoal.battery import Attacked
+from shoal.attacks.battery import Attacked
 from shoal.errors import ReleaseError
 from shoal.progress import Hook, Progress
 from shoal.release.release import Release
@@ -31,9 +31,9 @@ _SCRIPT = """import shoal
 policy = shoal.Policy.load("policy.toml")
 table = policy.read({source!r})
 release = shoal.anonymize(table, policy)
-attacks = shoal.attack(release, table{given})
+attacks = shoal.attack(table, release{given})
 release.save({target!r}, force=True)
-report = shoal.report(release, attacks)
+report = shoal.report(table, release, attacks)
 report.save("report.html", force=True)
 report.external().save("report-external.html", force=True)
 """
@@ -129,7 +129,7 @@ def _written(now: Moment, release: Release, found: Evidence, hook: Hook) -> Writ
     table = folder / f"release{_suffix(now.source)}"
     _, *beside = map(Path, release.save(table, progress=hook))
     files = {"release": table.name, **{path.name.split(".")[-2]: str(path.relative_to(folder)) for path in beside}}
-    made = report(release, found.attacked, progress=hook, **found.more)
+    made = report(release.given, release, found.attacked, progress=hook, **found.more)
     files["report"] = made.save(folder / "report.html").name
     files["report-external"] = made.external().save(folder / "report-external.html").name
     document, ladders = _beside(now, folder)

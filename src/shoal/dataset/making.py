@@ -7,13 +7,10 @@ refer to it. Keys get pseudonyms, the same in all tables; dates of a person are 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.anonymization import anonymize
 from shoal.dataset.dataset import Dataset
 from shoal.dataset.dressing import check_pseudonyms, dressed, keys
 from shoal.dataset.inheritance import Heritage, Secret, Shows, inherited
@@ -26,9 +23,10 @@ from shoal.hierarchy.suppression import Suppression
 from shoal.policy.columns import ColumnPolicy
 from shoal.policy.policy import Policy
 from shoal.policy.references import Reference
-from shoal.progress import Hook, Progress, silent
-from shoal.release.case import prepared
+from shoal.progress import Hook, Progress
+from shoal.release.case import Case, prepared
 from shoal.release.columns import compacted
+from shoal.release.making import released
 from shoal.release.release import Release
 from shoal.release.transformed import transformed
 from shoal.table.names import unused
@@ -37,37 +35,14 @@ from shoal.table.role import Role
 from shoal.table.table import Table
 
 
-def anonymize_dataset(
-    source: Any, policy: Policy | str | Path, *, progress: Hook | None = None, threads: int | None = None
-) -> DatasetRelease:
-    """Find a release of several tables that belong together, make it, and verify it.
-
-    ``source``: a folder with a file for each table, the address of a database, or a mapping of names to tables.
-
-    >>> import os, shoal
-    >>> os.environ["KEY"] = "0123456789abcdef"
-    >>> policy = shoal.Policy.parse('''
-    ... version = 1
-    ... data.subject = "patient"
-    ... pseudonyms.key_variable = "KEY"
-    ... require = [{ model = "k-anonymity", k = 2 }]
-    ... tables.patients.columns.sex = "quasi"
-    ... tables.stays.columns.ward = "quasi"
-    ... tables.stays.refers.patient = "patients.patient"
-    ... ''')
-    >>> patients = {"patient": [1, 2, 3, 4], "sex": ["f", "f", "m", "m"]}
-    >>> stays = {"patient": [1, 2, 2, 3, 4], "ward": ["A", "A", "B", "B", "B"]}
-    >>> found = shoal.anonymize_dataset({"patients": patients, "stays": stays}, policy)
-    >>> {name: table.records for name, table in found.tables.items()}
-    {'patients': 4, 'stays': 5}
-    """
-    dataset, hook = Dataset.of(source, policy, progress), progress or silent
+def released_together(dataset: Dataset, threads: int | None, progress: Hook) -> DatasetRelease:
+    """Find a release of all tables of a dataset, make it, and verify it."""
     _check(dataset)
     parts: dict[str, Part] = {}
     for done, name in enumerate(dataset.tables):
-        hook(Progress(f"anonymizing {name}", done, len(dataset.tables)))
+        progress(Progress(f"anonymizing {name}", done, len(dataset.tables)))
         with _of_table(name):
-            parts[name] = _Making(dataset, name, parts).part(hook, threads)
+            parts[name] = _Making(dataset, name, parts).part(progress, threads)
     return checked(DatasetRelease(parts, dataset.references, dataset.policy))
 
 
@@ -184,7 +159,7 @@ class _Making:
                     f"Nothing says whose the records of the table '{self.name}' are.",
                     hint=f"Name the column that does, [tables.{self.name}] subject = …, or let it refer to a table.",
                 )
-            release = anonymize(table, policy, progress=progress, threads=threads)
+            release = released(Case.of(table, policy), threads, progress)
             return release, release.table, release.records
         own = [name for name in quasi if name not in heritage.names]
         if own and table.records:

@@ -1,4 +1,4 @@
-"""Planning: how large a table is, what it will take to deal with it, and where its rows should be.
+"""Workload: how large a table is, what it will take to deal with it, and where its rows should be.
 
 Nothing is read but a sample. How many different combinations there are in all is told from how their number grows in
 it: with every doubling of the records it grows by a factor 2^β, and β falls from doubling to doubling by the same
@@ -10,20 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import log2, prod
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from shoal.engines.capacity import memory, most_rows
-from shoal.errors import PolicyError, counted
+from shoal.errors import counted
 from shoal.kernels.grouping import group_rows
 from shoal.kernels.tallying import RowTally
 from shoal.kernels.translation import Codes, narrowest
-from shoal.policy.policy import Policy
-from shoal.progress import Hook
 from shoal.sheet import Sheet, Shown
-from shoal.table.reading import read_sample
 from shoal.table.table import Table
 from shoal.words import size_in_words, time_in_words
 
@@ -81,34 +76,9 @@ class Plan(Shown):
         return Sheet(title + schemes + where, ("", "memory", "one core"), tuple(rows), self.notes)
 
 
-def plan(
-    source: Any,
-    policy: Policy | str | Path | None = None,
-    *,
-    quasi: Sequence[str] | str | None = None,
-    progress: Hook | None = None,
-    **options: Any,
-) -> Plan:
-    """Tell what assessing and anonymizing a table will take; only a sample of it is read.
-
-    ``quasi``: the columns that count, if there is no policy that says so; all, if neither does. ``options``: how the
-    source is read, as with :func:`shoal.read`.
-
-    >>> import shoal
-    >>> found = shoal.plan({"age": [31, 34, 71, 34], "sex": ["f", "m", "f", "m"]})
-    >>> found.records, found.combinations, found.engine
-    (4, 3, 'memory')
-    """
-    chosen = None if policy is None else Policy.given(policy).alone()
-    said = {} if chosen is None else chosen.data.read.model_dump(exclude_unset=True)
-    sample, records = read_sample(source, progress=progress, **{**said, **options})
-    table = sample if chosen is None else chosen.apply(sample)
-    names = tuple([quasi] if isinstance(quasi, str) else quasi or table.quasi or table.names)
-    if not names:
-        raise PolicyError("There is no column whose combinations could be counted.")
+def workload(table: Table, records: int, names: tuple[str, ...], schemes: int | None) -> Plan:
+    """Return what it takes to assess and anonymize so many records, of which a table is a sample."""
     expected = combinations(table, names, records)
-    ladders = {} if chosen is None else chosen.hierarchies(table)
-    schemes = prod(ladders[name].height + 1 for name in names) if ladders and {*names} <= {*ladders} else None
     held = _bytes(table, records)
     engine = "memory" if held < _SHARE * memory() else "disk"
     most = most_rows(len(names))

@@ -1,26 +1,20 @@
-"""Plain functions: every privacy model as one function on any frame, such as ``shoal.k_anonymity(df, quasi=["age"])``.
+"""``shoal.measures``, and a plain function for every privacy model: ``shoal.k_anonymity(df, quasi=["age"])``.
 
 They are made from the registry, so a new model has one the moment its file is there.
 """
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
 from functools import cache
 from inspect import Parameter, Signature
-from math import inf
 from typing import Any
 
 from shoal.errors import ModelError, did_you_mean, listed
-from shoal.hierarchy.spec import bind_all
-from shoal.models.evidence import Gatherer
-from shoal.models.model import MODELS, Model, Need, Number
-from shoal.population import Population
+from shoal.models.attained import Attainment, shown
+from shoal.models.model import MODELS, Model, Need
 from shoal.table.missing import Missing
-from shoal.table.reading import read
-from shoal.table.table import Table
 from shoal.validation import validated
+from shoal.verbs.inputs import Inputs, names_of
 
 # What every function takes beside the model's own parameters.
 _COMMON = ("quasi", "sensitive", "subject", "missing", "hierarchies", "population")
@@ -39,7 +33,7 @@ def _function(model: type[Model]) -> Callable[..., Any]:
         _check_options(model, signature, options)
         common = {name: options.pop(name) for name in _COMMON if name in options}
         chosen = validated(model, options, where=f"The model {model.name}", error=ModelError)
-        return _shown(measured(chosen, data, **common))
+        return shown(Attainment(Inputs.of(data, **common).gatherer).of(chosen))
 
     measure.__name__ = measure.__qualname__ = model.name.replace("-", "_")
     measure.__doc__ = f"{inspect.cleandoc(model.__doc__ or '')}\n\n{_described(model, signature)}"
@@ -101,11 +95,6 @@ def _signature(model: type[Model]) -> Signature:
     return Signature([Parameter("data", Parameter.POSITIONAL_ONLY), *common, *own])
 
 
-def measured(model: Model, data: Any, **columns: Any) -> dict[str, Number]:
-    """Return the thresholds that a table attains: the worst over all that the model looks at."""
-    return _worst(model, _Given.of(data, **columns))
-
-
 def measures(data: Any, /, *, models: Sequence[str] | None = None, **columns: Any) -> dict[str, Any]:
     """Measure several models at once, which is quicker than one by one: the table is read and grouped once.
 
@@ -121,79 +110,4 @@ def measures(data: Any, /, *, models: Sequence[str] | None = None, **columns: An
         if name not in _COMMON:
             hint = did_you_mean(name, _COMMON) or "Parameters of a model can be given to its own function."
             raise ModelError(f"There is no option '{name}'.", hint=hint)
-    given = _Given.of(data, **columns)
-    wanted = [models] if isinstance(models, str) else models
-    chosen = [
-        MODELS[name]() for name in (MODELS if wanted is None else wanted) if wanted or given.suffices(MODELS[name])
-    ]
-    # Those that look at sensitive values go first: what they have counted serves the others, too.
-    found = {
-        model.name: _worst(model, given) for model in sorted(chosen, key=lambda one: Need.SENSITIVE not in one.needs)
-    }
-    return {model.name: _shown(found[model.name]) for model in chosen}
-
-
-@dataclass(frozen=True, slots=True)
-class _Given:
-    """A table and the columns that are to be looked at."""
-
-    quasi: tuple[str, ...]
-    sensitive: tuple[str, ...]
-    gatherer: Gatherer
-
-    @classmethod
-    def of(  # noqa: PLR0913 - the options of every plain function
-        cls,
-        data: Any,
-        *,
-        quasi: Sequence[str] | str | None = None,
-        sensitive: Sequence[str] | str | None = None,
-        subject: str | None = None,
-        missing: str | None = None,
-        hierarchies: Mapping[str, Any] | None = None,
-        population: Any = None,
-    ) -> "_Given":
-        """Read what was given; columns that are not named are taken from the table's roles."""
-        table = data if isinstance(data, Table) else read(data)
-        table = table.taking(quasi=quasi, sensitive=sensitive, subject=subject)
-        rule = Missing.named(missing or Missing.OWN)
-        everybody = None if population is None else Population.given(population, table)
-        gatherer = Gatherer(table, rule, bind_all(hierarchies or {}, table), everybody)
-        return cls(table.quasi, table.sensitive, gatherer)
-
-    def suffices(self, model: type[Model]) -> bool:
-        """Tell whether a model can be measured without asking for more."""
-        population, ladders = self.gatherer.population, self.gatherer.hierarchies
-        table, rule = self.gatherer.table, self.gatherer.missing
-        lacks = {
-            Need.SENSITIVE: not self.sensitive,
-            Need.HIERARCHY: any(name not in ladders for name in self.sensitive),
-            Need.NUMBERS: any(not table[name].kind.numeric or table[name].missing for name in self.sensitive),
-            Need.POPULATION: population is None,
-            Need.REGISTER: population is None or population.register is None,
-            Need.SUBSETS: True,
-        }
-        readable = model.reads_wildcards or rule is not Missing.WILDCARD
-        return readable and not any(lacks[need] for need in model.needs)
-
-
-def _worst(model: Model, given: _Given) -> dict[str, Number]:
-    found = []
-    for view in model.views(given.quasi, given.sensitive):
-        evidence = given.gatherer.evidence(view)
-        model.admit(evidence)
-        found.append(model.measure(evidence))
-    return {name: better.worst(values[name] for values in found) for name, better in model.measured.items()}
-
-
-def _shown(values: Mapping[str, Number]) -> int | float | dict[str, int | float]:
-    """Return one number as it is, several by name."""
-    plain = {name: _nearest(value) for name, value in values.items()}
-    return next(iter(plain.values())) if len(plain) == 1 else plain
-
-
-def _nearest(value: Number) -> int | float:
-    try:
-        return float(value) if isinstance(value, Fraction) else value
-    except OverflowError:  # larger than any double
-        return inf if value > 0 else -inf
+    return Attainment(Inputs.of(data, **columns).gatherer).all(names_of(models))

@@ -12,18 +12,17 @@ from shoal.classes.classes import Classes
 from shoal.errors import ModelError, counted, did_you_mean
 from shoal.identification.concepts import Concept
 from shoal.identification.contribution import Contribution, Key, contribution, rows_of
+from shoal.identification.finding import Finding
 from shoal.identification.g_distinct import ALPHA, BETA, MOST_MISSING, GDistinct, g_distinct, risk_rate
 from shoal.identification.hipaa import Item, checklist
 from shoal.identification.links import Link, Way, links
 from shoal.identification.proposal import Proposal, Seen, proposal, rated
 from shoal.identification.separation import separating
-from shoal.identification.shape import Shape
 from shoal.identification.starter import starter
 from shoal.policy.policy import Policy
-from shoal.progress import Hook, Progress, silent
+from shoal.progress import Hook, Progress
 from shoal.risk.distinction import distinction, separated, separation
 from shoal.sheet import Sheet, Shown
-from shoal.table.reading import read
 from shoal.table.role import Role
 from shoal.table.scale import scale
 from shoal.table.table import Table
@@ -33,36 +32,8 @@ _MANY = 0.9  # of the people must a key make unique
 KEYS = 10  # of the smallest keys that are told
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Finding:
-    """What is known about a column.
-
-    ``role`` is proposed, for ``reasons``. ``uniqueness``: the share of people whom the column makes unique, on average
-    over all orders in which columns may become known; None if it was not counted; ``error``: the standard error.
-    ``distinction``: different values by records. ``separation``: the share of pairs of records that it tells apart.
-    ``g_distinct``: the risk rate of Menten 2024, in percent. ``missing``: the share of records without a value.
-    ``told_by``: another column that tells what is in it. ``follows``: a quasi-identifier that says the same in other
-    words, so that this one is to be treated with it. ``hipaa``: the letter of HIPAA's identifier that it holds.
-    """
-
-    name: str
-    role: Role
-    reasons: tuple[str, ...]
-    concept: Concept | None
-    shape: Shape
-    missing: float
-    distinction: float
-    separation: float
-    g_distinct: float
-    uniqueness: float | None = None
-    error: float | None = None
-    told_by: str | None = None
-    follows: str | None = None
-    hipaa: str | None = None
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class Found(Shown):
+class Identification(Shown):
     """Columns by name; what makes people unique; the smallest keys; what belongs together; HIPAA's list.
 
     ``keys``: the first ten of ``key_number``. ``rates``: the risk rates, if they decided; columns that they leave out
@@ -89,7 +60,7 @@ class Found(Shown):
 
     def starter(self, name: str = "the table", options: Mapping[str, Any] | None = None) -> str:
         """Return a commented policy to start from; ``name`` and ``options``: what was read, and how."""
-        return starter(self, name, options)
+        return starter(self.table, self.columns, name, options)
 
     def policy(self) -> Policy:
         """Return a policy to start from."""
@@ -102,39 +73,24 @@ class Found(Shown):
         return Sheet(title, ("column", "role", "because"), rows, words=3)
 
 
-def identify(  # noqa: PLR0913 - keyword-only options
-    data: Any,
+def identified(  # noqa: PLR0913 - keyword-only options
+    table: Table,
     *,
-    subject: str | None = None,
-    direct: Sequence[str] = (),
-    method: str = "evidence",
-    alpha: float = ALPHA,
-    beta: float = BETA,
-    compat: str | None = None,
-    combinations: bool = True,
-    orders: int | None = None,
-    seed: int = 0,
-    progress: Hook | None = None,
-) -> Found:
-    """Propose a role for each column of a table, with reasons.
-
-    ``subject``: the column that says whose record it is, if its name does not tell. ``direct``: columns that are known
-    to name persons; roles that the table has already count as given. ``method``: what decides about all other columns:
-    what was found out, or risk rates and the thresholds ``alpha`` and ``beta`` (Menten 2024; ``compat="menten-2024"``:
-    to the digit as the thesis). ``combinations``: whether columns are also looked at together. ``orders``: how many
-    orders of columns are drawn where there are too many to count every subset of them.
-
-    >>> import shoal
-    >>> mails = ["ann@a.org", "bob@b.org", "cid@c.org", "dan@d.org", "eve@e.org"]
-    >>> found = identify({"contact": mails, "age": [34, 71, 34, 50, 51]})
-    >>> {name: one.role.value for name, one in found.columns.items()}
-    {'contact': 'direct', 'age': 'quasi'}
-    """
+    subject: str | None,
+    direct: Sequence[str],
+    method: str,
+    alpha: float,
+    beta: float,
+    compat: str | None,
+    combinations: bool,
+    orders: int | None,
+    seed: int,
+    progress: Hook,
+) -> Identification:
+    """Propose a role for each column of a table; the options are those of :func:`shoal.identify`."""
     _check(method, alpha, beta, compat, seed)
-    table = data if isinstance(data, Table) else read(data)
-    hook = progress or silent
     known = {table[name].name for name in (*direct, *table.with_role(Role.DIRECT))}
-    hook(Progress("looking at columns", 0))
+    progress(Progress("looking at columns", 0))
     rates = None
     if method != "evidence":
         rates = g_distinct(table, alpha=alpha, beta=beta, direct=sorted(known), compat=compat)
@@ -148,12 +104,12 @@ def identify(  # noqa: PLR0913 - keyword-only options
     together = links(table, counted, seed=seed)
     proposals = proposals if rates is not None else _same_as_quasi(proposals, together)
     persons = _persons(table, whose)
-    parts = contribution(persons, counted, orders=orders, seed=seed, progress=hook) if counted else None
+    parts = contribution(persons, counted, orders=orders, seed=seed, progress=progress) if counted else None
     findings = {name: _finding(one, proposals[name], parts, together, persons) for name, one in seen.items()}
     for name, leader in _leaders(table, findings, together).items():
         findings[name] = replace(findings[name], follows=leader)
     keys = [] if parts is None else _keys(parts, persons, seed)
-    return Found(
+    return Identification(
         table,
         findings,
         parts,

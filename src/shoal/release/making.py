@@ -1,26 +1,18 @@
-"""Anonymization: from a table and a policy to a release that was verified."""
+"""Making: from a case to a release that was verified."""
 
 import os
 from fractions import Fraction
 from functools import cache
 from math import ceil
-from pathlib import Path
-from typing import Any
 
 from shoal.errors import ModelError, PolicyError, ReleaseError, counted
-from shoal.models.k_anonymity import KAnonymity
-from shoal.policy.policy import Policy
-from shoal.progress import Hook, Progress, silent
+from shoal.progress import Hook, Progress
 from shoal.qualities.quality import QUALITIES
 from shoal.release.account import facts, internal, notes
 from shoal.release.assembly import assembled, cells_of, mapping, original
 from shoal.release.case import Case
 from shoal.release.cost import measured
 from shoal.release.release import Release, verified
-from shoal.search.frontier import LIMITS, SIZES, Frontier
-from shoal.search.frontier import frontier as find_frontier
-from shoal.search.schemes import MOST, Schemes
-from shoal.search.schemes import schemes as find_schemes
 from shoal.treatments.outliers import OUTLIERS
 from shoal.treatments.refinement import refined
 from shoal.treatments.treatment import TREATMENTS, Treatment
@@ -28,93 +20,13 @@ from shoal.treatments.treatment import TREATMENTS, Treatment
 _MEASURES = ("loss", "nue", "precision", "discernibility", "average-class-size", "suppressed-records")
 
 
-def anonymize(
-    data: Any,
-    policy: Policy | str | Path,
-    *,
-    progress: Hook | None = None,
-    threads: int | None = None,
-) -> Release:
-    """Find the best release of a table that meets a policy, make it, and verify it.
-
-    ``data``: a table, a frame or a file. The scheme is the best of all by the measure that the policy names; at most
-    the share of persons that it allows is left out.
-
-    >>> import shoal
-    >>> policy = shoal.Policy.parse('''
-    ... version = 1
-    ... columns.age = { role = "quasi", hierarchy = { kind = "interval", widths = [10] } }
-    ... columns.dx = { role = "sensitive" }
-    ... require = [{ model = "k-anonymity", k = 2 }]
-    ... search = { suppression = 0 }
-    ... ''')
-    >>> release = shoal.anonymize({"age": [31, 34, 71, 78], "dx": ["flu", "ms", "flu", "gout"]}, policy)
-    >>> release.scheme, release.suppressed, release.verified
-    ({'age': 1}, 0, True)
-    >>> release.to_frame("pyarrow").to_pydict()
-    {'age': ['30-39', '30-39', '70-79', '70-79'], 'dx': ['flu', 'ms', 'flu', 'gout']}
-    """
-    case, workers = Case.of(data, policy), _workers(threads)
-    treatment = _treatment(case, workers, progress or silent)
-    return _made(case, treatment, progress or silent)
+def released(case: Case, threads: int | None, progress: Hook) -> Release:
+    """Search for the best release of a case, make it, and verify it."""
+    return _made(case, _treatment(case, workers(threads), progress), progress)
 
 
-def frontier(  # noqa: PLR0913 - keyword-only options
-    data: Any,
-    policy: Policy | str | Path,
-    *,
-    sizes: tuple[int, ...] = SIZES,
-    limits: tuple[float, ...] = LIMITS,
-    most: int | None = None,
-    progress: Hook | None = None,
-    threads: int | None = None,
-) -> Frontier:
-    """Find the best scheme for every k and every limit of suppression; the policy's other requirements hold for all.
-
-    More than ``most`` schemes are refused; if nothing is said, what would take more than some minutes.
-
-    >>> import shoal
-    >>> policy = shoal.Policy.parse('''
-    ... version = 1
-    ... columns.age = { role = "quasi", hierarchy = { kind = "interval", widths = [10] } }
-    ... ''')
-    >>> found = shoal.frontier({"age": [31, 34, 71, 78]}, policy, sizes=(2, 3), limits=(0.0,))
-    >>> [(point.k, point.scheme) for point in found.points]
-    [(2, {'age': 1}), (3, {'age': 2})]
-    """
-    case, workers = Case.of(data, policy), _workers(threads)
-    others = tuple(model for model in case.models if model.name != KAnonymity.name)
-    return find_frontier(case.goal(others, case.limit, workers), sizes, limits, progress or silent, most=most)
-
-
-def schemes(
-    data: Any,
-    policy: Policy | str | Path,
-    *,
-    most: int = MOST,
-    progress: Hook | None = None,
-    threads: int | None = None,
-) -> Schemes:
-    """Look at every scheme: what it costs, and how many persons it leaves out to meet what is required.
-
-    More than ``most`` schemes are refused.
-
-    >>> import shoal
-    >>> policy = shoal.Policy.parse('''
-    ... version = 1
-    ... columns.age = { role = "quasi", hierarchy = { kind = "interval", widths = [10] } }
-    ... require = [{ model = "k-anonymity", k = 2 }]
-    ... ''')
-    >>> found = shoal.schemes({"age": [31, 34, 71, 78]}, policy)
-    >>> found.suppressed.tolist(), found.scheme(found.best)
-    ([4, 0, 0], {'age': 1})
-    """
-    case = Case.of(data, policy)
-    goal = case.goal(case.models, case.persons, _workers(threads))
-    return find_schemes(goal, case.limit, progress or silent, most=most)
-
-
-def _workers(threads: int | None) -> int:
+def workers(threads: int | None) -> int:
+    """Return the number of threads: as given, or one for each core."""
     if threads is not None and threads < 1:
         raise ModelError("At least one thread is needed.")
     return threads or os.cpu_count() or 1

@@ -1,9 +1,8 @@
-"""``peers``: the privacy of every person, over all combinations of what an adversary may know."""
+"""``shoal.peers``: the privacy of every person, over all combinations of what an adversary may know."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,25 +10,24 @@ from numpy.typing import NDArray
 
 from shoal.errors import ModelError
 from shoal.exact import exact
+from shoal.individuals.counting import counts_of
 from shoal.individuals.looking import look, plan
 from shoal.individuals.people import People
 from shoal.individuals.proximity import window
 from shoal.individuals.question import Question
 from shoal.individuals.sampling import drawn
 from shoal.kernels.subsets import Window
-from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress, silent
 from shoal.subsets import BUDGET, SubsetCounts
-from shoal.table.missing import Missing
-from shoal.table.reading import read
 from shoal.table.table import Table
+from shoal.verbs.inputs import AnyPolicy, Inputs, names_of
 
 Threshold: TypeAlias = Fraction | float | str
 
 
 def peers(  # noqa: PLR0913 - keyword-only options
     data: Any,
-    policy: Policy | str | Path | None = None,
+    policy: AnyPolicy = None,
     *,
     sensitive: Sequence[str] | str | None = None,
     auxiliary: Sequence[str] | str | None = None,
@@ -68,18 +66,17 @@ def peers(  # noqa: PLR0913 - keyword-only options
     for name, number in (("most", most), ("sample", sample)):
         if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 1):
             raise ModelError(f"{name} is a whole number, 1 or more.")
-    chosen = None if policy is None else Policy.given(policy)
-    table = _table(data, chosen, subject)
-    listed = None if combinations is None else [_names(one) for one in combinations]
+    inputs = Inputs.of(data, policy, subject=subject, missing=missing)
+    table = inputs.table
+    listed = None if combinations is None else [names_of(one) or [] for one in combinations]
     if isinstance(combinations, str) or (listed is not None and not (listed and all(listed))):
         raise ModelError("Combinations are lists of columns, none of them empty.", hint='Give [["age", "sex"], …].')
     columns, hidden, known = _columns(table, sensitive, auxiliary, listed)
-    rule = Missing.named(missing or (chosen.data.missing if chosen else Missing.OWN))
     hook = progress or silent
     learned = _windows(table, tolerance, hidden, "is not among the sensitive columns, so it has no tolerance")
     within = _windows(table, known_within, known, "is not among the known columns")
     limit = _share("p", p)
-    counts = _counts(table, columns, hidden, rule, learned, within, memory, hook)
+    counts = counts_of(table, columns, hidden, inputs.missing, learned, within, memory, hook)
     counted = counts[hidden[0]]
     question = Question(
         limit,
@@ -128,56 +125,6 @@ def _windows(
     return {name: window(table[name], _number(f"The distance of '{name}'", far)) for name, far in (near or {}).items()}
 
 
-def _counts(  # noqa: PLR0913, PLR0917 - what counting takes
-    table: Table,
-    columns: Sequence[str],
-    hidden: Sequence[str],
-    missing: Missing,
-    learned: Mapping[str, Window],
-    known: Mapping[str, Window],
-    budget: int,
-    progress: Hook,
-) -> dict[str, SubsetCounts]:
-    """Count for every sensitive variable; once for all that see the same values as equal."""
-    counts: dict[str, SubsetCounts] = {}
-    done: dict[tuple[int, ...], SubsetCounts] = {}
-    columns = list(columns)
-
-    def told(step: int, steps: int) -> None:
-        progress(Progress("counting", step, steps))
-
-    told(0, 1)
-    for name in hidden:
-        near = {other: held for other, held in known.items() if other != name}
-        if name in learned:
-            near[name] = learned[name]
-        own = missing is Missing.NEVER and table[name].missing  # nobody is protected by what is missing
-        key = (columns.index(name) if own else -1, *(id(near.get(column)) for column in columns if near))
-        if key not in done:
-            share = budget // len(hidden) if learned or known or missing is Missing.NEVER else budget
-            done[key] = SubsetCounts.of(
-                table,
-                columns,
-                missing=missing,
-                near=near,
-                learned=name if own else None,
-                budget=share,
-                threads=2,
-                progress=told,
-            )
-        counts[name] = done[key]
-    return counts
-
-
-def _table(data: Any, policy: Policy | None, subject: str | None) -> Table:
-    if policy is not None and not isinstance(data, Table):
-        table = policy.read(data)
-    else:
-        table = data if isinstance(data, Table) else read(data)
-        table = policy.apply(table) if policy is not None else table
-    return table.taking(subject=subject)
-
-
 def _columns(
     table: Table,
     sensitive: Sequence[str] | str | None,
@@ -186,9 +133,11 @@ def _columns(
 ) -> tuple[list[str], list[str], list[str]]:
     """Return all columns that matter, those to be taken as sensitive, and those that may be known."""
     roles = [*table.quasi, *table.sensitive] or [name for name in table.names if name != table.subject]
-    hidden = _names(sensitive) or roles
+    hidden = names_of(sensitive) or roles
     listed = None if combinations is None else list(dict.fromkeys(name for one in combinations for name in one))
-    known = _names(auxiliary) or listed or [name for name in roles if name not in hidden or sensitive is None] or roles
+    known = (
+        names_of(auxiliary) or listed or [name for name in roles if name not in hidden or sensitive is None] or roles
+    )
     columns = [name for name in table.names if name in {*hidden, *known}]
     for name in (*hidden, *known):
         table[name]  # raises if there is none
@@ -202,10 +151,6 @@ def _columns(
     if len(columns) < 2:
         raise ModelError("At least two columns are needed: something to know, and something to learn.")
     return columns, hidden, known
-
-
-def _names(names: Sequence[str] | str | None) -> list[str]:
-    return [] if names is None else [names] if isinstance(names, str) else list(names)
 
 
 def _joint(p: Fraction, domain: int) -> Fraction:

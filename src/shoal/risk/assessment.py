@@ -1,25 +1,22 @@
-"""Assessment: what a table is like before anything is done to it, or after."""
+"""Assessment: the risk of every person in a table, and the verdict on each requirement."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from shoal.classes.classes import Classes
 from shoal.classes.grouped import Coarsening
-from shoal.errors import ColumnError, ModelError, PolicyError, counted
-from shoal.exact import exact
+from shoal.classes.identity import Identity
+from shoal.errors import PolicyError, counted
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.threads import pool
 from shoal.models.evidence import Evidence, Gatherer, View
 from shoal.models.model import Model, Need, Verdict
-from shoal.policy.policy import Policy
 from shoal.population import Matched, Population
-from shoal.progress import Hook, Progress, silent
+from shoal.progress import Hook, Progress
 from shoal.risk.adversary import Risk, journalist, marketer, prosecutor
 from shoal.risk.attribute import AttributeRisk, attribute_risk
 from shoal.risk.context import ContextRisk, context_risk
@@ -27,14 +24,12 @@ from shoal.risk.distinction import distinction, separation
 from shoal.risk.events import EventRisk, event_risks
 from shoal.risk.history import HistoryRisk, history_risk
 from shoal.risk.household import HouseholdRisk, household_risk
-from shoal.risk.identity import Identity
 from shoal.risk.special_uniques import SpecialUniques, special_uniques
 from shoal.risk.survey import SurveyRisk, survey_risk
 from shoal.risk.uniqueness import PopulationUniqueness, population_uniqueness
 from shoal.sheet import Sheet, Shown
 from shoal.table.column import SUPPRESSED
 from shoal.table.missing import Missing
-from shoal.table.reading import read
 from shoal.table.role import Role
 from shoal.table.table import Table
 from shoal.words import odds
@@ -166,100 +161,40 @@ class Assessment(Shown):
         )
 
 
-def assess(  # noqa: PLR0913 - keyword-only options
-    data: Any,
-    policy: Policy | str | Path | None = None,
-    *,
-    quasi: Sequence[str] | str | None = None,
-    sensitive: Sequence[str] | str | None = None,
-    subject: str | None = None,
-    missing: str | None = None,
-    threshold: Fraction | float | str = Fraction(1, 5),
-    uniques: int | None = None,
-    population: Any = None,
-    progress: Hook | None = None,
-) -> Assessment:
-    """Assess the risk of every person in a table, and judge it by the requirements of a policy.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Assessor:
+    """One run of an assessment; what several measures need is counted once.
 
-    ``data``: a table, a frame or a file. Roles come from the policy, or are given by name; names that are given go
-    first. ``threshold``: the risk above which persons are counted. ``uniques``: find out who is singled out by at most
-    so many columns (special uniques). ``population``: a register of it, how many persons it has, or the fraction of
-    them in the table; it goes before what the policy says.
-
-    >>> import shoal
-    >>> found = shoal.assess({"age": [34, 34, 71, 71], "dx": ["flu", "ms", "flu", "flu"]}, quasi="age", sensitive="dx")
-    >>> found.k, found.prosecutor.maximum, found.meaning
-    (2, 0.5, 'Every record shares these values with at least 1 other.')
+    ``requirements``: who asks for each, what it says, and the model. ``checklist``: points that a person has to
+    confirm. ``context``: the probability of each threat. ``unlisted``: columns without a role in the policy.
     """
-    hook = progress or silent
-    chosen = Policy.given(policy) if policy is not None else Policy(version=1)
-    table = _table(data, chosen, {"quasi": quasi, "sensitive": sensitive, "subject": subject})
-    rule = Missing.named(missing) if missing is not None else chosen.data.missing
-    everybody = None if population is None else Population.given(population, table)
-    return _Assessor(table, chosen, rule, _share(threshold), uniques, hook, everybody).assessment()
-
-
-def _share(given: Fraction | float | str) -> Fraction:
-    """Read a threshold."""
-    try:
-        share = exact(given)
-    except ValueError as error:
-        message = str(error)
-    else:
-        if 0 < share <= 1:
-            return share
-        message = "must be more than 0 and at most 1"
-    raise ModelError(f"The threshold {message}.")
-
-
-def _table(data: Any, policy: Policy, roles: Mapping[str, Any]) -> Table:
-    table = data if isinstance(data, Table) else read(data, **policy.data.read.model_dump(exclude_unset=True))
-    if policy.columns or policy.data.subject:
-        table = policy.apply(table)
-    table = table.taking(**roles)
-    if not table.quasi:
-        raise ColumnError(
-            "No column is a quasi-identifier, so there is nothing to assess.",
-            hint="Say what an adversary may know: quasi=[…] (--quasi age,sex), or a policy with roles.",
-        )
-    return table
-
-
-@dataclass(eq=False)
-class _Assessor:
-    """One run: gathers what is needed once, and asks everybody."""
 
     table: Table
-    policy: Policy
     missing: Missing
+    hierarchies: Mapping[str, Hierarchy]
+    population: Population | None
+    requirements: tuple[tuple[str, str, Model], ...]
+    checklist: tuple[tuple[str, str], ...]
+    context: dict[str, float] | None
+    unlisted: tuple[str, ...]
     threshold: Fraction
     uniques: int | None
     progress: Hook
-    everybody: Population | None = None
-
-    @cached_property
-    def hierarchies(self) -> dict[str, Hierarchy]:
-        return self.policy.hierarchies(self.table) if self.policy.columns else {}
-
-    @cached_property
-    def population(self) -> Population | None:
-        return self.everybody or self.policy.people(self.table, self.evidence.classes.persons)
 
     @cached_property
     def plain(self) -> Gatherer:
+        """Evidence for models that need neither hierarchies nor a population."""
         return Gatherer(self.table, self.missing)
 
     @cached_property
-    def evidence(self) -> Evidence:
-        return self.plain.evidence(View(self.table.quasi, self.table.sensitive))
-
-    @cached_property
     def gatherer(self) -> Gatherer:
+        """Evidence for all other models."""
         return Gatherer(self.table, self.missing, self.hierarchies, self.population)
 
     def assessment(self) -> Assessment:
+        """Measure all risks, and judge every requirement."""
         self.progress(Progress("counting", 0))
-        classes = self.evidence.classes
+        classes = self.plain.evidence(View(self.table.quasi, self.table.sensitive)).classes
         wild = self.missing is Missing.WILDCARD  # no classes: what counts people by class cannot be measured
         population = None if wild else self.population
         matched = population.matched(classes, self.table) if population and population.register else None
@@ -282,13 +217,13 @@ class _Assessor:
             sizes=_sizes(classes),
             bands=_bands(classes),
             requirements=tuple(self._judged()),
-            checklist=self.policy.checklist,
+            checklist=self.checklist,
             prosecutor=first,
             journalist=second,
             marketer=marketer(classes, population, matched, self.threshold),
             attributes=self._attributes(classes),
             contributions=self._contributions(classes),
-            context=self._context(second),
+            context=None if self.context is None else context_risk(second.maximum, self.context),
             uniqueness=population_uniqueness(classes, population) if population and not classes.overlap else None,
             survey=survey_risk(table, missing=self.missing) if table.with_role(Role.WEIGHT) and not wild else None,
             household=household_risk(table, missing=self.missing) if table.with_role(Role.HOUSEHOLD) else None,
@@ -307,7 +242,7 @@ class _Assessor:
         return event_risks(table) if several and self.missing is Missing.OWN else ()
 
     def _judged(self) -> Iterable[Judged]:
-        for source, says, model in self.policy.requirements():
+        for source, says, model in self.requirements:
             if source != "policy" and self._unmeasured(model):
                 nothing = Verdict(model.name, None, model.parameters, {}, model.demand(), False, 0, 0)
                 yield Judged(source, f"{says} (not measured: no column is sensitive)", nothing, measured=False)
@@ -344,10 +279,6 @@ class _Assessor:
         coarser = classes.rolled({name: Coarsening.to_level(ladder, 1)}) if ladder and ladder.height > 1 else None
         return Contribution(name, Crowd.of(without), Crowd.of(coarser) if coarser else None)
 
-    def _context(self, risk: Risk) -> ContextRisk | None:
-        said = self.policy.context
-        return context_risk(risk.maximum, said.probabilities()) if said is not None else None
-
     def _notes(self, classes: Classes, matched: Matched | None) -> Iterable[str]:
         if self.table.subject is None:
             yield "No column says whose row it is: every record is taken for a person."
@@ -362,9 +293,8 @@ class _Assessor:
         for name in self.table.quasi:
             if SUPPRESSED in self.table[name].labels().to_pylist() and not self.table[name].suppressed:
                 yield f"Column '{name}' has cells * that are taken for text; say suppressed='*' if they mean that."
-        unlisted = self.policy.unlisted(self.table) if self.policy.columns else ()
-        if unlisted:
-            yield f"Columns without a role in the policy are not looked at: there are {len(unlisted)}."
+        if self.unlisted:
+            yield f"Columns without a role in the policy are not looked at: there are {len(self.unlisted)}."
 
 
 def _sizes(classes: Classes) -> dict[int, int]:

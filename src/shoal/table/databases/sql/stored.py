@@ -13,11 +13,11 @@ import sqlalchemy as sa
 from shoal.errors import ReadError
 from shoal.progress import Hook, Progress, silent
 from shoal.table.databases.database import Stored
+from shoal.table.databases.sql.failure import Failing
+from shoal.table.databases.sql.types import arrow_type, as_numbers, as_stored, is_padded
 from shoal.table.formats.format import check_options
-from shoal.table.formats.typed import names_of
 from shoal.table.options import Options
-from shoal.table.sql.failure import Failing
-from shoal.table.sql.types import arrow_type, as_numbers, as_stored, is_padded
+from shoal.table.schema import columns_of
 from shoal.table.streamed import read_batches
 from shoal.table.table import Source, Table
 
@@ -88,7 +88,7 @@ class SqlTable(Stored):
 
     def _read(self, query: sa.Select[Any], options: Options, progress: Hook) -> Table:
         whole = pa.schema([(column.name, arrow_type(column.type)) for column in self.table.columns])
-        names, notes = names_of(whole, options)
+        names, notes = columns_of(whole, options)
         schema = pa.schema([whole.field(name) for name in names])
         chosen = [self.table.columns[name] for name in names]
         as_numbers(chosen)

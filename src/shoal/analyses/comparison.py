@@ -1,8 +1,7 @@
 """Comparison: an original and what has become of it; what that cost, and what it has brought."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,9 +16,8 @@ from shoal.analyses.subgroups import Subgroup, subgroups
 from shoal.analyses.survival import Curves, cox, survive
 from shoal.errors import RecodingError, counted, listed
 from shoal.hierarchy.hierarchy import Hierarchy
-from shoal.hierarchy.spec import bind_all
-from shoal.plain import measures
-from shoal.policy.policy import Policy
+from shoal.models.attained import Attainment
+from shoal.models.evidence import Gatherer
 from shoal.progress import Hook
 from shoal.qualities.quality import QUALITIES, Measured, made
 from shoal.recoding.matching import Match
@@ -27,12 +25,8 @@ from shoal.recoding.nodes import Fate, Ints
 from shoal.recoding.of_tables import relate
 from shoal.recoding.placing import Remark
 from shoal.recoding.recoding import Recoding
-from shoal.release.pairing import drawn_from, which
-from shoal.release.release import Release
 from shoal.sheet import Sheet, Shown
-from shoal.table.column import SUPPRESSED
 from shoal.table.missing import Missing
-from shoal.table.reading import read
 from shoal.table.role import Role
 from shoal.table.table import Table
 
@@ -126,66 +120,41 @@ class Comparison(Shown):
         return Sheet(title, ("quality", "value", "unit", "cost"), tuple(rows), (told,) if rows else ())
 
 
-def compare(  # noqa: PLR0913 - keyword-only options
-    original: Any,
-    release: Any,
-    policy: Policy | str | Path | None = None,
+def compared(  # noqa: PLR0913 - keyword-only options
+    before: Table,
+    after: Table,
+    match: Match,
+    hierarchies: Mapping[str, Hierarchy],
     *,
-    quasi: Sequence[str] | str | None = None,
-    sensitive: Sequence[str] | str | None = None,
-    subject: str | None = None,
-    key: Sequence[str] | str | None = None,
-    in_order: bool = False,
+    followers: Collection[str] = (),
+    missing: Missing = Missing.OWN,
     target: str | None = None,
-    hierarchies: Mapping[str, Any] | None = None,
-    qualities: Sequence[str] | str | None = None,
+    qualities: Sequence[str] | None = None,
     clusters: int = 5,
-    matched: Match | None = None,
+    notes: Iterable[str] = (),
 ) -> Comparison:
-    """Compare a release with its original.
+    """Compare a release with its original, whose records are matched.
 
-    Both may be files, frames or tables; ``*`` in the release means suppressed. Records are matched as recorded by
-    ``anonymize``; without that record by ``key``, by an identifier column, by content, or last by position.
-    ``in_order``: match by position.
-    ``quasi``: the columns that measures of the whole are about; those of the policy, or all. ``target``: what a
-    classifier is to predict. ``qualities``: the names of the measures; without names, all that need nothing but counts.
-    ``clusters``: how many, for clustering-agreement. ``matched``: the match of the records, if already computed.
-
-    >>> found = compare({"age": [31, 34, 71]}, {"age": ["30-39", "30-39", "*"]})
-    >>> found.quality["granularity"].total.value, found.before["k-anonymity"], found.after["k-anonymity"]
-    (0.33333333333333337, 1, 2)
+    ``followers``: quasi-identifiers that follow others and are not counted. ``target``: what a classifier is to
+    predict. ``qualities``: the names of the measures; without names, all that need nothing but counts.
     """
-    made = release if isinstance(release, Release) else None
-    chosen = Policy.given(policy) if policy is not None else None if made is None else made.policy
-    before = _original(original, chosen).taking(quasi=quasi, sensitive=sensitive, subject=subject).held()
-    after = _read(release).held() if made is None else made.table.held()
-    ladders = _hierarchies(before, chosen, hierarchies or {})
-    if key is not None and in_order:
-        raise RecodingError("Records are matched by a key or by position, not by both.", hint="Omit one of them.")
-    if matched is None:
-        named = [key] if isinstance(key, str) else key
-        matched = which(before, made or after, named, hierarchies=ladders, in_order=in_order)
-        before, matched = drawn_from(before, matched)
-    columns, known = _columns(before, after, matched, target)
-    followers = {} if chosen is None else chosen.leaders
-    ours = [name for name in known if name not in followers]
-    related = relate(before, after, columns, ours, matched, ladders)
-    wanted = [qualities] if isinstance(qualities, str) else qualities
-    found, left_out = _measured(related.recoding, wanted, {"target": target, "clusters": clusters})
-    rule = Missing.OWN if chosen is None else chosen.data.missing
+    columns, known = _columns(before, after, match, target)
+    counted_ones = [name for name in known if name not in followers]
+    related = relate(before, after, columns, counted_ones, match, hierarchies)
+    quality, left_out = measured_qualities(related.recoding, qualities, {"target": target, "clusters": clusters})
     return Comparison(
         records=before.records,
         released=after.records,
         suppressed=related.recoding.records - related.recoding.kept,
         quasi=tuple(known),
-        quality=found,
+        quality=quality,
         left_out=left_out,
-        before=_privacy(before, before, known, rule),
-        after=_privacy(after, before, known, rule),
+        before=_privacy(before, before, known, missing),
+        after=_privacy(after, before, known, missing),
         columns=_fates(related.recoding),
-        matched=None if matched.rows is None else matched.how,
+        matched=None if match.rows is None else match.how,
         remarks=related.remarks,
-        notes=(*_notes(before, after, columns, matched, related.recoding), *_of_sample(chosen, matched)),
+        notes=(*_notes(before, after, columns, match, related.recoding), *notes),
         recoding=related.recoding,
         persons=None if before.subject is None else before.codes(before.subject).astype(np.int64),
     )
@@ -195,17 +164,6 @@ def _fates(recoding: Recoding) -> dict[str, Fates]:
     """Tell what became of the cells, where it is known which record became which."""
     columns = recoding.columns if recoding.matched else ()
     return {column.name: Fates(*(column.records(fate) for fate in Fate)) for column in columns}
-
-
-def _original(given: Any, policy: Policy | None) -> Table:
-    if policy is None:
-        return _read(given)
-    options = {"suppressed": SUPPRESSED, **policy.data.read.model_dump(exclude_unset=True)}
-    return policy.apply(given if isinstance(given, Table) else read(given, **options))
-
-
-def _read(given: Any) -> Table:
-    return given if isinstance(given, Table) else read(given, suppressed=SUPPRESSED)
 
 
 def _columns(before: Table, after: Table, matched: Match, target: str | None) -> tuple[list[str], list[str]]:
@@ -223,12 +181,7 @@ def _columns(before: Table, after: Table, matched: Match, target: str | None) ->
     return [name for name in before.names if name in {*both, *ours}], ours
 
 
-def _hierarchies(table: Table, policy: Policy | None, given: Mapping[str, Any]) -> dict[str, Hierarchy]:
-    held = policy.hierarchies(table) if policy is not None else {}
-    return {**held, **bind_all(given, table)}
-
-
-def _measured(
+def measured_qualities(
     recoding: Recoding, names: Sequence[str] | None = None, parameters: Mapping[str, Any] | None = None
 ) -> tuple[dict[str, Measured], dict[str, str]]:
     """Measure what can be measured; what was asked for by name must be."""
@@ -258,15 +211,7 @@ def _privacy(table: Table, roles: Table, quasi: Sequence[str], missing: Missing)
         return {}
     sensitive = [name for name in roles.sensitive if name in table]
     subject = roles.subject if roles.subject in table else None
-    return measures(table, quasi=shown, sensitive=sensitive, subject=subject, missing=missing)
-
-
-def _of_sample(policy: Policy | None, matched: Match) -> list[str]:
-    """Note that sampling counts as suppression where the sampled records are not known."""
-    if policy is None or policy.search.sample is None or matched.recorded:
-        return []
-    unknown = f"The policy releases a sample of {policy.search.sample:.4g}, and the sampled records are not known here."
-    return [f"{unknown} Other records count as suppressed. The owner's folder beside the release records the sample."]
+    return Attainment(Gatherer(table.taking(quasi=shown, sensitive=sensitive, subject=subject), missing)).all()
 
 
 def _notes(before: Table, after: Table, columns: Sequence[str], matched: Match, recoding: Recoding) -> list[str]:

@@ -6,10 +6,10 @@ import pytest
 import shoal
 from shoal.errors import ShoalError
 from shoal.identification.concepts import concepts, named, tokens
-from shoal.identification.found import identify
 from shoal.identification.patterns.pattern import PATTERNS
 from shoal.identification.shape import Form, Shape
 from shoal.table.role import Role
+from shoal.verbs.identify import identify
 
 
 def roles(data, **options):

@@ -1,0 +1,50 @@
+"""Counting of all combinations of known variables, for each sensitive variable."""
+
+from collections.abc import Mapping, Sequence
+
+from shoal.kernels.subsets import Window
+from shoal.progress import Hook, Progress
+from shoal.subsets import SubsetCounts
+from shoal.table.missing import Missing
+from shoal.table.table import Table
+
+
+def counts_of(  # noqa: PLR0913, PLR0917 - what counting takes
+    table: Table,
+    columns: Sequence[str],
+    hidden: Sequence[str],
+    missing: Missing,
+    learned: Mapping[str, Window],
+    known: Mapping[str, Window],
+    budget: int,
+    progress: Hook,
+) -> dict[str, SubsetCounts]:
+    """Count for every sensitive variable; once for all that see the same values as equal."""
+    counts: dict[str, SubsetCounts] = {}
+    done: dict[tuple[int, ...], SubsetCounts] = {}
+    columns = list(columns)
+
+    def told(step: int, steps: int) -> None:
+        progress(Progress("counting", step, steps))
+
+    told(0, 1)
+    for name in hidden:
+        near = {other: held for other, held in known.items() if other != name}
+        if name in learned:
+            near[name] = learned[name]
+        own = missing is Missing.NEVER and table[name].missing  # nobody is protected by what is missing
+        key = (columns.index(name) if own else -1, *(id(near.get(column)) for column in columns if near))
+        if key not in done:
+            share = budget // len(hidden) if learned or known or missing is Missing.NEVER else budget
+            done[key] = SubsetCounts.of(
+                table,
+                columns,
+                missing=missing,
+                near=near,
+                learned=name if own else None,
+                budget=share,
+                threads=2,
+                progress=told,
+            )
+        counts[name] = done[key]
+    return counts

@@ -1,0 +1,41 @@
+"""``shoal.also_known``: what an adversary finds who knows one column more."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from shoal.errors import ColumnError, ModelError
+from shoal.identification.also_known import AlsoKnown
+from shoal.identification.also_known import also_known as measured
+from shoal.table.missing import Missing
+from shoal.table.role import Role
+from shoal.verbs.inputs import Inputs
+
+
+def also_known(
+    data: Any,
+    quasi: Sequence[str] | str | None = None,
+    *,
+    columns: Sequence[str] | None = None,
+    subject: str | None = None,
+    missing: str = "own",
+) -> list[AlsoKnown]:
+    """Measure the classes of a table with its quasi-identifiers known, and with one more column; the worst first.
+
+    ``columns``: which ones; all that are neither quasi-identifiers nor name persons, if nothing is said.
+
+    >>> import shoal
+    >>> table = {"age": [30, 30, 40, 40], "sex": ["f", "m", "f", "m"], "city": ["a", "a", "b", "b"]}
+    >>> [(one.column, one.k, one.unique) for one in shoal.also_known(table, ["age"])]
+    [(None, 2, 0), ('sex', 1, 4), ('city', 2, 0)]
+    """
+    inputs = Inputs.of(data, quasi=quasi, subject=subject, missing=missing)
+    table = inputs.table
+    if not table.quasi:
+        raise ColumnError("No quasi-identifiers are given.", hint="Say which columns an adversary may know: quasi=[…].")
+    if inputs.missing is Missing.WILDCARD:
+        raise ModelError(
+            "Who is unique cannot be told where missing values match anything.", hint='Use "own" or "never".'
+        )
+    named = {*table.quasi, table.subject, *table.with_role(Role.DIRECT), *table.with_role(Role.HOUSEHOLD)}
+    others = [name for name in table.names if name not in named]
+    return measured(table, others if columns is None else [table[name].name for name in columns], inputs.missing)

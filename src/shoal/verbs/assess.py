@@ -1,0 +1,73 @@
+"""``shoal.assess``: the risk of every person in a table."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from shoal.errors import ColumnError, ModelError
+from shoal.exact import exact
+from shoal.progress import Hook, silent
+from shoal.risk.assessment import Assessment, Assessor
+from shoal.verbs.inputs import AnyPolicy, Inputs
+
+
+def assess(  # noqa: PLR0913 - keyword-only options
+    data: Any,
+    policy: AnyPolicy = None,
+    *,
+    quasi: Sequence[str] | str | None = None,
+    sensitive: Sequence[str] | str | None = None,
+    subject: str | None = None,
+    missing: str | None = None,
+    threshold: Fraction | float | str = Fraction(1, 5),
+    uniques: int | None = None,
+    population: Any = None,
+    progress: Hook | None = None,
+) -> Assessment:
+    """Assess the risk of every person in a table, and judge it by the requirements of a policy.
+
+    ``data``: a table, a frame or a file. Roles come from the policy, or are given by name; names that are given go
+    first. ``threshold``: the risk above which persons are counted. ``uniques``: find out who is singled out by at most
+    so many columns (special uniques). ``population``: a register of it, how many persons it has, or the fraction of
+    them in the table; it goes before what the policy says.
+
+    >>> import shoal
+    >>> found = shoal.assess({"age": [34, 34, 71, 71], "dx": ["flu", "ms", "flu", "flu"]}, quasi="age", sensitive="dx")
+    >>> found.k, found.prosecutor.maximum, found.meaning
+    (2, 0.5, 'Every record shares these values with at least 1 other.')
+    """
+    inputs = Inputs.of(
+        data, policy, quasi=quasi, sensitive=sensitive, subject=subject, missing=missing, population=population
+    )
+    if not inputs.table.quasi:
+        raise ColumnError(
+            "No column is a quasi-identifier, so there is nothing to assess.",
+            hint="Say what an adversary may know: quasi=[…] (--quasi age,sex), or a policy with roles.",
+        )
+    context = inputs.policy.context
+    return Assessor(
+        table=inputs.table,
+        missing=inputs.missing,
+        hierarchies=inputs.hierarchies,
+        population=inputs.population,
+        requirements=tuple(inputs.policy.requirements()),
+        checklist=inputs.policy.checklist,
+        context=None if context is None else context.probabilities(),
+        unlisted=inputs.policy.unlisted(inputs.table) if inputs.policy.columns else (),
+        threshold=_share(threshold),
+        uniques=uniques,
+        progress=progress or silent,
+    ).assessment()
+
+
+def _share(given: Fraction | float | str) -> Fraction:
+    """Read a threshold."""
+    try:
+        share = exact(given)
+    except ValueError as error:
+        message = str(error)
+    else:
+        if 0 < share <= 1:
+            return share
+        message = "must be more than 0 and at most 1"
+    raise ModelError(f"The threshold {message}.")

@@ -1,0 +1,122 @@
+"""``shoal.attack``: what adversaries achieve against a release."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from shoal.attacks.attack import Attack
+from shoal.attacks.battery import Attacked, battery, chosen_attacks
+from shoal.attacks.caveats import notes
+from shoal.attacks.scene import TARGETS, Scene
+from shoal.attacks.truth import in_register
+from shoal.errors import AttackError
+from shoal.progress import Hook, silent
+from shoal.release.pairing import which
+from shoal.release.release import Release
+from shoal.table.table import Table
+from shoal.verbs.inputs import AnyPolicy, Inputs, names_of, policy_of, table_of
+
+
+def attack(  # noqa: PLR0913 - keyword-only options
+    original: Any,
+    release: Any,
+    policy: AnyPolicy = None,
+    *,
+    quasi: Sequence[str] | str | None = None,
+    sensitive: Sequence[str] | str | None = None,
+    subject: str | None = None,
+    external: Any = None,
+    outsiders: Any = None,
+    second: Any = None,
+    key: Sequence[str] | str | None = None,
+    in_order: bool = False,
+    hierarchies: Mapping[str, Any] | None = None,
+    attacks: Sequence[str | Attack] | None = None,
+    targets: int = TARGETS,
+    seed: int = 0,
+    progress: Hook | None = None,
+) -> Attacked:
+    """Attack a release as an adversary would, and measure what is achieved.
+
+    ``release``: what ``anonymize`` returned, or any table made from the original: coarser, suppressed, noisy or made
+    up. ``external``: an identified register; ``outsiders``: people who are not in the data, with the same columns;
+    ``second``: another release of the same people. ``key``: columns that identify a record in the original,
+    the release and the register; ``in_order``: the release has the original's order. Without either, records are
+    matched by an identifier column, by content, or last by position. ``attacks``: their names, or attacks with
+    parameters; all that suit, if none are named.
+    ``targets``: how many people are attacked at most, drawn by chance.
+
+    >>> import shoal
+    >>> data = {"age": [31, 34, 71, 78], "dx": ["flu", "ms", "flu", "flu"]}
+    >>> coarse = {"age": ["30-39", "30-39", "70-79", "70-79"], "dx": ["flu", "ms", "flu", "flu"]}
+    >>> found = shoal.attack(data, coarse, quasi=["age"], sensitive=["dx"], attacks=["homogeneity", "linkage"])
+    >>> [(one.attack, one.success.value) for one in found.results]
+    [('homogeneity', 0.5), ('linkage', 0.5)]
+    """
+    if targets < 1 or seed < 0:
+        raise AttackError("At least one person must be attacked, and the seed must not be negative.")
+    if isinstance(original, Release):
+        raise AttackError("The original comes first, then the release.", hint="shoal.attack(original, release)")
+    inputs = Inputs.of(
+        original,
+        policy_of(policy, release),
+        quasi=quasi,
+        sensitive=sensitive,
+        subject=subject,
+        hierarchies=hierarchies,
+    )
+    table, released = inputs.table.held(), table_of(release).held()
+    register, strangers, other = (
+        None if data is None else table_of(data).held() for data in (external, outsiders, second)
+    )
+    if strangers is not None and table.subject is not None and table.subject in strangers:
+        strangers = strangers.assign(subject=table.subject)
+    _check_records(
+        {
+            "original": table,
+            "release": released,
+            "second release": other,
+            "register": register,
+            "table of outsiders": strangers,
+        }
+    )
+    scene = Scene.of(
+        table, released, outsiders=strangers, register=register, second=other, hierarchies=inputs.hierarchies, seed=seed
+    )
+    scene = replace(scene, most=targets, progress=progress or silent)
+    named = _key(key, table, released, register)
+    scene, how = _with_truth(scene, release, named, in_order=in_order)
+    if register is not None and scene.register is not None:
+        whose = in_register(table, register, named)
+        scene = replace(scene, whose=None if whose is None else whose[scene.register.records])
+    return battery(scene, chosen_attacks(scene, attacks), tuple(notes(scene, how, register)))
+
+
+def _check_records(tables: Mapping[str, Table | None]) -> None:
+    for name, table in tables.items():
+        if table is not None and not table.records:
+            raise AttackError(f"The {name} has no records.")
+
+
+def _key(key: Sequence[str] | str | None, original: Table, release: Table, register: Table | None) -> tuple[str, ...]:
+    """Return the columns of a key; refuse those that the original or both of the others lack."""
+    named = tuple(names_of(key) or ())
+    for name in named:
+        original[name]  # raises if there is none
+        if name not in release and (register is None or name not in register):
+            raise AttackError(
+                f"The key names column '{name}', which only the original has.",
+                hint="Name a column that the release or the register has, too; or say that they are in order.",
+            )
+    return named
+
+
+def _with_truth(scene: Scene, release: Any, key: Sequence[str], *, in_order: bool) -> tuple[Scene, str]:
+    """Return the scene with the matched records, and a sentence on how they were matched."""
+    named = key if key and all(name in scene.release for name in key) else None
+    made = release if isinstance(release, Release) else scene.release
+    match = which(scene.original, made, named, hierarchies=scene.hierarchies, in_order=in_order)
+    how = match.sentence if match.rows is not None else f"{match.sentence} Give a key, or set in_order."
+    return replace(scene, truth=None if match.rows is None else match.rows.astype(np.intp)), how

@@ -1,0 +1,83 @@
+"""``shoal.compare``: what a transformation cost, and what it has brought."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from shoal.analyses.comparison import Comparison, compared
+from shoal.errors import RecodingError
+from shoal.policy.policy import Policy
+from shoal.recoding.matching import Match
+from shoal.release.pairing import drawn_from, which
+from shoal.release.release import Release
+from shoal.table.column import SUPPRESSED
+from shoal.verbs.inputs import AnyPolicy, Inputs, names_of, policy_of, table_of
+
+
+def compare(  # noqa: PLR0913 - keyword-only options
+    original: Any,
+    release: Any,
+    policy: AnyPolicy = None,
+    *,
+    quasi: Sequence[str] | str | None = None,
+    sensitive: Sequence[str] | str | None = None,
+    subject: str | None = None,
+    key: Sequence[str] | str | None = None,
+    in_order: bool = False,
+    target: str | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    qualities: Sequence[str] | str | None = None,
+    clusters: int = 5,
+    matched: Match | None = None,
+) -> Comparison:
+    """Compare a release with its original.
+
+    Both may be files, frames or tables; ``*`` in the release means suppressed. Records are matched as recorded by
+    ``anonymize``; without that record by ``key``, by an identifier column, by content, or last by position.
+    ``in_order``: match by position.
+    ``quasi``: the columns that measures of the whole are about; those of the policy, or all. ``target``: what a
+    classifier is to predict. ``qualities``: the names of the measures; without names, all that need nothing but counts.
+    ``clusters``: how many, for clustering-agreement. ``matched``: the match of the records, if already computed.
+
+    >>> import shoal
+    >>> found = shoal.compare({"age": [31, 34, 71]}, {"age": ["30-39", "30-39", "*"]})
+    >>> found.quality["granularity"].total.value, found.before["k-anonymity"], found.after["k-anonymity"]
+    (0.33333333333333337, 1, 2)
+    """
+    if isinstance(original, Release):
+        raise RecodingError("The original comes first, then the release.", hint="shoal.compare(original, release)")
+    if key is not None and in_order:
+        raise RecodingError("Records are matched by a key or by position, not by both.", hint="Omit one of them.")
+    inputs = Inputs.of(
+        original,
+        policy_of(policy, release),
+        quasi=quasi,
+        sensitive=sensitive,
+        subject=subject,
+        hierarchies=hierarchies,
+        suppressed=SUPPRESSED,
+    )
+    before, after = inputs.table.held(), table_of(release, suppressed=SUPPRESSED).held()
+    if matched is None:
+        made = release if isinstance(release, Release) else after
+        matched = which(before, made, names_of(key), hierarchies=inputs.hierarchies, in_order=in_order)
+        before, matched = drawn_from(before, matched)
+    return compared(
+        before,
+        after,
+        matched,
+        inputs.hierarchies,
+        followers=inputs.policy.leaders,
+        missing=inputs.missing,
+        target=target,
+        qualities=names_of(qualities),
+        clusters=clusters,
+        notes=_of_sample(inputs.policy, matched),
+    )
+
+
+def _of_sample(policy: Policy, matched: Match) -> list[str]:
+    """Note that sampling counts as suppression where the sampled records are not known."""
+    if policy.search.sample is None or matched.recorded:
+        return []
+    unknown = f"The policy releases a sample of {policy.search.sample:.4g}, and the sampled records are not known here."
+    return [f"{unknown} Other records count as suppressed. The owner's folder beside the release records the sample."]

@@ -1,0 +1,52 @@
+"""``shoal.identify``: a role for each column of a table, with reasons."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from shoal.identification.g_distinct import ALPHA, BETA
+from shoal.identification.identification import Identification, identified
+from shoal.progress import Hook, silent
+from shoal.verbs.inputs import table_of
+
+
+def identify(  # noqa: PLR0913 - keyword-only options
+    data: Any,
+    *,
+    subject: str | None = None,
+    direct: Sequence[str] = (),
+    method: str = "evidence",
+    alpha: float = ALPHA,
+    beta: float = BETA,
+    compat: str | None = None,
+    combinations: bool = True,
+    orders: int | None = None,
+    seed: int = 0,
+    progress: Hook | None = None,
+) -> Identification:
+    """Propose a role for each column of a table, with reasons.
+
+    ``subject``: the column that says whose record it is, if its name does not tell. ``direct``: columns that are known
+    to name persons; roles that the table has already count as given. ``method``: what decides about all other columns:
+    what was found out, or risk rates and the thresholds ``alpha`` and ``beta`` (Menten 2024; ``compat="menten-2024"``:
+    to the digit as the thesis). ``combinations``: whether columns are also looked at together. ``orders``: how many
+    orders of columns are drawn where there are too many to count every subset of them.
+
+    >>> import shoal
+    >>> mails = ["ann@a.org", "bob@b.org", "cid@c.org", "dan@d.org", "eve@e.org"]
+    >>> found = shoal.identify({"contact": mails, "age": [34, 71, 34, 50, 51]})
+    >>> {name: one.role.value for name, one in found.columns.items()}
+    {'contact': 'direct', 'age': 'quasi'}
+    """
+    return identified(
+        table_of(data),
+        subject=subject,
+        direct=direct,
+        method=method,
+        alpha=alpha,
+        beta=beta,
+        compat=compat,
+        combinations=combinations,
+        orders=orders,
+        seed=seed,
+        progress=progress or silent,
+    )

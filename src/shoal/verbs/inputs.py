@@ -1,0 +1,102 @@
+"""Inputs: the one door of all verbs, which turns data, policy and roles into a prepared table."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from shoal.hierarchy.hierarchy import Hierarchy
+from shoal.hierarchy.spec import bind_all
+from shoal.models.evidence import Gatherer
+from shoal.policy.policy import Policy
+from shoal.population import Population
+from shoal.release.release import Release
+from shoal.table.missing import Missing
+from shoal.table.reading import read
+from shoal.table.table import Table
+
+AnyPolicy: TypeAlias = Policy | str | Path | None  # a policy, the path of one, or none
+NOTHING = Policy(version=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """A table with its roles, and the policy that goes with it: an empty one if none was given.
+
+    ``missing``: the rule for missing values. ``own_hierarchies``, ``own_population``: options that go before the
+    policy.
+
+    >>> inputs = Inputs.of({"age": [34, 71], "dx": ["flu", "ms"]}, quasi="age", population=20)
+    >>> inputs.table.quasi, inputs.missing.value, inputs.population.size
+    (('age',), 'own', 20)
+    """
+
+    table: Table
+    policy: Policy
+    missing: Missing
+    own_hierarchies: Mapping[str, Any] = field(default_factory=dict)
+    own_population: Any = None
+
+    @classmethod
+    def of(  # noqa: PLR0913 - the options that verbs share
+        cls,
+        data: Any,
+        policy: AnyPolicy = None,
+        *,
+        missing: str | Missing | None = None,
+        hierarchies: Mapping[str, Any] | None = None,
+        population: Any = None,
+        suppressed: str | None = None,
+        **roles: Any,
+    ) -> "Inputs":
+        """Read the data as the policy says, and give columns their roles; roles that are given go first.
+
+        ``data``: a table, a release, a frame, a file or the address of a database table. ``suppressed``: the text that
+        means suppressed, unless the policy says otherwise.
+        """
+        chosen = policy_of(policy)
+        table = table_of(data, chosen, suppressed=suppressed).taking(**roles)
+        rule = chosen.data.missing if missing is None else Missing.named(missing)
+        return cls(table, chosen, rule, hierarchies or {}, population)
+
+    @cached_property
+    def hierarchies(self) -> dict[str, Hierarchy]:
+        """The hierarchies of the policy and those that are given, bound to the table."""
+        return {**self.policy.hierarchies(self.table), **bind_all(self.own_hierarchies, self.table)}
+
+    @cached_property
+    def population(self) -> Population | None:
+        """The population that the table is a sample of, if something is known about it."""
+        if self.own_population is not None:
+            return Population.given(self.own_population, self.table)
+        return None if self.policy.population is None else self.policy.people(self.table, self.table.person_count)
+
+    @property
+    def gatherer(self) -> Gatherer:
+        """What collects the evidence that models read."""
+        return Gatherer(self.table, self.missing, self.hierarchies, self.population)
+
+
+def policy_of(policy: AnyPolicy, release: Any = None) -> Policy:
+    """Return the policy of a single table: as given, that of a release, or an empty one."""
+    if policy is None:
+        return release.policy if isinstance(release, Release) else NOTHING
+    return Policy.given(policy).alone()
+
+
+def table_of(data: Any, policy: Policy = NOTHING, *, suppressed: str | None = None) -> Table:
+    """Return the data as a table, with the roles of the policy if it names any."""
+    options = {} if suppressed is None else {"suppressed": suppressed}
+    if isinstance(data, Release):
+        table = data.table
+    elif isinstance(data, Table):
+        table = data
+    else:
+        table = read(data, **{**options, **policy.data.read.model_dump(exclude_unset=True)})
+    return policy.apply(table) if policy.names_columns else table
+
+
+def names_of(names: Any) -> list[str] | None:
+    """Return the names of columns that are given as one name or several; None if none are given."""
+    return None if names is None else [names] if isinstance(names, str) else list(names)
