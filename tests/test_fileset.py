@@ -66,6 +66,35 @@ def test_no_input_is_replaced_by_a_report_or_in_python(folder):
     assert (folder / "data" / "a.csv").read_text() == DATA
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "report data/a.csv -o z.md --register other.csv --keep other.csv --no-lattice",
+        "report data/a.csv -o z.md --outsiders other.csv --keep other.csv --no-lattice",
+        "report data/a.csv -o other.md --register other.md --format csv --no-lattice",
+        "report data/a.csv other.json -o other.json --format csv --no-attacks",
+        "peers other.png --format csv --png other.png",
+        "attack attacks.svg other.csv --format csv --only linkage --in-order --pictures .",
+    ],
+)
+def test_no_command_replaces_a_file_that_it_reads(folder, words):
+    for name in ("other.csv", "other.md", "other.json", "other.png", "attacks.svg"):
+        (folder / name).write_text(DATA)
+    done = run(*words.split(), "--policy", "policy.toml", "--force", cwd=folder)
+    assert done.returncode == 2, done.stderr
+    assert "never overwritten" in done.stderr
+    assert all((folder / name).read_text() == DATA for name in ("other.csv", "other.md", "other.json", "other.png"))
+    assert (folder / "attacks.svg").read_text() == DATA
+
+
+def test_internal_reports_are_for_their_owner_alone(folder):
+    release = shoal.anonymize(folder / "data" / "a.csv", folder / "policy.toml")
+    report = shoal.report(release.given, release)
+    kept, public = report.save(folder / "r.md"), report.external().save(folder / "public.md")
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    assert stat.S_IMODE(public.stat().st_mode) & 0o044
+
+
 def test_owners_files_are_theirs_alone(folder):
     release = shoal.anonymize(folder / "data" / "a.csv", folder / "policy.toml")
     _, manifest, *own = release.save(folder / "out.csv")

@@ -16,8 +16,9 @@ import signal
 import socket
 import threading
 import warnings
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -30,6 +31,26 @@ _LONGEST_NAME = 255  # bytes, on all usual file systems
 _SHOWN = 40  # characters of the target's name that its hidden name starts with
 _ENDS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 HERE = hashlib.sha256(socket.gethostname().encode()).hexdigest()[:4]  # identifies the machine of a process
+
+
+_inputs: ContextVar[list[Path] | None] = ContextVar("inputs", default=None)
+
+
+@contextmanager
+def protecting_inputs() -> Iterator[None]:
+    """Refuse to overwrite files that are read in the block, such as those of one command."""
+    token = _inputs.set([])
+    try:
+        yield
+    finally:
+        _inputs.reset(token)
+
+
+def note_inputs(files: Iterable[Path]) -> None:
+    """Remember files that were read, if somebody protects them."""
+    noted = _inputs.get()
+    if noted is not None:
+        noted.extend(files)
 
 
 class Leftover(UserWarning):
@@ -56,14 +77,16 @@ def check_name(path: Path) -> None:
 
 
 @contextmanager
-def replacing(target: Path, *, force: bool = False, never: Collection[Path] = ()) -> Iterator[Path]:
+def replacing(
+    target: Path, *, force: bool = False, never: Collection[Path] = (), private: bool = False
+) -> Iterator[Path]:
     """Provide a temporary path in the target folder, renamed to the target if the block succeeds.
 
     Readers see the old file or the complete new one. After an error, no temporary file remains. ``never``: inputs,
-    which are not overwritten even with ``force``.
+    which are not overwritten even with ``force``. ``private``: only the owner may read the file.
     """
     with FileSet(force=force, never=never) as files:
-        yield files.add(target)
+        yield files.add(target, private=private)
 
 
 class FileSet:
@@ -113,7 +136,7 @@ class FileSet:
         check_name(target)
         target = target.resolve() if target.is_symlink() and not private else target
         _check_place(target, force=self._force)
-        check_no_input(target, self._never)
+        check_no_input(target, (*self._never, *(_inputs.get() or ())))
         _remove_leftovers(target)
         process = f"{os.getpid()}-{HERE}-{secrets.token_hex(4)}"
         beside = target.with_name(f"{_hidden(target)}.{process}.partial")
@@ -143,7 +166,7 @@ class FileSet:
         """Delete an existing file when the set is renamed."""
         if target.exists() and not self._force:
             raise _is_there(target)
-        check_no_input(target, self._never)
+        check_no_input(target, (*self._never, *(_inputs.get() or ())))
         self._gone.append(target)
 
     def _tidy_up(self) -> None:

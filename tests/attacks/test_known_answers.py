@@ -669,3 +669,14 @@ def test_many_people_who_cannot_be_matched_take_no_time():
         changed[name] = np.where(seeded.random(5000) < 0.25, "*", swapped)
     content = Content.of(shoal.read(data).assign(quasi=list(data)), shoal.read(changed), {})
     assert content.matched() is None
+
+
+def test_a_position_that_the_content_contradicts_is_reported():
+    data = people(200, 31)
+    order = np.argsort(data["age"], kind="stable")
+    moved = {name: cells[order] for name, cells in data.items()}
+    notes = shoal.attack(data, moved, in_order=True, attacks="linkage", **KNOWN).notes
+    assert any("which their content contradicts" in note for note in notes)
+    assert not any("contradicts" in note for note in shoal.attack(data, data, in_order=True, **KNOWN).notes)
+    with pytest.raises(AttackError, match="by a key or by position"):
+        shoal.attack(data | {"id": np.arange(200)}, data | {"id": np.arange(200)}, key="id", in_order=True, **KNOWN)

@@ -144,7 +144,8 @@ def test_a_sample_is_drawn_by_person_and_lowers_the_risk_of_a_journalist(monkeyp
     shown = shown_by(release)
     told = release.facts["sampling"]
     assert told["share"] == 0.5
-    assert release.internal["input"]["persons"] == 100
+    assert release.internal["input"]["persons"] == 200
+    assert release.internal["sample"]["persons"] == 100
     assert len(shown["age"]) < 140
     assert told["journalist"]["highest"] <= told["prosecutor"]["highest"] <= 0.5
     assert told["journalist"]["average"] < told["prosecutor"]["average"]

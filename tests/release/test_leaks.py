@@ -230,3 +230,61 @@ def test_a_kind_that_follows_from_suppressed_values_is_noted(odd, noted, column,
     fixed = policy.model_copy(update={"data": policy.data.model_copy(update={"read": Options(text=(column,))})})
     read_as_text = shoal.anonymize(fixed.read(tmp_path / f"data{suffix}"), fixed)
     assert not any("follows from suppressed values" in note for note in read_as_text.notes)
+
+
+def test_a_kind_that_follows_from_suppressed_values_is_noted_for_statistics_packages(tmp_path):
+    """All numbers of an SPSS file are doubles: whether a column is whole follows from all of its values."""
+    data = {"age": [30.0] * 6 + [40.0] * 6 + [99.5], "cost": [12.0] * 13}
+    shoal.write(shoal.read(data), tmp_path / "data.sav")
+    policy = shoal.Policy.parse("""
+        version = 1
+        columns.age = "quasi"
+        columns.cost = "insensitive"
+        require = [{ model = "k-anonymity", k = 3 }]
+        search = { suppression = 0.1, levels = { age = [0, 0] } }
+    """)
+    notes = [note for note in shoal.anonymize(tmp_path / "data.sav", policy).notes if "follows from" in note]
+    assert len(notes) == 1
+    assert "'age'" in notes[0]
+
+
+GROUPS = [60, 70, 80, 90, 95]
+
+
+def aged(hierarchy, search, last, engine="memory"):
+    """Anonymize persons of five ages, twelve of each, and one of another age who is suppressed."""
+    data = {
+        "age": [*(age for age in GROUPS for _ in range(12)), last],
+        "sex": [*(["f", "m"] * 30), "x"],
+        "dx": [*(["flu", "ms", "gout"] * 20), "flu"],
+    }
+    policy = shoal.Policy.parse(f"""
+        version = 1
+        columns.age = {{ role = "quasi", hierarchy = {hierarchy} }}
+        columns.sex = "quasi"
+        columns.dx = "sensitive"
+        require = [{{ model = "k-anonymity", k = 5 }}]
+        search = {{ suppression = 0.1, {search} }}
+    """)
+    return shoal.anonymize(shoal.read(data, engine=engine), policy)
+
+
+@pytest.mark.parametrize("last", [5, 107])
+@pytest.mark.parametrize("engine", ["memory", "disk"])
+def test_labels_that_name_a_value_of_a_suppressed_person_are_refused(last, engine):
+    levels = "levels = { age = [1, 1], sex = [0, 0] }"
+    with pytest.raises(ReleaseError, match="only suppressed persons have") as refused:
+        aged('{ kind = "order", sizes = [2] }', levels, last, engine)
+    assert str(last) not in str(refused.value)
+    written = f'{{ kind = "order", sizes = [2], order = {sorted(map(str, [*GROUPS, last]), key=int)} }}'
+    release = aged(written, levels, last, engine)  # the policy names the value, not the data
+    assert release.suppressed == 1
+    assert not any("suppressed records" in note for note in release.notes)
+
+
+def test_an_automatic_hierarchy_that_follows_from_suppressed_values_is_noted():
+    levels = "levels = { age = [1, 1], sex = [0, 0] }"
+    for last, noted in ((1070, True), (94, False)):
+        release = aged('{ kind = "auto" }', levels, last)
+        assert release.suppressed == 1
+        assert any("without the suppressed records" in note and "'age'" in note for note in release.notes) == noted

@@ -271,7 +271,9 @@ def test_a_register_that_cannot_be_compared_any_more_is_named(tmp_path):
     assert not asked.holds
     data = {"age": [31, 31, 71, 71]}
     shoal.write(shoal.read(data), tmp_path / "data.csv")
-    shoal.anonymize(tmp_path / "data.csv", told).save(tmp_path / "release.csv")
+    release = shoal.anonymize(tmp_path / "data.csv", told)
+    release.save(tmp_path / "release.csv")
     own = shoal.report(tmp_path / "data.csv", tmp_path / "release.csv", policy=told)
     assert own.findings.met  # verified when it was made
+    assert own.findings.requirements[0].after.attained == release.requirements[0].verdict.attained == "k = 6"
     assert asked.why == "a release can be compared with a register only when it is made"

@@ -292,7 +292,7 @@ def test_every_way_to_make_a_release(search, columns, more):
     assert found.met
     assert found.before.k == shoal.assess(people(), release.policy).k
     assert found.after.k == release.requirements[0].verdict.value["k"]
-    drawn = release.internal["input"]["persons"]
+    drawn = release.internal.get("sample", release.internal["input"])["persons"]
     assert found.left_out == drawn - np.count_nonzero(release.records >= 0)
     assert 0 <= found.comparison.quality["suppressed-records"].total.cost <= 1
     if not columns and "mondrian" not in search:

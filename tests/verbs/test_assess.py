@@ -4,13 +4,13 @@ import json
 from fractions import Fraction
 
 import pytest
-from tests.command_line import run as run_in
 
 import shoal
 from shoal.errors import ColumnError, ModelError, PolicyError, ShoalError
 from shoal.models.model import MODELS
 from shoal.policy.policy import Policy
 from shoal.presets.preset import PRESETS
+from tests.command_line import run as run_in
 
 PATIENTS = {
     "id": [1, 2, 3, 4, 5, 6, 7],

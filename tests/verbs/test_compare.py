@@ -6,12 +6,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.command_line import run
 
 import shoal
 from shoal import charts
 from shoal.errors import RecodingError
 from shoal.kernels import library
+from tests.command_line import run
 
 BEFORE = "id,age,sex,dx\n" + "".join(
     f"{place},{20 + place % 40},{'fm'[place % 2]},{['flu', 'ms', 'gout'][place % 3]}\n" for place in range(120)

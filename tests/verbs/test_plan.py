@@ -6,11 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.command_line import run
 
 import shoal
 from shoal.search.workload import combinations
 from shoal.table.reading import read_sample
+from tests.command_line import run
 
 
 def census(rows, spread=1.5):

@@ -7,6 +7,7 @@ import numpy as np
 from shoal.attacks.scene import Scene
 from shoal.errors import counted, listed
 from shoal.kernels.grouping import group_rows
+from shoal.table.kind import Kind
 from shoal.table.role import Role
 from shoal.table.table import Table
 
@@ -46,7 +47,7 @@ def _of_columns(scene: Scene) -> Iterator[str]:
                 f"In column '{name}', {counted(cells.unread, 'released record')} of {scene.release.records:,} "
                 f"have a text that could not be understood and counts as suppressed: give a hierarchy that has it."
             )
-        elif scene.original[name].kind.numeric is False and scene.release[name].kind.numeric:
+        elif scene.original[name].kind is Kind.TEXT and scene.release[name].kind.numeric:
             yield f"Column '{name}' holds numbers in the release, but not in the original: are the two in their places?"
 
 

@@ -44,6 +44,7 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
         Any, typer.Option(parser=given.place, metavar="DATA", help="People who are not in the data, for the attacks.")
     ] = None,
     key: Annotated[str | None, typer.Option(help="Columns that identify a record, comma-separated.")] = None,
+    in_order: Annotated[bool, typer.Option("--in-order", help="Match records by position.")] = False,
     predict: Annotated[str | None, typer.Option(help="Columns that are to be predicted, comma-separated.")] = None,
     survival: Annotated[str | None, typer.Option(help="Columns of time and event, comma-separated.")] = None,
     attacks: Annotated[bool, typer.Option("--attacks/--no-attacks", help="Whether the release is attacked.")] = True,
@@ -84,19 +85,19 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
             if release is None
             else given.load(release, {"suppressed": SUPPRESSED, **options})
         )
+        matching: dict[str, Any] = {} if release is None else {"key": given.names(key), "in_order": in_order}
         tried = None
         if attacks:
             held: dict[str, Any] = {
                 name: given.load(path, options) for name, path in others.items() if path is not None
             }
-            named = None if release is None else given.names(key)
-            tried = shoal.attack(table, made, chosen, key=named, progress=hook, **held)
+            tried = shoal.attack(table, made, chosen, progress=hook, **matching, **held)
         found = shoal.report(
             table,
             made,
             tried,
             policy=None if release is None else chosen,
-            key=None if release is None else given.names(key),
+            **matching,
             analyses=_analyses(table, made, chosen, wanted, hook) if wanted else (),
             external=external,
             least=least,

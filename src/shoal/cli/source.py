@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli.output import progress_bar, remark
+from shoal.fileset import protecting_inputs
 
 if TYPE_CHECKING:
     from shoal.policy.policy import Policy
@@ -78,7 +79,10 @@ def names(given: str | None) -> list[str] | None:
 
 
 def reading(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that say how a file is read; it gets those that were given as the dict ``options``."""
+    """Give a command the options that say how a file is read; it gets those that were given as the dict ``options``.
+
+    It cannot overwrite a file that it has read.
+    """
     own = inspect.signature(command, eval_str=True).parameters
     offered = {name: kind for name, kind in _READING.items() if name not in own}  # a command may mean another thing
     more = [
@@ -89,7 +93,8 @@ def reading(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def run(**given: Any) -> None:
         said = {name: given.pop(name) for name in offered}
-        command(**given, options=_options(said))
+        with protecting_inputs():
+            command(**given, options=_options(said))
 
     kept = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own.values() if one.name != "options"]
     signature = inspect.Signature([*kept, *more])

@@ -41,6 +41,15 @@ class Automatic(Spec):
 
     kind: Literal["auto"] = "auto"
 
+    @property
+    def of_data(self) -> bool:
+        """Whether labels depend on other values: widths and lengths are proposed from all of them."""
+        return True
+
+    def resolved(self, column: Column) -> Spec:
+        """Return the proposed kind."""
+        return propose(column)
+
     def build(self, column: Column, counts: NDArray[np.int64], folder: Path) -> Hierarchy:
         """Propose and bind."""
         return propose(column).build(column, counts, folder)

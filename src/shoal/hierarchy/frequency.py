@@ -31,6 +31,11 @@ class Frequency(Spec):
     other: str = Field(default="other", description="the label of the rest")
     of_persons = True
 
+    @property
+    def of_data(self) -> bool:
+        """Whether labels depend on other values: on their frequencies."""
+        return True
+
     @model_validator(mode="after")
     def _check(self) -> Self:
         if any(number < 1 for number in self.keep) or self.keep != sorted(set(self.keep), reverse=True):

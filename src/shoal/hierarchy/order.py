@@ -1,7 +1,7 @@
 """Ordered grouping: neighbours in an order are put together."""
 
 from pathlib import Path
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ class Order(Spec):
     """
 
     kind: Literal["order"] = "order"
+    names_values: ClassVar[bool] = True
     sizes: list[int] = Field(
         min_length=1, description="how many values a group holds, each a multiple of the one before"
     )
@@ -46,6 +47,11 @@ class Order(Spec):
         if len(set(self.order)) < len(self.order):
             raise ValueError("order must not hold a value twice")
         return self
+
+    @property
+    def of_data(self) -> bool:
+        """Whether the order is that of the values in the column, not one that is written down."""
+        return not self.order
 
     def build(self, column: Column, counts: NDArray[np.int64], folder: Path) -> Hierarchy:
         """Bind to a column."""

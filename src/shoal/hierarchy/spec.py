@@ -24,6 +24,16 @@ class Spec(Checked):
 
     kind: str
     of_persons: ClassVar[bool] = False  # whether counts are of persons, not of records
+    names_values: ClassVar[bool] = False  # whether the label of a group names its first and its last value
+
+    @property
+    def of_data(self) -> bool:
+        """Whether labels depend on more than the value itself: on the other values of the column."""
+        return False
+
+    def resolved(self, column: Column) -> "Spec":  # noqa: ARG002 - for subclasses
+        """Return the kind of hierarchy that a column gets: this one, or the one that is proposed for it."""
+        return self
 
     @abstractmethod
     def build(self, column: Column, counts: NDArray[np.int64], folder: Path) -> Hierarchy:

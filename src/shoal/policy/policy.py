@@ -25,6 +25,7 @@ from pydantic import Field, PrivateAttr, field_validator, model_validator
 from shoal import population as people
 from shoal.errors import ColumnError, PolicyError, ReadError, did_you_mean, listed
 from shoal.exact import exact
+from shoal.fileset import note_inputs
 from shoal.hierarchy.automatic import Automatic
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.hierarchy.spec import Spec, bind
@@ -99,6 +100,7 @@ class Policy(Checked):
             raise ReadError(f"'{path}' cannot be read as a policy file (UTF-8 text).") from None
         policy = cls.parse(text, where=f"The policy '{path}'").within(path.parent)
         policy._file = path.resolve()  # noqa: SLF001 - its own
+        note_inputs(policy.files())
         return policy
 
     @classmethod
@@ -271,18 +273,24 @@ class Policy(Checked):
         own = () if self._file is None else (self._file,)
         return (*own, *(self.beside(file).resolve() for file in named if file is not None))
 
+    @property
+    def folder(self) -> Path:
+        """The folder in which files that it names are looked for."""
+        return self._folder
+
+    def spec(self, name: str) -> Spec:
+        """Return the kind of hierarchy of a column: as given, or an automatic one."""
+        entry = self.columns.get(name)
+        return Automatic() if entry is None or entry.hierarchy is None else entry.hierarchy
+
     def spread(self, name: str, labels: Sequence[str]) -> NDArray[np.float64] | None:
         """Return the share of its domain that each released label of a column covers; None if labels do not tell."""
-        return (self.columns[name].hierarchy or Automatic()).spread(labels, self._folder)
+        return self.spec(name).spread(labels, self._folder)
 
     def hierarchies(self, table: Table) -> dict[str, Hierarchy]:
         """Bind the hierarchies to a table: those that are given, and an automatic one for other quasi-identifiers."""
-        chosen: dict[str, Spec] = {
-            name: said.hierarchy or Automatic()
-            for name, said in self.columns.items()
-            if said.hierarchy is not None or said.role is Role.QUASI
-        }
-        return {name: bind(spec, table, name, self._folder) for name, spec in chosen.items()}
+        chosen = [name for name, said in self.columns.items() if said.hierarchy is not None or said.role is Role.QUASI]
+        return {name: bind(self.spec(name), table, name, self._folder) for name in chosen}
 
 
 def _name_kinds(found: dict[str, Any], columns: dict[str, ColumnPolicy], require: list[Any]) -> None:

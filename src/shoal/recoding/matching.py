@@ -5,7 +5,7 @@ content of the records is refused.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,8 @@ class Match:
 
     ``how``: the method, or the reason why records cannot be matched. ``key``: the columns that identify records.
     ``added``: the number of released records without an original. ``drawn``: the sampled records of the original, if
-    the release is known to be a sample. ``recorded``: the match was recorded when the release was made.
+    the release is known to be a sample. ``recorded``: the match was recorded when the release was made. ``doubtful``:
+    the content of the records contradicts the match that was asked for.
     """
 
     rows: Ints | None
@@ -41,6 +42,7 @@ class Match:
     added: int = 0
     drawn: NDArray[np.integer] | None = None
     recorded: bool = False
+    doubtful: bool = False
 
     @classmethod
     def of(
@@ -60,7 +62,12 @@ class Match:
         """Return the method, or the reason for the lack of one, as a sentence."""
         if self.rows is None:
             reason = f"Records could not be matched: {self.how}."
-            return f"{reason} Measures that need the match are omitted; the others are computed from released labels."
+            return (
+                f"{reason} Measures that need the match are omitted; the others are computed from released labels, "
+                "where a representative value such as a median counts as an exact value."
+            )
+        if self.doubtful:
+            return f"Records are matched {self.how}, which their content contradicts: the figures may be wrong."
         return f"Records are matched {self.how}."
 
 
@@ -87,9 +94,11 @@ def match(
     if key is not None:
         return _checked(_by_key(original, release, tuple(key)), release)
     if in_order:
-        return _in_order(original, release)
+        position = _in_order(original, release)
+        credible = _is_credible(Content.of(original, release, hierarchies or {}), position)
+        return replace(position, doubtful=not credible)
     if not release.records:
-        return Match(np.full(original.records, -1), "with no record: the release is empty")
+        return Match(np.full(original.records, -1), "with no record, because the release is empty")
     named = [_by_key(original, release, (name,)) for name in _naming(original, release)]
     for found in named:
         if original.subject in found.key:
@@ -234,7 +243,7 @@ def _why_not(original: Table, release: Table) -> str:
     if original.records != release.records:
         lost = abs(original.records - release.records)
         more = "fewer" if release.records < original.records else "more"
-        return f"the release has {lost:,} {more} rows, the tables share no identifier, and the content is ambiguous"
+        return f"the release has {lost:,} {more} rows, the tables share no identifier, and the content fits no match"
     return "the content of the release does not fit the original in any order"
 
 

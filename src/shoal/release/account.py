@@ -112,7 +112,12 @@ def internal(
     return {
         **told,
         "policy": case.policy.document(),
-        "input": {"records": case.table.records, "persons": case.persons, "fingerprint": fingerprint(case.given)},
+        "input": {
+            "records": case.given.records,
+            "persons": case.given.person_count,
+            "fingerprint": fingerprint(case.given),
+        },
+        **({} if case.drawn is None else {"sample": {"records": case.table.records, "persons": case.persons}}),
         "reference": {
             name: dict(zip(map(str, column.labels().to_pylist()), original.reference[name].tolist(), strict=True))
             for name, column in original.sensitive.items()
@@ -122,8 +127,8 @@ def internal(
     }
 
 
-def notes(case: Case, made: Transformed) -> tuple[str, ...]:
-    """Return what the owner should know."""
+def notes(case: Case, made: Transformed, dependent: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what the owner should know. ``dependent``: columns whose labels depend on suppressed values."""
     found = [f"Column '{name}' does not go out: {why}." for name, why in made.left_out.items()]
     exact = [name for name, kind in case.show.items() if kind in {"median", "mode"}]
     if exact:
@@ -148,7 +153,12 @@ def notes(case: Case, made: Transformed) -> tuple[str, ...]:
         found.append(
             f"Released values of {listed(typed)} are written in a way that follows from suppressed values, such as one "
             "decimal number or text among whole numbers, and disclose that there were such values. Correct these "
-            "values in the data, or read the columns as text: [data] read = { text = […] }."
+            "values in the data, or read columns without intervals as text: [data] read = { text = […] }."
+        )
+    if dependent:
+        found.append(
+            f"The hierarchy of {listed(dependent)} was proposed from all values, and would have other labels without "
+            "the suppressed records. Write it into the policy to release labels that do not depend on them."
         )
     if case.table.subject is None:
         found.append("No column says whose row it is: every record is taken for a person.")
@@ -158,13 +168,13 @@ def notes(case: Case, made: Transformed) -> tuple[str, ...]:
 def _inferred(case: Case, made: Transformed) -> Iterator[str]:
     """Yield the released columns whose kind follows from values that only suppressed records have."""
     given, origin = case.given, case.given.source.origin
-    inferred = origin in FORMATS and FORMATS[origin].infers
-    if not inferred or not isinstance(given.engine, MemoryEngine) or made.table.records >= given.records:
+    kinds = FORMATS[origin].infers if origin in FORMATS else frozenset()
+    if not kinds or not isinstance(given.engine, MemoryEngine) or made.table.records >= given.records:
         return
     records = case.given_records(made.origins())
     kept = records[records >= 0]
     for name in made.table.names:
-        if name in given and name not in case.policy.data.read.text and given[name].kind in {Kind.NUMBER, Kind.TEXT}:
+        if name in given and name not in case.policy.data.read.text and given[name].kind in kinds:
             left = compacted(given[name], given.codes(name)[kept])[0]
             if len(left.values) and _is_wide(left) and not _is_wide(given[name]):
                 yield name

@@ -68,8 +68,9 @@ def _check_links(case: Case, name: str) -> None:
         differ = bool(shared) or Classes.of(case.table, case.table.quasi).overlap
     if differ:
         raise PolicyError(
-            f"Pseudonyms of column '{name}' would link records that differ, and what they show together may be rare.",
-            hint="Leave the column out, or give each person one record; a column that repeats must be the subject.",
+            f"Pseudonyms of column '{name}' would link records of a person with different quasi-identifiers; together "
+            "these may be rare.",
+            hint="Omit the pseudonyms, or give each person one record. A column that repeats must be the subject.",
         )
 
 

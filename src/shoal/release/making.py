@@ -12,6 +12,7 @@ from shoal.release.account import facts, internal, notes
 from shoal.release.assembly import assembled, cells_of, mapping, original
 from shoal.release.case import Case
 from shoal.release.cost import measured
+from shoal.release.dependence import dependent_labels
 from shoal.release.release import Release, verified
 from shoal.treatments.outliers import OUTLIERS
 from shoal.treatments.refinement import refined
@@ -101,6 +102,7 @@ def _made(case: Case, treatment: Treatment, progress: Hook) -> Release:
     progress(Progress("making the release", 0))
     recoding = treatment.recoding(case.space)
     cells = cells_of(case, treatment, recoding)
+    dependent = dependent_labels(case, treatment, cells)
     made = assembled(case, treatment, cells)
     before = original(case, treatment.scheme, made)
     progress(Progress("verifying the release", 0))
@@ -121,7 +123,7 @@ def _made(case: Case, treatment: Treatment, progress: Hook) -> Release:
         internal=internal(case, treatment, made, before, told),
         facts=told,
         mapping=mapping(case, treatment.scheme, made),
-        notes=notes(case, made),
+        notes=notes(case, made, dependent),
         original=before,
         asked=case.asked,
         policy=case.policy,

@@ -1,7 +1,8 @@
 """A table that somebody else has made from an original: it is judged as far as it can be."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from shoal.models.model import Model, Need, Verdict
 from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress
 from shoal.recoding.matching import Match
-from shoal.release.manifest import recorded
+from shoal.release.manifest import plain, recorded
 from shoal.release.pairing import which
 from shoal.release.verification import Original, with_persons
 from shoal.reporting.findings import Findings, Required, Verdicts, about_columns, rest, threshold, verdicts
@@ -25,8 +26,15 @@ from shoal.verbs.compare import compare
 from shoal.verbs.inputs import names_of, table_of
 
 
-def of_tables(
-    original: Any, released: Any, policy: Policy, progress: Hook, key: Sequence[str] | str | None = None, **more: Any
+def of_tables(  # noqa: PLR0913 - two tables, and how their records are matched
+    original: Any,
+    released: Any,
+    policy: Policy,
+    progress: Hook,
+    key: Sequence[str] | str | None = None,
+    *,
+    in_order: bool = False,
+    **more: Any,
 ) -> Findings:
     """Gather what there is to know about a table that somebody else has made from an original."""
     table = table_of(original, policy)
@@ -34,7 +42,7 @@ def of_tables(
     progress(Progress("assessing the original", 0))
     before = assess(table, policy, threshold=threshold(policy))
     progress(Progress("comparing them", 1))
-    matched = which(table, made, names_of(key), hierarchies=policy.hierarchies(table))
+    matched = which(table, made, names_of(key), hierarchies=policy.hierarchies(table), in_order=in_order)
     found = compare(table, made, policy, matched=matched)
     progress(Progress("assessing the release", 2))
     people = policy.people(table, before.persons) if _sized(policy) else None
@@ -64,7 +72,7 @@ def of_tables(
         before=before,
         after=after,
         comparison=found,
-        requirements=tuple(_required(policy, verdicts(before), seen, known, strange, ours=ours)),
+        requirements=tuple(_required(policy, verdicts(before), seen, known, strange, internal)),
         ours=ours,
         **about_columns(policy, table, made, ours=ours),
         **more,
@@ -100,18 +108,18 @@ def _whose(table: Table, made: Table, matched: Match) -> tuple[Column, NDArray[A
     return None if (codes < 0).any() else (table[table.subject], codes.astype(np.uint32))
 
 
-def _required(  # noqa: PLR0913 - what is required, and what is known of both tables
+def _required(  # noqa: PLR0913, PLR0917 - what is required, and what is known of both tables
     policy: Policy,
     earlier: Verdicts,
     seen: Table,
     known: Original,
     strange: str,
-    *,
-    ours: bool,
+    internal: Mapping[str, Any] | None,
 ) -> Iterator[Required]:
     """Judge a table by all that is required; say what cannot be judged, and why.
 
-    ``ours``: ``anonymize`` has verified the requirements that need a register, which needs the original's codes.
+    ``internal``: the internal manifest. It records the verdicts on requirements that need a register: they can be
+    verified only when a release is made.
     """
     gatherer = Gatherer(seen, known.missing, known.hierarchies, known.population, {} if strange else known.reference)
     lost = policy.data.subject is not None and seen.subject is None
@@ -126,11 +134,22 @@ def _required(  # noqa: PLR0913 - what is required, and what is known of both ta
         elif about and strange:
             yield Required(source, name, model.demand(), None, None, strange)
         elif registered and Need.POPULATION in model.needs:
-            verified = Verdict(model.name, column, model.parameters, {}, model.demand(), True, 0, 0) if ours else None
-            why = "" if ours else "a release can be compared with a register only when it is made"
+            verified = None if internal is None else _recorded_verdict(internal, source, model)
+            why = "" if verified else "a release can be compared with a register only when it is made"
             yield Required(source, name, model.demand(), None, verified, why)
         else:
             yield from _judged(source, model, gatherer, seen, earlier)
+
+
+def _recorded_verdict(internal: Mapping[str, Any], source: str, model: Model) -> Verdict | None:
+    """Return the verdict that was recorded when the release was made."""
+    column = getattr(model, "column", None)
+    wanted = (source, model.name, column, plain(model.parameters))
+    for entry in internal["requirements"]:
+        if (entry["source"], entry["model"], entry["column"], entry["parameters"]) == wanted:
+            value = {name: Fraction(held) if isinstance(held, str) else held for name, held in entry["value"].items()}
+            return Verdict(model.name, column, model.parameters, value, model.demand(), entry["satisfied"], 0, 0)
+    return None
 
 
 def _judged(source: str, model: Model, gatherer: Gatherer, seen: Table, earlier: Verdicts) -> Iterator[Required]:

@@ -72,7 +72,7 @@ class Report(Shown):
         return as_json(self.title, self.audience, self.sections)
 
     def save(self, path: str | Path, *, force: bool = False) -> Path:
-        """Write the report; the suffix says how: .html, .md or .json."""
+        """Write the report; the suffix says how: .html, .md or .json. Only its owner can read an internal report."""
         target = Path(path)
         made: dict[str, Callable[[], str]] = {
             ".html": self.to_html,
@@ -84,7 +84,7 @@ class Report(Shown):
         if make is None:
             raise WriteError(f"'{target.name}' is no report.", hint="Give it the suffix .html, .md or .json.")
         never = (*self.findings.original.source.files, *self.findings.policy.files())
-        with replacing(target, force=force, never=never) as beside:
+        with replacing(target, force=force, never=never, private=not self.audience.external) as beside:
             beside.write_text(make(), encoding="utf-8")
         return target
 
@@ -96,6 +96,7 @@ def report(  # noqa: PLR0913 - keyword-only options
     *,
     policy: AnyPolicy = None,
     key: Sequence[str] | str | None = None,
+    in_order: bool = False,
     people: People | None = None,
     frontier: Frontier | None = None,
     schemes: Schemes | None = None,
@@ -108,8 +109,8 @@ def report(  # noqa: PLR0913 - keyword-only options
     """Put everything that is known about a release into one document.
 
     ``original``: the table that the release was made from. ``release``: what ``anonymize`` returned; or any table made
-    from the original, together with the ``policy`` and, if records are in another order, the ``key`` that names them in
-    both.
+    from the original, together with the ``policy``. Its records are matched as by ``shoal.compare``: ``key``,
+    ``in_order``.
     ``attacks``: what ``shoal.attack`` found. ``people``, ``frontier``, ``schemes``: what ``shoal.peers``,
     ``shoal.frontier`` and ``shoal.schemes`` found, for their pictures. ``analyses``: what ``learning``, ``regression``
     and ``survival`` of a comparison found. ``external``: whether others may read it; they are told nothing about fewer
@@ -138,8 +139,12 @@ def report(  # noqa: PLR0913 - keyword-only options
     _check(more)
     if isinstance(original, Release):
         raise ReportError("The original comes first, then the release.", hint="shoal.report(original, release)")
-    if isinstance(release, Release) and (policy is not None or key is not None):
-        raise ReportError("A release holds its policy and the origins of its records.", hint="Omit policy= and key=.")
+    if isinstance(release, Release) and (policy is not None or key is not None or in_order):
+        raise ReportError(
+            "A release holds its policy and the origins of its records.", hint="Omit policy=, key= and in_order=."
+        )
+    if key is not None and in_order:
+        raise ReportError("Records are matched by a key or by position, not by both.", hint="Omit one of them.")
     if isinstance(release, Release):
         _check_original(original, release)
         found = of_release(release, hook, **more)
@@ -149,7 +154,7 @@ def report(  # noqa: PLR0913 - keyword-only options
             hint='shoal.report("data.csv", "release.csv", policy="policy.toml")',
         )
     else:
-        found = of_tables(original, release, policy_of(policy), hook, key, **more)
+        found = of_tables(original, release, policy_of(policy), hook, key, in_order=in_order, **more)
     _check_about(found)
     audience = Audience(external, max(found.least, least or 1))
     return Report.of(found, audience, title or TITLE, hook)

@@ -7,7 +7,7 @@ from typing import Any
 from shoal.engines.disk import Spool
 from shoal.engines.spark import SparkFrame
 from shoal.errors import ColumnError, ReadError, listed
-from shoal.fileset import check_whole
+from shoal.fileset import check_whole, note_inputs
 from shoal.progress import Hook, Progress, silent
 from shoal.table import frames
 from shoal.table.databases.database import Address, Stored, database_of, is_address
@@ -55,6 +55,7 @@ def read(source: Any, *, format: str | None = None, progress: Hook | None = None
             check_whole(path)
         table = _read_files(files, chosen, hook)
         table = replace(table, source=replace(table.source, files=files))
+        note_inputs(files)
     else:
         table = _read_frame(source, chosen, hook)
     for name in chosen.text:

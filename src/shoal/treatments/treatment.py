@@ -95,12 +95,13 @@ class Treatment:
 
     def on_levels(self, space: Space) -> dict[str, list[int]]:
         """Return how many records are on each level of the columns that have levels."""
-        held, kept = dict(zip(space.names, self.levels, strict=True)), np.flatnonzero(~self.suppressed)
+        by_column = {nodes.domain.column.name: levels for nodes, levels in zip(self.nodes, self.levels, strict=True)}
+        kept = np.flatnonzero(~self.suppressed)
         counts = self.rows.counts[kept]
         return {
             name: np.bincount(levels[kept], counts).astype(int).tolist()
             for name in space.quasi
-            if (levels := held[name]) is not None
+            if (levels := by_column[name]) is not None
         }
 
     def heights(self, space: Space) -> dict[str, int | None]:

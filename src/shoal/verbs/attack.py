@@ -18,6 +18,8 @@ from shoal.release.release import Release
 from shoal.table.table import Table
 from shoal.verbs.inputs import AnyPolicy, Inputs, names_of, policy_of, table_of
 
+_HINT = "Name a key (--key), or match records by position (--in-order, in_order=True)."
+
 
 def attack(  # noqa: PLR0913 - keyword-only options
     original: Any,
@@ -116,7 +118,9 @@ def _key(key: Sequence[str] | str | None, original: Table, release: Table, regis
 def _with_truth(scene: Scene, release: Any, key: Sequence[str], *, in_order: bool) -> tuple[Scene, str]:
     """Return the scene with the matched records, and a sentence on how they were matched."""
     named = key if key and all(name in scene.release for name in key) else None
+    if named is not None and in_order:
+        raise AttackError("Records are matched by a key or by position, not by both.", hint="Omit one of them.")
     made = release if isinstance(release, Release) else scene.release
     match = which(scene.original, made, named, hierarchies=scene.hierarchies, in_order=in_order)
-    how = match.sentence if match.rows is not None else f"{match.sentence} Give a key, or set in_order."
+    how = match.sentence if match.rows is not None else f"{match.sentence} {_HINT}"
     return replace(scene, truth=None if match.rows is None else match.rows.astype(np.intp)), how

@@ -20,7 +20,8 @@ def attacks(found: PublicFindings, audience: Audience) -> Section:
     """Tell what came of the attacks, each with its baseline and its interval."""
     if found.attacks is None or not found.attacks.results:
         own = "The release was not attacked. Numbers of a model are not what an adversary achieves."
-        public = "The owner publishes no results of attacks."
+        asked = found.policy.publish is not None and found.policy.publish.attacks
+        public = "The release was not attacked." if asked else "The owner publishes no results of attacks."
         return Section.of("Attacks", "attacks", [Text(own if isinstance(found, Findings) else public, Tone.NOTE)])
     lead = Text(
         "Success alone says nothing: it counts against what an adversary achieves without the release (baseline), and, "

@@ -25,8 +25,11 @@ def codebook(found: PublicFindings, audience: Audience) -> Section:
     """Describe each variable of the release: its values, how frequent they are, and how it was made."""
     told = f" Values that fewer than {audience.least:,} persons have are not named." if audience.external else ""
     lead = Text(f"The variables of the released table. * means that a value is not shown.{told}", Tone.LEAD)
-    parts: list[Block] = [lead, _overview(found, audience), Beside(tuple(_values(found, audience)))]
-    return Section.of("Codebook", "codebook", parts)
+    if audience.external and not found.countable:
+        values: Block = Text(f"{found.uncountable} Values are therefore not listed.", Tone.NOTE)
+    else:
+        values = Beside(tuple(_values(found, audience)))
+    return Section.of("Codebook", "codebook", [lead, _overview(found, audience), values])
 
 
 def _overview(found: PublicFindings, audience: Audience) -> Sheet:

@@ -19,7 +19,13 @@ _SEARCH = ("recoding", "suppression", "quality", "target", "balance", "outliers"
 def reproduction(found: PublicFindings, audience: Audience) -> Section:
     """Give the policy and the manifest."""
     del audience  # the owner's manifest is in the owner's findings only
-    facts = [("shoal", version("shoal")), ("Fingerprint of the release", fingerprint(found.released))]
+    facts = [
+        ("shoal", version("shoal")),
+        (
+            "Fingerprint of the released cells",
+            fingerprint(found.released),
+        ),
+    ]
     if isinstance(found, Findings):
         lead = "The same data, policy and version give the same release, byte by byte."
         facts += [("Python", platform.python_version()), ("numpy", version("numpy")), ("PyArrow", version("pyarrow"))]

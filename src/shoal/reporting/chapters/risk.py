@@ -76,8 +76,9 @@ def _identity(found: Findings) -> Section:
 def _public_identity(found: PublicFindings, audience: Audience) -> Iterator[Section]:
     """Give the risks of the released table, where its persons can be counted."""
     if not found.countable:
-        verified = "The size of classes in persons cannot be counted in it; the requirements above were verified."
-        yield Section.of("Identity", "identity", [Text(f"{found.uncountable} {verified}", Tone.NOTE)])
+        verified = "; the requirements above were verified when it was made" if found.ours else ""
+        told = f"{found.uncountable} The size of classes in persons cannot be counted in it{verified}."
+        yield Section.of("Identity", "identity", [Text(told, Tone.NOTE)])
         return
     after = found.after
     adversaries = (after.prosecutor, after.journalist, after.marketer)

@@ -35,7 +35,7 @@ def verdict(found: PublicFindings) -> Text:
         return Text(f"The release does not meet {which}. It should not go out.", Tone.BAD)
     if unjudged:
         told = f"Of {counted(asked, 'requirement')}, {len(unjudged)} could not be judged ({unjudged[0].title})"
-        return Text(f"{told}: {unjudged[0].why.rstrip('.')}. The release should not go out before.", Tone.BAD)
+        return Text(f"{told}: {unjudged[0].why.rstrip('.')}. Do not publish it before this is clarified.", Tone.BAD)
     if not asked:
         return Text("The policy requires nothing that could be judged: this report only describes.", Tone.NOTE)
     which = "the requirement" if asked == 1 else f"all {asked} requirements"

@@ -37,7 +37,8 @@ def variables(found: PublicFindings, audience: Audience) -> Section:
 
 def _lead(found: PublicFindings) -> str:
     if not found.ours:
-        return "It is not recorded how this release was made from these data. Techniques are inferred from both tables."
+        inferred = " Techniques are inferred from both tables." if isinstance(found, Findings) else ""
+        return f"It is not recorded how this release was made from these data.{inferred}"
     named = "Columns that name persons get pseudonyms, or are removed." if found.policy.pseudonyms else ""
     drawn = "A sample of the persons was drawn." if found.policy.search.sample is not None else ""
     parts = (named or "Columns that name persons are removed.", drawn, truthfulness(found))

@@ -43,7 +43,7 @@ class Csv(Format):
     """Text with separators."""
 
     name = "csv"
-    infers = True
+    infers = frozenset({Kind.NUMBER, Kind.TEXT})
     suffixes = (".csv", ".tsv", ".tab", ".txt", ".csv.gz", ".tsv.gz", ".tab.gz", ".txt.gz")
     writes = (".csv", ".tsv", ".tab", ".txt")
 
@@ -289,7 +289,7 @@ class _Reader:
         marked = is_marker(text)
         read, commas = (entries, False) if as_text else self._inferred(entries, marked)
         if commas:
-            self._notes.append(f"Column '{name}' is written with decimal commas.")
+            self._notes.append(f"The file writes column '{name}' with decimal commas; shoal writes decimal points.")
         self._notes += _on_markers(name, text, read, marked)
         doubtful = self._guesses_decimals and not commas and _has_thousands(text, read)
         otherwise = partial(raw.copy().encoded, name, entries) if doubtful else None

@@ -29,7 +29,7 @@ class Excel(Format):
     """A sheet of a workbook."""
 
     name = "excel"
-    infers = True
+    infers = frozenset({Kind.NUMBER, Kind.TEXT})
     suffixes = (".xlsx", ".xls", ".xlsb", ".ods")
     writes = (".xlsx",)
 

@@ -12,6 +12,7 @@ from shoal.errors import ReadError, ShoalError, did_you_mean, listed
 from shoal.progress import Hook, silent
 from shoal.registry import Registry
 from shoal.table.holder import Holder
+from shoal.table.kind import Kind
 from shoal.table.options import Options, Written
 from shoal.table.part import Part
 from shoal.table.raw import Encoded
@@ -27,7 +28,7 @@ class Format(Holder, ABC):
 
     suffixes: ClassVar[tuple[str, ...]]
     writes: ClassVar[tuple[str, ...]]  # the suffixes that can be written, too
-    infers: ClassVar[bool] = False  # whether the kind of a column depends on its values
+    infers: ClassVar[frozenset[Kind]] = frozenset()  # kinds that a column has or has not because of its other values
 
     @abstractmethod
     def read(self, path: Path, options: Options, progress: Hook) -> Table:

@@ -37,7 +37,7 @@ class JsonLines(Format):
     """One JSON object per line."""
 
     name = "jsonlines"
-    infers = True
+    infers = frozenset({Kind.NUMBER, Kind.TEXT})
     suffixes = writes = (".jsonl", ".ndjson")
 
     def read(self, path: Path, options: Options, progress: Hook) -> Table:

@@ -35,6 +35,7 @@ class Labelled(Format):
     An empty text is missing, for nothing else can be; a column that holds empty text is refused when it is written.
     """
 
+    infers = frozenset({Kind.NUMBER})  # numbers are whole if all of them are
     what: ClassVar[str]  # "SPSS file"
     moment: ClassVar[tuple[bytes, bytes]]  # how the time of writing looks at the beginning, and what to put there
     longest: ClassVar[int]  # bytes of a text
@@ -159,7 +160,7 @@ def _marked(meta: Any) -> Iterator[str]:
     """Tell which columns have values that mean missing."""
     names = [name for name, held in {**meta.missing_ranges, **meta.missing_user_values}.items() if held]
     if names:
-        yield f"Values that the file marks as missing are missing ({listed(names, 5)})."
+        yield f"Values that the file declares as missing are read as missing: {listed(names, 5)}."
 
 
 def _package() -> ModuleType:

@@ -1,0 +1,70 @@
+"""Dependence of released labels on suppressed values.
+
+Some hierarchies are built from the values of the table: automatic ones, frequencies, and neighbours in an order that is
+not written down. Their labels may differ with a value that only suppressed persons have, and then disclose that
+somebody has it. Whether they do is found out by building the hierarchy from the released records alone.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from shoal.classes.shown import counted_rows
+from shoal.errors import ReleaseError
+from shoal.hierarchy.hierarchy import Hierarchy
+from shoal.kernels.summing import summed
+from shoal.kernels.translation import Codes
+from shoal.release.case import Case
+from shoal.release.columns import compacted
+from shoal.table.column import Column, as_text
+from shoal.treatments.treatment import Treatment
+
+
+def dependent_labels(case: Case, treatment: Treatment, cells: Mapping[str, tuple[Column, Codes]]) -> tuple[str, ...]:
+    """Return the quasi-identifiers whose labels depend on suppressed values; refuse labels that name such a value.
+
+    ``cells``: the released quasi-identifiers of each distinct row.
+    """
+    away = treatment.suppressed if treatment.moved is None else treatment.suppressed | treatment.moved
+    if not away.any() or case.register is not None:  # the values of a register are known anyway
+        return ()
+    names = tuple(_dependent(case, treatment, np.flatnonzero(~away), cells))
+    for name in names:
+        if case.policy.spec(name).resolved(case.table[name]).names_values:
+            raise ReleaseError(
+                f"Labels of column '{name}' name values of the data, and some of these only suppressed persons have.",
+                hint='Write the order into the policy (kind = "order", order = […]), or use kind = "interval".',
+            )
+    return names
+
+
+def _dependent(
+    case: Case, treatment: Treatment, kept: NDArray[np.intp], cells: Mapping[str, tuple[Column, Codes]]
+) -> Iterator[str]:
+    """Yield the columns with a label that the hierarchy of the released records alone does not have."""
+    rows = treatment.rows
+    persons = rows.counts if case.table.subject is None else counted_rows(case.table, rows.columns)[1].counts
+    for name, codes in zip(rows.columns, rows.codes, strict=True):
+        spec = case.policy.spec(name)
+        if not spec.of_data:
+            continue
+        column, left = compacted(case.table[name], codes[kept])
+        counts = summed(left, (persons if spec.of_persons else rows.counts)[kept], column.size)
+        released, shown = cells[name]
+        before, after, labels = np.unique(np.stack([codes[kept], left, shown[kept]]).astype(np.int64), axis=1)
+        texts = as_text(released.labels()).take(pa.array(labels))
+        rebuilt = spec.build(column, counts, case.policy.folder)
+        if (_is_label(case.hierarchies[name], before, texts) & ~_is_label(rebuilt, after, texts)).any():
+            yield name
+
+
+def _is_label(hierarchy: Hierarchy, codes: NDArray[np.int64], texts: pa.Array) -> NDArray[np.bool_]:
+    """Return whether each text is how a hierarchy writes a code on some level."""
+    found = np.zeros(len(codes), bool)
+    for level in range(hierarchy.height + 1):
+        same = pc.equal(hierarchy.labels(level).take(pa.array(codes)), texts).fill_null(False)
+        found |= same.to_numpy(zero_copy_only=False)
+    return found
