@@ -1,7 +1,11 @@
 """The public surface: exactly what is meant, and light to import."""
 
+import doctest
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
 
 import shoal
 from shoal import errors
@@ -44,6 +48,34 @@ def test_the_public_surface_is_exactly_this():
     assert dir(shoal) == sorted([*NAMES, *MODEL_FUNCTIONS])
     for name in dir(shoal):
         assert getattr(shoal, name) is not None
+
+
+CLASSES = [name for name in NAMES if isinstance(getattr(shoal, name), type)]
+
+
+@pytest.mark.parametrize("name", [name for name in CLASSES if name != "ShoalError"])
+def test_public_classes_say_where_users_find_them(name):
+    thing = getattr(shoal, name)
+    assert (thing.__module__, thing.__qualname__) == ("shoal", name)
+
+
+@pytest.mark.parametrize("name", [name for name in CLASSES if name != "ShoalError"])
+def test_examples_of_public_classes_run(name):
+    """Doctest takes a class of another module for an import and skips it."""
+    home = sys.modules[shoal._HOMES[name]]
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    for examples in doctest.DocTestFinder().find(getattr(shoal, name), name, module=home):
+        assert runner.run(examples).failed == 0, examples.name
+
+
+def test_the_stub_is_up_to_date():
+    """Editors and type checkers see what there is: python stub.py writes it."""
+    root = Path(__file__).parents[1]
+    made = subprocess.run(
+        [sys.executable, "-c", "import stub; print(stub.text(), end='')"],
+        cwd=root, capture_output=True, text=True, check=True, encoding="utf-8",
+    )  # fmt: skip
+    assert (root / "src/shoal/__init__.pyi").read_text(encoding="utf-8") == made.stdout
 
 
 def test_names_that_are_not_there():

@@ -2,46 +2,12 @@
 
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from shoal import charts, demo, errors
-    from shoal.analyses.comparison import Comparison
-    from shoal.attacks.battery import Attacked
-    from shoal.dataset.release import DatasetRelease
-    from shoal.errors import ShoalError
-    from shoal.identification.also_known import AlsoKnown
-    from shoal.identification.dimension import Dimension
-    from shoal.identification.identification import Identification
-    from shoal.individuals.people import People
-    from shoal.policy.policy import Policy
-    from shoal.release.mapping import ValueMap
-    from shoal.release.release import Release
-    from shoal.reporting.report import Report, report
-    from shoal.risk.assessment import Assessment
-    from shoal.search.frontier import Frontier
-    from shoal.search.schemes import Schemes
-    from shoal.search.workload import Plan
-    from shoal.table.table import Table
-    from shoal.verbs.also_known import also_known
-    from shoal.verbs.anonymize import anonymize
-    from shoal.verbs.anonymize_dataset import anonymize_dataset
-    from shoal.verbs.assess import assess
-    from shoal.verbs.attack import attack
-    from shoal.verbs.compare import compare
-    from shoal.verbs.dimension import dimension
-    from shoal.verbs.frontier import frontier
-    from shoal.verbs.identify import identify
-    from shoal.verbs.measures import measures
-    from shoal.verbs.peers import peers
-    from shoal.verbs.plan import plan
-    from shoal.verbs.read import read
-    from shoal.verbs.schemes import schemes
-    from shoal.verbs.write import write
+from typing import Any
 
 __version__ = "0.1.0"
 
-# Names come from their modules when they are first used: numpy and Arrow cost more than a whole --help.
+# Names come from their modules when they are first used: numpy and Arrow cost more than a whole --help. Type checkers
+# read __init__.pyi, which stub.py writes.
 _HOMES = {
     "AlsoKnown": "shoal.identification.also_known",
     "Assessment": "shoal.risk.assessment",

@@ -1,7 +1,7 @@
 """Comparison: an original and what has become of it; what that cost, and what it has brought."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from shoal.errors import RecodingError, counted, listed
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.models.attained import Attainment
 from shoal.models.evidence import Gatherer
+from shoal.plain import in_numbers
 from shoal.progress import Hook
 from shoal.qualities.quality import QUALITIES, Measured, made
 from shoal.recoding.matching import Match
@@ -26,6 +27,7 @@ from shoal.recoding.of_tables import relate
 from shoal.recoding.placing import Remark
 from shoal.recoding.recoding import Recoding
 from shoal.sheet import Sheet, Shown
+from shoal.table.frames import of_rows
 from shoal.table.missing import Missing
 from shoal.table.role import Role
 from shoal.table.table import Table
@@ -49,6 +51,8 @@ class Comparison(Shown):
     ``after``: the privacy models that could be measured. ``matched``: the method that matched the records, or None.
     ``remarks``: texts that could not be placed, or are not what they say. ``notes``: what a reader should know.
     """
+
+    __module__ = "shoal"
 
     records: int
     released: int
@@ -107,6 +111,35 @@ class Comparison(Shown):
     def survival(self, time: str, event: str, by: str | None = None) -> list[Curves]:
         """Estimate survival curves before and after."""
         return survive(self.study(), time, event, by)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as plain data: what ``shoal compare --json`` prints, without analyses."""
+        return {
+            "records": self.records,
+            "released": self.released,
+            "suppressed": self.suppressed,
+            "quasi": list(self.quasi),
+            "matched": self.matched,
+            "quality": {name: measured.to_dict()["value"] for name, measured in self.quality.items()},
+            "cost": {name: measured.to_dict()["cost"] for name, measured in self.quality.items()},
+            "measures": {name: measured.to_dict() for name, measured in self.quality.items()},
+            "left_out": dict(self.left_out),
+            "privacy": {
+                name: {"before": in_numbers(value), "after": in_numbers(self.after.get(name))}
+                for name, value in self.before.items()
+            },
+            "columns": {name: asdict(fates) for name, fates in self.columns.items()},
+            "remarks": [asdict(remark) for remark in self.remarks],
+            "notes": list(self.notes),
+        }
+
+    def to_frame(self, kind: str | None = None) -> Any:
+        """Return one row for each measure: its value, its unit, and the cost from 0 to 1."""
+        names = ("value", "cost", "unit", "better")
+        measures = {name: measured.to_dict() for name, measured in self.quality.items()}
+        return of_rows(
+            [{"quality": name, **{key: held[key] for key in names}} for name, held in measures.items()], kind
+        )
 
     def sheet(self) -> Sheet:
         """Return what it cost by every measure."""

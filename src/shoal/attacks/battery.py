@@ -12,6 +12,7 @@ from shoal.attacks.scene import Scene
 from shoal.errors import AttackError, counted, listed
 from shoal.progress import Progress
 from shoal.sheet import Sheet, Shown
+from shoal.table.frames import of_rows
 
 DIRTY = {"typos": 0.05, "known": 0.9}  # what the dirty adversary of the battery has wrong, and knows
 
@@ -19,6 +20,8 @@ DIRTY = {"typos": 0.05, "known": 0.9}  # what the dirty adversary of the battery
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Attacked(Shown):
     """What came of all attacks. ``left_out``: attacks that could not be tried, and why. ``notes``: what to know."""
+
+    __module__ = "shoal"
 
     results: tuple[Result, ...]
     left_out: Mapping[str, str]
@@ -40,6 +43,23 @@ class Attacked(Shown):
                 return one
         about = "".join(f" ({part})" for part in (column, variant) if part)
         raise AttackError(f"There is no result of {attack}{about}.")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the results as plain data: what ``shoal attack --json`` prints."""
+        card = {str(question): None if best is None else best.to_dict() for question, best in self.card().items()}
+        return {
+            "attacks": [result.to_dict() for result in self.results],
+            "wp216": card,
+            "left_out": dict(self.left_out),
+            "notes": list(self.notes),
+            "seed": self.seed,
+        }
+
+    def to_frame(self, kind: str | None = None) -> Any:
+        """Return one row for each result, without curves, details and notes."""
+        nested = {"curve", "details", "notes"}
+        rows = [{name: held for name, held in one.to_dict().items() if name not in nested} for one in self.results]
+        return of_rows(rows, kind)
 
     def sheet(self) -> Sheet:
         """Return what each attack achieves."""

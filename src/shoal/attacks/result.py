@@ -71,6 +71,41 @@ class Result:
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain data."""
+        return {
+            "attack": self.attack,
+            "variant": self.variant,
+            "column": self.column,
+            "says": self.says,
+            "success": self.success.value,
+            "low": self.success.low,
+            "high": self.success.high,
+            "baseline": self.baseline,
+            "control": None if self.control is None else self.control.value,
+            "lift": self.lift,
+            "risk": self.risk,
+            "targets": self.targets,
+            "adversary": self.adversary,
+            "conduct": self.adversary.conduct,
+            "criterion": self.criterion,
+            "curve": [
+                {
+                    "at": point.at,
+                    "success": point.success.value,
+                    "low": point.success.low,
+                    "high": point.success.high,
+                    "baseline": point.baseline,
+                }
+                for point in self.curve
+            ],
+            "axis": self.axis,
+            "details": dict(self.details),
+            "notes": list(self.notes),
+            "seed": self.seed,
+            "seconds": round(self.seconds, 3),
+        }
+
     @property
     def title(self) -> str:
         """The attack, in which way, and what it is after."""

@@ -65,7 +65,7 @@ def anonymize(  # noqa: PLR0913, PLR0917 - options of a command
         return
     written = release.save(output, force=force, beside=beside) if output is not None and not dry_run else ()
     if json:
-        document("anonymize", {**result(release), "files": [str(path) for path in written]})
+        document("anonymize", {**release.to_dict(), "files": [str(path) for path in written]})
         return
     show(release, console())
     for note in release.notes:
@@ -99,25 +99,12 @@ def _several(  # noqa: PLR0913 - options of a command
         release = shoal.anonymize_dataset(data, policy, progress=hook)
         written = release.save(output, force=force, beside=beside, progress=hook) if output is not None else ()
     if json:
-        document("anonymize", {**release.result(), "files": [str(path) for path in written]})
+        document("anonymize", {**release.to_dict(), "files": [str(path) for path in written]})
         return
     told = release.sheet()
     console().print(told.text(), markup=False, highlight=False, soft_wrap=True)
     for path in written:
         remark(f"Written: {path}")
-
-
-def result(release: "Release") -> dict[str, Any]:
-    """Return the release as plain data."""
-    from shoal.release.manifest import plain as as_data
-
-    return {
-        **as_data(release.facts),
-        "quality": {name: held.total.value for name, held in release.quality.items() if held.total is not None},
-        "cost": {name: held.total.cost for name, held in release.quality.items() if held.total is not None},
-        "verified": release.verified,
-        "notes": list(release.notes),
-    }
 
 
 def show(release: "Release", out: "Console") -> None:
@@ -180,16 +167,9 @@ def _tell_frontier(points: "Frontier", recoding: str, *, json: bool) -> None:
     if recoding != "global":
         remark("The frontier is that of global recoding, not of the policy's own.")
     if json:
-        document("anonymize", frontier_result(points))
+        document("anonymize", points.to_dict())
     else:
         show_frontier(points, console())
-
-
-def frontier_result(found: "Frontier") -> dict[str, Any]:
-    """Return the frontier as plain data."""
-    from dataclasses import asdict
-
-    return {"quality": found.quality, "schemes": found.schemes, "frontier": [asdict(point) for point in found.points]}
 
 
 def show_frontier(found: "Frontier", out: "Console") -> None:

@@ -73,7 +73,7 @@ def assess(  # noqa: PLR0913, PLR0917 - options of a command
         known = shoal.also_known(roles, found.quasi, subject=subject, missing=rule)
         more = [asdict(one) for one in known]
     if json:
-        document("assess", {**result(found), **({"also_known": more} if also_known else {})})
+        document("assess", {**found.to_dict(), **({"also_known": more} if also_known else {})})
     else:
         show(found, console())
         show_also_known(more, console())
@@ -106,87 +106,6 @@ def _policy(path: Path | None, k: int | None, presets: list[str]) -> Any:
     asked += [{"preset": preset} for preset in presets]
     more = validated(Policy, {"version": 1, "require": asked}, where="What the options ask for", error=PolicyError)
     return loaded.requiring(more.require)
-
-
-def result(found: "Assessment") -> dict[str, Any]:
-    """Return the assessment as plain data."""
-    from dataclasses import asdict
-
-    return {
-        "records": found.records,
-        "subjects": found.persons,
-        "counts": "persons" if found.counts_persons else "records",
-        "suppressed": found.suppressed,
-        "quasi": list(found.quasi),
-        "sensitive": list(found.sensitive),
-        "missing": found.missing,
-        "classes": found.classes,
-        "k": found.k,
-        "distinction": float(found.distinction),
-        "separation": float(found.separation),
-        "meaning": found.meaning,
-        "met": found.met,
-        "requirements": [_requirement(judged) for judged in found.requirements],
-        "checklist": [{"preset": preset, "item": item} for preset, item in found.checklist],
-        "risk": {
-            name: {"max": risk.maximum, **_without(asdict(risk), "maximum", "adversary")}
-            for name, risk in (
-                ("prosecutor", found.prosecutor),
-                ("journalist", found.journalist),
-                ("marketer", found.marketer),
-            )
-        },
-        "attributes": [_plain(asdict(one)) for one in found.attributes],
-        "class_sizes": [asdict(band) for band in found.bands],
-        "contributions": [asdict(one) for one in found.contributions],
-        "context": asdict(found.context) if found.context else None,
-        "population_uniqueness": asdict(found.uniqueness) if found.uniqueness else None,
-        "survey": _without(asdict(found.survey), "risks") if found.survey else None,
-        "household": asdict(found.household) if found.household else None,
-        "history": _plain(asdict(found.history)) if found.history else None,
-        "events": [_plain(asdict(one)) for one in found.events],
-        "special_uniques": _special(found.special_uniques),
-        "notes": list(found.notes),
-    }
-
-
-def _special(found: "SpecialUniques | None") -> dict[str, Any] | None:
-    if found is None:
-        return None
-    persons = {str(size): number for size, number in found.persons().items()}
-    return {"most": found.most, "persons_by_columns": persons, "contributions": dict(found.contributions)}
-
-
-def _requirement(judged: "Judged") -> dict[str, Any]:
-    verdict = judged.verdict
-    value = _plain(dict(verdict.value))
-    return {
-        "source": judged.source,
-        "says": judged.says,
-        "measured": judged.measured,
-        "model": verdict.model,
-        "column": verdict.column,
-        "parameters": _plain(dict(verdict.parameters)),
-        "asked": verdict.asked,
-        "value": next(iter(value.values())) if len(value) == 1 else value or None,
-        "satisfied": verdict.satisfied,
-        "failing_classes": verdict.classes,
-        "failing_persons": verdict.persons,
-    }
-
-
-def _plain(values: dict[str, Any]) -> dict[str, Any]:
-    """Return fractions as numbers, and infinity as the text that JSON has no number for."""
-    return {name: _number(value) for name, value in values.items()}
-
-
-def _number(value: Any) -> Any:
-    value = float(value) if isinstance(value, Fraction) else value
-    return "infinity" if value == float("inf") else value
-
-
-def _without(values: dict[str, Any], *names: str) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if name not in names}
 
 
 def show(found: "Assessment", out: "Console") -> None:

@@ -80,7 +80,7 @@ def attack(  # noqa: PLR0913, PLR0917 - options of a command
         drawn = {"attacks": shoal.charts.attacks(found), "wp216": shoal.charts.wp216(found), **_curves(found)}
         draw(pictures, drawn, force=force)
     if json:
-        document("attack", result(found))
+        document("attack", found.to_dict())
         return
     show(found, console())
     for note in (*found.notes, *(f"{one.title}: {note}" for one in found.results for note in one.notes)):
@@ -97,52 +97,6 @@ def _curves(found: "Attacked") -> dict[str, Any]:
         "-".join(part for part in (one.attack, one.variant.replace(", ", "-"), one.column) if part) for one in drawn
     ]
     return {name: charts.knowledge(one) for name, one in zip(names, drawn, strict=True)}
-
-
-def result(found: "Attacked") -> dict[str, Any]:
-    """Return what came of the attacks as plain data."""
-    return {
-        "attacks": [_plain(one) for one in found.results],
-        "wp216": {str(question): None if one is None else _plain(one) for question, one in found.card().items()},
-        "left_out": dict(found.left_out),
-        "notes": list(found.notes),
-        "seed": found.seed,
-    }
-
-
-def _plain(one: "Result") -> dict[str, Any]:
-    return {
-        "attack": one.attack,
-        "variant": one.variant,
-        "column": one.column,
-        "says": one.says,
-        "success": one.success.value,
-        "low": one.success.low,
-        "high": one.success.high,
-        "baseline": one.baseline,
-        "control": None if one.control is None else one.control.value,
-        "lift": one.lift,
-        "risk": one.risk,
-        "targets": one.targets,
-        "adversary": one.adversary,
-        "conduct": one.adversary.conduct,
-        "criterion": one.criterion,
-        "curve": [
-            {
-                "at": point.at,
-                "success": point.success.value,
-                "low": point.success.low,
-                "high": point.success.high,
-                "baseline": point.baseline,
-            }
-            for point in one.curve
-        ],
-        "axis": one.axis,
-        "details": dict(one.details),
-        "notes": list(one.notes),
-        "seed": one.seed,
-        "seconds": round(one.seconds, 3),
-    }
 
 
 def _way(one: "Result") -> str:

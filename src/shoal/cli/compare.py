@@ -96,49 +96,8 @@ def compare(  # noqa: PLR0913, PLR0917 - options of a command
 
 def result(found: "dict[Path, Comparison]", analyses: dict[Path, dict[str, Any]]) -> dict[str, Any]:
     """Return the comparisons as plain data; that of a single release without a list around it."""
-    made = [{"release": str(path), **_plain(one), "analyses": analyses[path]} for path, one in found.items()]
+    made = [{"release": str(path), **one.to_dict(), "analyses": analyses[path]} for path, one in found.items()]
     return made[0] if len(made) == 1 else {"releases": made}
-
-
-def _plain(found: "Comparison") -> dict[str, Any]:
-    return {
-        "records": found.records,
-        "released": found.released,
-        "suppressed": found.suppressed,
-        "quasi": list(found.quasi),
-        "matched": found.matched,
-        "quality": {name: _score(held)["value"] for name, held in found.quality.items()},
-        "cost": {name: _score(held)["cost"] for name, held in found.quality.items()},
-        "measures": {name: _measure(held) for name, held in found.quality.items()},
-        "left_out": dict(found.left_out),
-        "privacy": {
-            name: {"before": _number(value), "after": _number(found.after.get(name))}
-            for name, value in found.before.items()
-        },
-        "columns": {name: asdict(fates) for name, fates in found.columns.items()},
-        "remarks": [asdict(one) for one in found.remarks],
-        "notes": list(found.notes),
-    }
-
-
-def _measure(held: "Measured") -> dict[str, Any]:
-    return {
-        "unit": held.unit,
-        "better": held.better.value,
-        **_score(held),
-        "columns": {name: _number(asdict(score)) for name, score in held.columns.items()},
-        "left_out": dict(held.left_out),
-    }
-
-
-def _score(held: "Measured") -> dict[str, Any]:
-    return {"value": None, "cost": None} if held.total is None else _number(asdict(held.total))
-
-
-def _number(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _number(one) for name, one in value.items()}
-    return "infinity" if value == float("inf") else value
 
 
 def show(found: "dict[Path, Comparison]", out: "Console") -> None:

@@ -13,7 +13,7 @@ from shoal.errors import ModelError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from shoal.identification.dimension import Choice, Dimension, Step
+    from shoal.identification.dimension import Dimension, Step
 
 
 @given.reading
@@ -64,7 +64,7 @@ def dimension(  # noqa: PLR0913, PLR0917 - options of a command
     if pictures is not None:
         draw(pictures, {"trade-off": shoal.charts.trade_off(found)}, force=force)
     if json:
-        document("dimension", result(found))
+        document("dimension", found.to_dict())
     else:
         show(found, console())
 
@@ -77,53 +77,6 @@ def _levels(said: list[str]) -> dict[str, int]:
             raise ModelError("A level is given as NAME=2.")
         found[name] = int(number)
     return found
-
-
-def result(found: "Dimension") -> dict[str, Any]:
-    """Return the stage as plain data."""
-    return {
-        "order": list(found.order),
-        "before": _step(found.before),
-        "steps": [_step(step) for step in found.steps],
-        "best": {
-            name: _choice(choice)
-            for name, choice in (
-                ("published", found.published),
-                ("repaired", found.repaired),
-                ("principled", found.principled),
-            )
-        },
-    }
-
-
-def _choice(choice: "Choice") -> dict[str, Any]:
-    columns = choice.columns
-    return {
-        "dimension": None if columns is None else len(columns),
-        "columns": None if columns is None else list(columns),
-        "because": choice.because,
-    }
-
-
-def _step(step: "Step") -> dict[str, Any]:
-    return {
-        "dimension": step.dimension,
-        "columns": list(step.columns),
-        "k": step.k,
-        "classes": step.classes,
-        "unique": step.unique,
-        "risk": float(step.risk),
-        "l": dict(step.l),
-        "t": {name: float(t) for name, t in step.t.items()},
-        "privacy_gain": step.privacy_gain,
-        "nue": step.loss,
-        "nue_percent": step.percent,
-        "inverse_percent": step.inverse,
-        "nue_by_column": dict(step.nue),
-        "generic_nue": step.generic,
-        "generic_percent": step.generic_percent,
-        "satisfied": step.satisfied,
-    }
 
 
 def show(found: "Dimension", out: "Console") -> None:

@@ -1,6 +1,5 @@
 """``shoal identify``: what each column is, and why."""
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
 
     from shoal.charts import Chart
     from shoal.identification.contribution import Key
-    from shoal.identification.finding import Finding
     from shoal.identification.g_distinct import GDistinct
     from shoal.identification.identification import Identification
 
@@ -69,7 +67,7 @@ def identify(  # noqa: PLR0913, PLR0917 - options of a command
     if pictures is not None:
         draw(pictures, _charts(found), force=force)
     if json:
-        document("identify", result(found))
+        document("identify", found.to_dict())
         return
     show(found, console())
     if found.rates is not None:
@@ -83,46 +81,6 @@ def _write(text: str, path: Path, never: tuple[Path, ...], *, force: bool) -> No
 
     with replacing(path, force=force, never=never) as beside:
         beside.write_text(text, encoding="utf-8")
-
-
-def result(found: "Identification") -> dict[str, Any]:
-    """Return what was found as plain data."""
-    parts = found.contribution
-    return {
-        "records": found.table.records,
-        "subject": found.subject,
-        "columns": {name: _column(one) for name, one in found.columns.items()},
-        "unique_by_number_of_columns": [] if parts is None else list(parts.by_number),
-        "orders": None if parts is None else parts.orders,
-        "keys": [asdict(key) for key in found.keys],
-        "key_number": found.key_number,
-        "links": [{"way": link.way, "columns": list(link.columns), "told": link.told} for link in found.links],
-        "hipaa": [asdict(item) for item in found.hipaa],
-        "rates": None if found.rates is None else _rates(found.rates),
-    }
-
-
-def _column(one: "Finding") -> dict[str, Any]:
-    concept = one.concept
-    return {
-        "role": one.role,
-        "reasons": list(one.reasons),
-        "concept": None if concept is None else concept.name,
-        "known_to": None if concept is None else concept.known,
-        "sensitive": None if concept is None else concept.sensitive,
-        "hipaa": one.hipaa,
-        "form": one.shape.form,
-        "pattern": None if one.shape.pattern is None else one.shape.pattern.name,
-        "values": one.shape.values,
-        "missing": one.missing,
-        "uniqueness": one.uniqueness,
-        "error": one.error,
-        "distinction": one.distinction,
-        "separation": one.separation,
-        "g_distinct": one.g_distinct,
-        "told_by": one.told_by,
-        "follows": one.follows,
-    }
 
 
 def show(found: "Identification", out: "Console") -> None:
@@ -183,23 +141,3 @@ def _tell_rates(found: "GDistinct") -> None:
         remark(f"Left out: {name}, of which {share:.1%} are missing.")
     for note in found.advice():
         remark(f"Note: {note}")
-
-
-def _rates(found: "GDistinct") -> dict[str, Any]:
-    return {
-        "alpha": found.alpha,
-        "beta": found.beta,
-        "columns": {
-            rate.name: {
-                "role": rate.role,
-                "rate": rate.rate,
-                "values": rate.values,
-                "missing": rate.missing,
-                "record_risk": rate.record_risk,
-            }
-            for rate in found.rates
-        },
-        "excluded": found.excluded,
-        "direct": list(found.direct),
-        "advice": found.advice(),
-    }

@@ -94,7 +94,7 @@ def peers(  # noqa: PLR0913, PLR0917 - options of a command
         more: dict[str, Any] = {"person": _facts(people, person)} if person is not None else {}
         more |= {"sweep": asdict(swept)} if swept is not None else {}
         more |= {"within_reach": people.within_reach(ranks(access))} if access is not None else {}
-        document("peers", {**result(people), **more})
+        document("peers", {**people.to_dict(), **more})
         return
     _show(people, swept, person)
     if access is not None:
@@ -168,22 +168,6 @@ def ranks(text: str) -> dict[str, float]:
     except ValueError:
         pass
     raise typer.BadParameter("Ranks are numbers: age=1,lab=3.")
-
-
-def result(people: "People") -> dict[str, Any]:
-    """Return what was found as plain data."""
-    return {
-        "records": len(people),
-        "persons": people.persons(),
-        "sampled": people.sampled(),
-        "p": float(people.p),
-        "q": {name: float(value) for name, value in people.question.q.items()},
-        "most_known": people.question.most,
-        "combinations": people.plan.combinations,
-        "way": people.plan.way,
-        "variables": people.summary(),
-        "assumptions": list(people.assumptions),
-    }
 
 
 def show(people: "People", out: "Console") -> None:

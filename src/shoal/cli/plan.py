@@ -1,6 +1,5 @@
 """``shoal plan``: how large a table is, and what it will take to deal with it."""
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,7 +25,7 @@ def plan(
 
     found = shoal.plan(data, policy, quasi=given.names(quasi), **options)
     if json:
-        document("plan", {**asdict(found), "fits": found.fits})
+        document("plan", found.to_dict())
     else:
         console().print(found.sheet().text(), markup=False, highlight=False, soft_wrap=True)
     if not found.fits:

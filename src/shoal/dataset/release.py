@@ -10,11 +10,12 @@ from shoal.dataset.part import Part
 from shoal.dataset.verification import verify_all
 from shoal.errors import WriteError, counted
 from shoal.fileset import DATASET, FileSet, owner_folder, sha256
+from shoal.plain import plain
 from shoal.policy.policy import Policy
 from shoal.policy.references import Reference
 from shoal.progress import Hook
 from shoal.release.fingerprint import fingerprint
-from shoal.release.manifest import plain, written
+from shoal.release.manifest import written
 from shoal.release.published import figures, published
 from shoal.scratch import scratch_folder
 from shoal.sheet import Sheet, Shown
@@ -27,6 +28,8 @@ from shoal.table.writing import write, write_stored
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DatasetRelease(Shown):
     """Tables that belong together, as they go out. ``references``: who refers to whom, in the release as before."""
+
+    __module__ = "shoal"
 
     parts: Mapping[str, Part]
     references: tuple[Reference, ...]
@@ -133,8 +136,8 @@ class DatasetRelease(Shown):
         files.add(folder / DATASET).write_text(goes_out, encoding="utf-8")
         return [folder / DATASET, owner / "internal.json", *(owner / one for one in keys)]
 
-    def result(self) -> dict[str, Any]:
-        """Return what is known about it as plain data."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return the release as plain data: what ``shoal anonymize --json`` prints."""
         tables = {name: self._goes_out(name, part) for name, part in self.parts.items()}
         return {"tables": plain(tables), "references": [str(one) for one in self.references], "notes": list(self.notes)}
 

@@ -21,6 +21,8 @@ class AlsoKnown:
     ``k``: the smallest. ``unique``: how many persons are alone.
     """
 
+    __module__ = "shoal"
+
     column: str | None
     k: int
     unique: int

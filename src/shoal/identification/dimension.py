@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from math import log
+from typing import Any
 
 from shoal.classes.classes import Classes
 from shoal.classes.grouped import Coarsening
@@ -28,6 +29,7 @@ from shoal.recoding.matching import match
 from shoal.recoding.of_tables import relate
 from shoal.recoding.recoding import Recoding
 from shoal.sheet import Sheet, Shown
+from shoal.table.frames import of_rows
 from shoal.table.missing import Missing
 from shoal.table.table import Table
 
@@ -84,6 +86,27 @@ class Step:
         """The share that is kept, in percent, from the rounded share that is lost, as in the thesis."""
         return 100 - round(self.percent, 2)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the step as plain data."""
+        return {
+            "dimension": self.dimension,
+            "columns": list(self.columns),
+            "k": self.k,
+            "classes": self.classes,
+            "unique": self.unique,
+            "risk": float(self.risk),
+            "l": dict(self.l),
+            "t": {name: float(t) for name, t in self.t.items()},
+            "privacy_gain": self.privacy_gain,
+            "nue": self.loss,
+            "nue_percent": self.percent,
+            "inverse_percent": self.inverse,
+            "nue_by_column": dict(self.nue),
+            "generic_nue": self.generic,
+            "generic_percent": self.generic_percent,
+            "satisfied": self.satisfied,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -92,10 +115,21 @@ class Choice:
     columns: tuple[str, ...] | None
     because: str
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the choice as plain data."""
+        columns = self.columns
+        return {
+            "dimension": None if columns is None else len(columns),
+            "columns": None if columns is None else list(columns),
+            "because": self.because,
+        }
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Dimension(Shown):
     """``before``: with nothing made coarser. ``steps``: with ever more of ``order``, or with every subset of it."""
+
+    __module__ = "shoal"
 
     order: tuple[str, ...]
     before: Step
@@ -103,6 +137,26 @@ class Dimension(Shown):
     published: Choice
     repaired: Choice
     principled: Choice
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the steps and the choices as plain data: what ``shoal dimension --json`` prints."""
+        return {
+            "order": list(self.order),
+            "before": self.before.to_dict(),
+            "steps": [step.to_dict() for step in self.steps],
+            "best": {
+                "published": self.published.to_dict(),
+                "repaired": self.repaired.to_dict(),
+                "principled": self.principled.to_dict(),
+            },
+        }
+
+    def to_frame(self, kind: str | None = None) -> Any:
+        """Return one row for each step, the first with nothing made coarser."""
+        nested = {"l", "t", "nue_by_column"}
+        steps = [step.to_dict() for step in (self.before, *self.steps)]
+        rows = [{name: held for name, held in step.items() if name not in nested} for step in steps]
+        return of_rows([{**row, "columns": ", ".join(row["columns"])} for row in rows], kind)
 
     def sheet(self) -> Sheet:
         """Return what each step brings and costs."""

@@ -1,6 +1,7 @@
 """A finding: what was found out about one column."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from shoal.identification.concepts import Concept
 from shoal.identification.shape import Shape
@@ -33,3 +34,26 @@ class Finding:
     told_by: str | None = None
     follows: str | None = None
     hipaa: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the finding as plain data."""
+        concept = self.concept
+        return {
+            "role": self.role,
+            "reasons": list(self.reasons),
+            "concept": None if concept is None else concept.name,
+            "known_to": None if concept is None else concept.known,
+            "sensitive": None if concept is None else concept.sensitive,
+            "hipaa": self.hipaa,
+            "form": self.shape.form,
+            "pattern": None if self.shape.pattern is None else self.shape.pattern.name,
+            "values": self.shape.values,
+            "missing": self.missing,
+            "uniqueness": self.uniqueness,
+            "error": self.error,
+            "distinction": self.distinction,
+            "separation": self.separation,
+            "g_distinct": self.g_distinct,
+            "told_by": self.told_by,
+            "follows": self.follows,
+        }

@@ -10,6 +10,7 @@ see :meth:`GDistinct.advice`.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
@@ -59,6 +60,26 @@ class GDistinct:
     def of_role(self, role: Role) -> tuple[str, ...]:
         """Return the columns that have a role, the highest rate first."""
         return tuple(rate.name for rate in self.rates if rate.role is role)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the rates as plain data."""
+        return {
+            "alpha": self.alpha,
+            "beta": self.beta,
+            "columns": {
+                rate.name: {
+                    "role": rate.role,
+                    "rate": rate.rate,
+                    "values": rate.values,
+                    "missing": rate.missing,
+                    "record_risk": rate.record_risk,
+                }
+                for rate in self.rates
+            },
+            "excluded": self.excluded,
+            "direct": list(self.direct),
+            "advice": self.advice(),
+        }
 
     def advice(self) -> list[str]:
         """Say where the thresholds cut badly."""

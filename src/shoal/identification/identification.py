@@ -1,7 +1,7 @@
 """What was found out about the columns of a table: a role for each with its reasons, for its owner to decide upon."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from math import floor
 from typing import Any
 
@@ -23,6 +23,7 @@ from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress
 from shoal.risk.distinction import distinction, separated, separation
 from shoal.sheet import Sheet, Shown
+from shoal.table.frames import of_rows
 from shoal.table.role import Role
 from shoal.table.scale import scale
 from shoal.table.table import Table
@@ -39,6 +40,8 @@ class Identification(Shown):
     ``keys``: the first ten of ``key_number``. ``rates``: the risk rates, if they decided; columns that they leave out
     are not among the columns.
     """
+
+    __module__ = "shoal"
 
     table: Table
     columns: Mapping[str, Finding]
@@ -65,6 +68,27 @@ class Identification(Shown):
     def policy(self) -> Policy:
         """Return a policy to start from."""
         return Policy.parse(self.starter())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was found as plain data: what ``shoal identify --json`` prints."""
+        parts = self.contribution
+        return {
+            "records": self.table.records,
+            "subject": self.subject,
+            "columns": {name: finding.to_dict() for name, finding in self.columns.items()},
+            "unique_by_number_of_columns": [] if parts is None else list(parts.by_number),
+            "orders": None if parts is None else parts.orders,
+            "keys": [asdict(key) for key in self.keys],
+            "key_number": self.key_number,
+            "links": [{"way": link.way, "columns": list(link.columns), "told": link.told} for link in self.links],
+            "hipaa": [asdict(item) for item in self.hipaa],
+            "rates": None if self.rates is None else self.rates.to_dict(),
+        }
+
+    def to_frame(self, kind: str | None = None) -> Any:
+        """Return one row for each column: its role, and what was found out about it."""
+        rows = [{"column": name, **finding.to_dict()} for name, finding in self.columns.items()]
+        return of_rows([{**row, "role": str(row["role"]), "reasons": "; ".join(row["reasons"])} for row in rows], kind)
 
     def sheet(self) -> Sheet:
         """Return the role that is proposed for each column, and why."""

@@ -47,6 +47,8 @@ class Facts:
 class People(Shown):
     """What :func:`shoal.peers` found, and what was asked; ``plan`` says how combinations were looked at."""
 
+    __module__ = "shoal"
+
     counts: Mapping[str, SubsetCounts]
     variables: Mapping[str, Variable]
     question: Question
@@ -147,6 +149,21 @@ class People(Shown):
         if subset >> held.least.variable & 1:
             raise ModelError(f"'{variable}' is to be learned: it cannot be known.")
         return self.counted.expand(share_with(counts, held.least.variable, subset, codes[0]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was found as plain data: what ``shoal peers --json`` prints."""
+        return {
+            "records": len(self),
+            "persons": self.persons(),
+            "sampled": self.sampled(),
+            "p": float(self.p),
+            "q": {name: float(value) for name, value in self.question.q.items()},
+            "most_known": self.question.most,
+            "combinations": self.plan.combinations,
+            "way": self.plan.way,
+            "variables": self.summary(),
+            "assumptions": list(self.assumptions),
+        }
 
     def to_frame(self, kind: str | None = None) -> Any:
         """Return one row per record, in input order, with the columns ``NAME.ppp``, ``NAME.npp`` and ``NAME.poac``."""

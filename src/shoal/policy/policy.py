@@ -59,6 +59,8 @@ class Policy(Checked):
     (('age',), ['30-39', '70-79'])
     """
 
+    __module__ = "shoal"
+
     version: Literal[1] = Field(description="the version of this file format")
     data: Data = Field(default=Data())
     columns: dict[str, ColumnPolicy] = Field(default_factory=dict, json_schema_extra=role_or_table)

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any, ClassVar, TypeAlias
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import RecodingError
 from shoal.models.model import Better
+from shoal.plain import in_numbers
 from shoal.recoding.nodes import Fate, Floats, Nodes
 from shoal.recoding.recoding import Recoded, Recoding
 from shoal.recoding.rungs import Rungs
@@ -67,6 +68,17 @@ class Measured:
     total: Score | None
     columns: Mapping[str, Score]
     left_out: Mapping[str, str] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the measure as plain data."""
+        score = {"value": None, "cost": None} if self.total is None else in_numbers(asdict(self.total))
+        return {
+            "unit": self.unit,
+            "better": self.better.value,
+            **score,
+            "columns": {name: in_numbers(asdict(score)) for name, score in self.columns.items()},
+            "left_out": dict(self.left_out),
+        }
 
 
 class NotMeasurableError(Exception):

@@ -2,30 +2,13 @@
 
 import json
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from shoal.fileset import owner_folder, sha256
+from shoal.plain import plain
 from shoal.policy.policy import Policy
 from shoal.release.fingerprint import fingerprint
 from shoal.table.table import Table
-
-
-def plain(value: Any) -> Any:
-    """Return something as JSON holds it; fractions as text, which loses nothing."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(held) for key, held in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [plain(held) for held in value]
-    if isinstance(value, np.ndarray):
-        return plain(value.tolist())
-    if isinstance(value, Fraction):
-        return str(value)
-    if isinstance(value, float) and not np.isfinite(value):
-        return str(value)
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def kept_document(table: Table, name: str) -> Mapping[str, Any] | None:

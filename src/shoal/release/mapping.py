@@ -30,6 +30,8 @@ class ValueMap:
     {'age': ['30-39', '30-39'], 'dx': ['flu', 'ms']}
     """
 
+    __module__ = "shoal"
+
     columns: Mapping[str, Mapping[str | None, str | None]]
     kept: tuple[str, ...]
 

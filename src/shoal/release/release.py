@@ -12,6 +12,7 @@ from shoal.engines.memory import MemoryEngine
 from shoal.errors import ReleaseError, WriteError, counted
 from shoal.fileset import MANIFEST, FileSet, check_name, owner_folder, sha256
 from shoal.models.model import Model
+from shoal.plain import plain
 from shoal.policy.policy import Policy
 from shoal.progress import Hook
 from shoal.qualities.quality import Measured
@@ -42,6 +43,8 @@ class Release(Shown):
     the original table. ``origins``: computes the original record of each released record. ``drawn``: the sampled
     records of the original. ``key``: the key of the sample, if the policy names none.
     """
+
+    __module__ = "shoal"
 
     table: Table
     scheme: Mapping[str, int]
@@ -92,6 +95,17 @@ class Release(Shown):
     def became(self, records: int) -> NDArray[np.intp]:
         """Return the released record of each of so many original records; −1 for a suppressed one."""
         return Origins(self.records).became(records)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the facts about the release, for its owner: what ``shoal anonymize --json`` prints."""
+        totals = {name: measured.total for name, measured in self.quality.items() if measured.total is not None}
+        return {
+            **plain(self.facts),
+            "quality": {name: total.value for name, total in totals.items()},
+            "cost": {name: total.cost for name, total in totals.items()},
+            "verified": self.verified,
+            "notes": list(self.notes),
+        }
 
     def to_frame(self, kind: str | None = None) -> Any:
         """Return the table as a dataframe: of the library it came from, or of the one named."""

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from shoal.errors import ReportError, ShoalError
 from shoal.models.evidence import Gatherer
 from shoal.models.model import Model, Need, Verdict
+from shoal.plain import plain
 from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress
 from shoal.recoding.matching import Match
-from shoal.release.manifest import plain, recorded
+from shoal.release.manifest import recorded
 from shoal.release.pairing import which
 from shoal.release.verification import Original, with_persons
 from shoal.reporting.findings import Findings, Required, Verdicts, about_columns, rest, threshold, verdicts

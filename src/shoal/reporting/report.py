@@ -34,6 +34,8 @@ TITLE = "Anonymisation report"
 class Report(Shown):
     """A report; ``audience``: who may read it. It is made of what was found, and can be made for another audience."""
 
+    __module__ = "shoal"
+
     title: str
     audience: Audience
     findings: Findings

@@ -1,9 +1,10 @@
 """Assessment: the risk of every person in a table, and the verdict on each requirement."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.threads import pool
 from shoal.models.evidence import Evidence, Gatherer, View
 from shoal.models.model import Model, Need, Verdict
+from shoal.plain import in_numbers
 from shoal.population import Matched, Population
 from shoal.progress import Hook, Progress
 from shoal.risk.adversary import Risk, journalist, marketer, prosecutor
@@ -83,10 +85,30 @@ class Judged:
     verdict: Verdict
     measured: bool = True
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the requirement and its verdict as plain data."""
+        verdict = self.verdict
+        value = in_numbers(verdict.value)
+        return {
+            "source": self.source,
+            "says": self.says,
+            "measured": self.measured,
+            "model": verdict.model,
+            "column": verdict.column,
+            "parameters": in_numbers(verdict.parameters),
+            "asked": verdict.asked,
+            "value": next(iter(value.values())) if len(value) == 1 else value or None,
+            "satisfied": verdict.satisfied,
+            "failing_classes": verdict.classes,
+            "failing_persons": verdict.persons,
+        }
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Assessment(Shown):
     """What :func:`assess` found. ``sizes``: how many persons could each be one of so many."""
+
+    __module__ = "shoal"
 
     records: int
     persons: int
@@ -130,6 +152,41 @@ class Assessment(Shown):
             alone = self.bands[0].persons
             return f"{counted(alone, who)} of {self.persons:,} can be told from all others by these values."
         return f"Every {who} shares these values with at least {counted(self.k - 1, 'other')}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the assessment as plain data: what ``shoal assess --json`` prints."""
+        return {
+            "records": self.records,
+            "subjects": self.persons,
+            "counts": "persons" if self.counts_persons else "records",
+            "suppressed": self.suppressed,
+            "quasi": list(self.quasi),
+            "sensitive": list(self.sensitive),
+            "missing": self.missing,
+            "classes": self.classes,
+            "k": self.k,
+            "distinction": float(self.distinction),
+            "separation": float(self.separation),
+            "meaning": self.meaning,
+            "met": self.met,
+            "requirements": [judged.to_dict() for judged in self.requirements],
+            "checklist": [{"preset": preset, "item": item} for preset, item in self.checklist],
+            "risk": {
+                risk.adversary: {"max": risk.maximum, **_without(asdict(risk), "maximum", "adversary")}
+                for risk in (self.prosecutor, self.journalist, self.marketer)
+            },
+            "attributes": [in_numbers(asdict(risk)) for risk in self.attributes],
+            "class_sizes": [asdict(band) for band in self.bands],
+            "contributions": [asdict(effect) for effect in self.contributions],
+            "context": asdict(self.context) if self.context else None,
+            "population_uniqueness": asdict(self.uniqueness) if self.uniqueness else None,
+            "survey": _without(asdict(self.survey), "risks") if self.survey else None,
+            "household": asdict(self.household) if self.household else None,
+            "history": in_numbers(asdict(self.history)) if self.history else None,
+            "events": [in_numbers(asdict(risk)) for risk in self.events],
+            "special_uniques": None if self.special_uniques is None else self.special_uniques.to_dict(),
+            "notes": list(self.notes),
+        }
 
     def sheet(self) -> Sheet:
         """Return how large the risks are, and what is required."""
@@ -295,6 +352,10 @@ class Assessor:
                 yield f"Column '{name}' has cells * that are taken for text; say suppressed='*' if they mean that."
         if self.unlisted:
             yield f"Columns without a role in the policy are not looked at: there are {len(self.unlisted)}."
+
+
+def _without(values: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name not in names}
 
 
 def _sizes(classes: Classes) -> dict[int, int]:

@@ -35,6 +35,11 @@ class SpecialUniques:
         """Return the score of each record, in input order."""
         return self.counted.expand(self.scores)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the special uniques as plain data."""
+        persons = {str(size): number for size, number in self.persons().items()}
+        return {"most": self.most, "persons_by_columns": persons, "contributions": dict(self.contributions)}
+
     def persons(self) -> dict[int, int]:
         """Return how many persons are singled out by one column, by two and not by one, …."""
         rows, left = self.counted.rows, np.ones(len(self.scores), bool)

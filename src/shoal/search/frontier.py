@@ -5,10 +5,11 @@ larger ones, so classes are sorted into bands by their size.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import floor
 from queue import SimpleQueue
 from threading import Lock
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from shoal.search.objective import Ints
 from shoal.search.optimum import Best, Contest
 from shoal.search.space import Scheme
 from shoal.sheet import Sheet, Shown
+from shoal.table.frames import of_rows
 
 SIZES = (2, 3, 5, 10, 11, 20, 50, 100)
 LIMITS = (0.0, 0.02, 0.05, 1.0)
@@ -49,6 +51,8 @@ class Point:
 class Frontier(Shown):
     """Points by k, then by limit. ``schemes``: how many there are, all of which were looked at."""
 
+    __module__ = "shoal"
+
     quality: str
     points: tuple[Point, ...]
     schemes: int
@@ -59,6 +63,18 @@ class Frontier(Shown):
         if not found:
             raise ModelError(f"The frontier has no point for k = {k} and a limit of {limit:g}.")
         return found[0]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the frontier as plain data: what ``shoal anonymize --frontier --json`` prints."""
+        return {"quality": self.quality, "schemes": self.schemes, "frontier": [asdict(point) for point in self.points]}
+
+    def to_frame(self, kind: str | None = None) -> Any:
+        """Return one row for each point, the level of each column in a column of its own."""
+        rows = []
+        for point in self.points:
+            levels = {f"level of {name}": level for name, level in (point.scheme or {}).items()}
+            rows.append({**{key: held for key, held in asdict(point).items() if key != "scheme"}, **levels})
+        return of_rows(rows, kind)
 
     def sheet(self) -> Sheet:
         """Return the price of every k and limit."""

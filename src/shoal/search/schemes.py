@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from shoal.search.objective import Ints
 from shoal.search.optimum import Contest
 from shoal.search.space import Scheme
 from shoal.sheet import Sheet, Shown
+from shoal.table.frames import of_columns
 
 MOST = 100_000  # schemes that are looked at one by one
 _TOGETHER, _SHOWN = 2048, 10
@@ -27,6 +29,8 @@ class Schemes(Shown):
     which scheme is the best that meets what is required, None if none does. ``shape``: how many levels the columns
     have, in the order in which schemes are numbered.
     """
+
+    __module__ = "shoal"
 
     names: tuple[str, ...]
     levels: Ints
@@ -45,6 +49,26 @@ class Schemes(Shown):
     def meets(self) -> NDArray[np.bool_]:
         """Which schemes meet what is required."""
         return np.asarray((self.suppressed <= self.limit) & (self.suppressed < self.persons))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the schemes as plain data, column by column."""
+        return {
+            "quality": self.quality,
+            "persons": self.persons,
+            "limit": self.limit,
+            "best": None if self.best is None else self.scheme(self.best),
+            "levels": {name: self.levels[:, place].tolist() for place, name in enumerate(self.names)},
+            "cost": self.prices.tolist(),
+            "suppressed": self.suppressed.tolist(),
+            "meets": self.meets.tolist(),
+        }
+
+    def to_frame(self, kind: str | None = None) -> Any:
+        """Return one row for each scheme: the level of each column, its cost, and how many persons it suppresses."""
+        columns = self.to_dict()
+        levels = {f"level of {name}": held for name, held in columns["levels"].items()}
+        rest = {name: columns[name] for name in ("cost", "suppressed", "meets")}
+        return of_columns({**levels, **rest}, kind)
 
     def sheet(self) -> Sheet:
         """Return the cheapest schemes that meet what is required."""

@@ -7,9 +7,10 @@ ratio.
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from math import log2, prod
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from shoal.kernels.grouping import group_rows
 from shoal.kernels.tallying import RowTally
 from shoal.kernels.translation import Codes, narrowest
 from shoal.sheet import Sheet, Shown
+from shoal.table.frames import of_rows
 from shoal.table.table import Table
 from shoal.words import size_in_words, time_in_words
 
@@ -50,6 +52,8 @@ class Plan(Shown):
     so. ``engine``: where the rows should be.
     """
 
+    __module__ = "shoal"
+
     records: int
     sampled: int
     columns: tuple[str, ...]
@@ -64,6 +68,14 @@ class Plan(Shown):
     def fits(self) -> bool:
         """Whether the different combinations can be held."""
         return self.combinations <= self.most
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plan as plain data: what ``shoal plan --json`` prints."""
+        return {**asdict(self), "fits": self.fits}
+
+    def to_frame(self, kind: str | None = None) -> Any:
+        """Return one row for each stage: bytes of memory, and seconds of one core."""
+        return of_rows([asdict(stage) for stage in self.stages], kind)
 
     def sheet(self) -> Sheet:
         """Return what it will take, stage by stage."""

@@ -1,6 +1,6 @@
 """Dataframes at the door: any that narwhals knows goes in, and the same kind comes out."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime
 from functools import partial
@@ -125,6 +125,22 @@ def _unreadable(name: str) -> ColumnError:
         f"Column '{name}' mixes kinds of values (such as text and numbers), or holds what no column can.",
         hint="Convert it to one kind first, for example to text.",
     )
+
+
+def of_rows(rows: Sequence[Mapping[str, Any]], library: str | None = None) -> Any:
+    """Return rows as a frame: of the named library, or of the first that is installed of pandas, Polars and Arrow.
+
+    >>> of_rows([{"k": 5, "cost": 0.25}], "pyarrow").to_pydict()
+    {'k': [5], 'cost': [0.25]}
+    """
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return of_columns({name: [row.get(name) for row in rows] for name in names}, library)
+
+
+def of_columns(columns: Mapping[str, Sequence[Any]], library: str | None = None) -> Any:
+    """Return columns as a frame: of the named library, or of the first that is installed."""
+    installed = next((name for name in ("pandas", "polars") if find_spec(name) is not None), "pyarrow")
+    return to_frame(pa.table(dict(columns)), library or installed)
 
 
 def to_frame(table: pa.Table, library: str) -> Any:

@@ -52,6 +52,8 @@ class Table(Shown):
     [2, 1]
     """
 
+    __module__ = "shoal"
+
     columns: tuple[Column, ...]
     engine: Engine
     roles: Mapping[str, Role] = field(default_factory=dict)

@@ -1,18 +1,31 @@
 """``shoal.anonymize``: the best release of a table that meets a policy."""
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
+from shoal.errors import PolicyError
+from shoal.policy.policy import Policy
 from shoal.progress import Hook, silent
 from shoal.release.case import Case
 from shoal.release.making import released
 from shoal.release.release import Release
+from shoal.table.role import Role
+from shoal.table.table import Table
+from shoal.validation import validated
 from shoal.verbs.inputs import AnyPolicy, policy_of, table_of
 
+Names: TypeAlias = Sequence[str] | str | None
 
-def anonymize(
+
+def anonymize(  # noqa: PLR0913 - keyword-only options
     data: Any,
-    policy: AnyPolicy,
+    policy: AnyPolicy = None,
     *,
+    quasi: Names = None,
+    sensitive: Names = None,
+    insensitive: Names = None,
+    subject: str | None = None,
+    k: int | None = None,
     progress: Hook | None = None,
     threads: int | None = None,
 ) -> Release:
@@ -21,7 +34,14 @@ def anonymize(
     ``data``: a table, a frame or a file. The scheme is the best of all by the measure that the policy names; at most
     the share of persons that it allows is left out.
 
+    Instead of a policy: ``quasi``, ``sensitive``, ``insensitive``, ``subject``: the columns with these roles. ``k``:
+    every person shares their quasi-identifiers with at least k − 1 others. Hierarchies are automatic and records are
+    recoded locally; columns without a role are not released, and ``release.notes`` lists them.
+
     >>> import shoal
+    >>> data = {"age": [31, 34, 71, 78], "dx": ["flu", "ms", "flu", "gout"]}
+    >>> shoal.anonymize(data, quasi="age", sensitive="dx", k=2).to_frame("pyarrow").to_pydict()
+    {'age': ['30-34', '30-34', '70-79', '70-79'], 'dx': ['flu', 'ms', 'flu', 'gout']}
     >>> policy = shoal.Policy.parse('''
     ... version = 1
     ... columns.age = { role = "quasi", hierarchy = { kind = "interval", widths = [10] } }
@@ -29,13 +49,43 @@ def anonymize(
     ... require = [{ model = "k-anonymity", k = 2 }]
     ... search = { suppression = 0 }
     ... ''')
-    >>> release = shoal.anonymize({"age": [31, 34, 71, 78], "dx": ["flu", "ms", "flu", "gout"]}, policy)
+    >>> release = shoal.anonymize(data, policy)
     >>> release.scheme, release.suppressed, release.verified
     ({'age': 1}, 0, True)
     >>> release.to_frame("pyarrow").to_pydict()
     {'age': ['30-39', '30-39', '70-79', '70-79'], 'dx': ['flu', 'ms', 'flu', 'gout']}
     """
-    return released(case_of(data, policy), threads, progress or silent)
+    options = {"quasi": quasi, "sensitive": sensitive, "insensitive": insensitive, "subject": subject}
+    given = {name: names for name, names in options.items() if names is not None}
+    if policy is not None and (given or k is not None):
+        raise PolicyError(
+            f"A policy is given, and {next(iter([*given, 'k']))} as well.",
+            hint="Say all of it in the policy, or give no policy.",
+        )
+    if policy is not None:
+        return released(case_of(data, policy), threads, progress or silent)
+    table = table_of(data)
+    return released(Case.of(table, _policy_of(table, given, k)), threads, progress or silent)
+
+
+def _policy_of(table: Table, roles: Mapping[str, Any], k: int | None) -> Policy:
+    """Return the policy that the options stand for."""
+    if "quasi" not in roles or k is None:
+        raise PolicyError(
+            "Neither a policy is given, nor the quasi-identifiers and k.",
+            hint='shoal.anonymize(data, "policy.toml"), or shoal.anonymize(data, quasi=["age", "sex"], k=5).',
+        )
+    table = table.taking(**roles)  # refuses names that are not there, or have two roles
+    columns = {name: str(role) for name, role in table.roles.items() if role is not Role.SUBJECT}
+    several = table.subject is not None and table.person_count < table.records
+    document = {
+        "version": 1,
+        "columns": columns,
+        "data": {} if table.subject is None else {"subject": table.subject},
+        "require": [{"model": "k-anonymity", "k": k}],
+        "search": {"recoding": "global" if several else "local"},  # local recoding takes one record of each person
+    }
+    return validated(Policy, document, where="What the options ask for", error=PolicyError)
 
 
 def case_of(data: Any, policy: AnyPolicy) -> Case:

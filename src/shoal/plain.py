@@ -1,0 +1,34 @@
+"""Plain data: results as JSON holds them."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+
+def plain(value: Any) -> Any:
+    """Return something as JSON holds it; fractions as text, which loses nothing."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(held) for key, held in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(held) for held in value]
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, Fraction):
+        return str(value)
+    if isinstance(value, float) and not np.isfinite(value):
+        return str(value)
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def in_numbers(value: Any) -> Any:
+    """Return fractions as numbers, and infinity as the text that JSON has no number for.
+
+    >>> in_numbers({"t": Fraction(1, 4), "l": float("inf")})
+    {'t': 0.25, 'l': 'infinity'}
+    """
+    if isinstance(value, Mapping):
+        return {name: in_numbers(held) for name, held in value.items()}
+    value = float(value) if isinstance(value, Fraction) else value
+    return "infinity" if value == float("inf") else value
