@@ -1,9 +1,11 @@
 """The files around the package: what the README says is what CI runs, and a source distribution holds all of it."""
 
+import ast
 import re
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -54,3 +56,21 @@ def test_every_tool_that_is_an_extra_is_there_for_the_tests():
     not_at_hand = {"oracle", "sqlserver"}  # their servers are not there to be tested with
     needed = {one for name, packages in extras.items() if name not in {"test", *not_at_hand} for one in packages}
     assert needed <= set(extras["test"])
+
+
+def test_every_public_class_and_type_has_a_name_of_its_own():
+    """One word, one thing: whoever searches for a name finds one definition."""
+    defined = Counter(
+        name
+        for path in (ROOT / "src/shoal").rglob("*.py")
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if (name := _defined(node)) and not name.startswith("_")
+    )
+    assert [name for name, times in defined.items() if times > 1] == []
+
+
+def _defined(node: ast.stmt) -> str | None:
+    if isinstance(node, ast.ClassDef):
+        return node.name
+    is_alias = isinstance(node, ast.AnnAssign) and ast.unparse(node.annotation) == "TypeAlias"
+    return ast.unparse(node.target) if is_alias else None

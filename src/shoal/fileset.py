@@ -300,12 +300,12 @@ def uninterrupted() -> Iterator[None]:
         yield  # signal handlers run in the main thread only
         return
     came: list[int] = []
-    before = {one: signal.signal(one, lambda number, _: came.append(number)) for one in _ENDS}
+    before = {number: signal.signal(number, lambda number, _: came.append(number)) for number in _ENDS}
     try:
         yield
     finally:
-        for one, handler in before.items():
-            signal.signal(one, signal.SIG_DFL if handler is None else handler)
+        for sign, handler in before.items():
+            signal.signal(sign, signal.SIG_DFL if handler is None else handler)
         for number in came[:1]:
             os.kill(os.getpid(), number)
 

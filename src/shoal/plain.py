@@ -10,9 +10,9 @@ import numpy as np
 def plain(value: Any) -> Any:
     """Return something as JSON holds it; fractions as text, which loses nothing."""
     if isinstance(value, Mapping):
-        return {str(key): plain(held) for key, held in value.items()}
+        return {str(key): plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [plain(held) for held in value]
+        return [plain(part) for part in value]
     if isinstance(value, np.ndarray):
         return plain(value.tolist())
     if isinstance(value, Fraction):
@@ -29,6 +29,6 @@ def in_numbers(value: Any) -> Any:
     {'t': 0.25, 'l': 'infinity'}
     """
     if isinstance(value, Mapping):
-        return {name: in_numbers(held) for name, held in value.items()}
+        return {name: in_numbers(part) for name, part in value.items()}
     value = float(value) if isinstance(value, Fraction) else value
     return "infinity" if value == float("inf") else value

@@ -40,7 +40,9 @@ class Matched:
         if classes.missing is not Missing.NEVER or not (lacking := classes.lacking).any():
             return self
         groups = group_rows(
-            [key[lacking] for key in classes.keys], [one.size for one in classes.attributes], int(lacking.sum())
+            [key[lacking] for key in classes.keys],
+            [attribute.size for attribute in classes.attributes],
+            int(lacking.sum()),
         )
         entries, persons = self.counts[lacking][groups.first], summed(groups.ids, classes.copies[lacking], len(groups))
         counts = np.where(lacking, np.minimum(self.counts, classes.sizes), self.counts)
@@ -112,7 +114,7 @@ class Population:
             )
         if self.register.records == 0:
             raise ModelError("The register of the population has no records.")
-        people = self.people(sample, classes.quasi)
+        people = self.register_rows(sample, classes.quasi)
         matched = people.matched(classes.keys, [sample[name].size + 1 for name in classes.quasi]).ruled(classes)
         if not matched.counts.any():
             raise ModelError(
@@ -121,17 +123,17 @@ class Population:
             )
         return matched
 
-    def people(self, sample: Table, names: Sequence[str]) -> "People":
+    def register_rows(self, sample: Table, names: Sequence[str]) -> "RegisterRows":
         """Return who is in the register, with the codes that the sample has for their values."""
         if self.register is None:
             raise ModelError("There is no register of the population, only its size.")
         rows = self.register.profiles(names)
         counts = summed(rows.members, np.repeat(rows.counts, np.diff(rows.starts)), len(rows.rows))
         codes = [
-            _translated(self.register[name], sample[name], held)
-            for name, held in zip(names, rows.rows.codes, strict=True)
+            _translated(self.register[name], sample[name], codes)
+            for name, codes in zip(names, rows.rows.codes, strict=True)
         ]
-        return People(tuple(codes), counts)
+        return RegisterRows(tuple(codes), counts)
 
     def covering(self, sample: Table, names: Sequence[str]) -> Table:
         """Return the sample with columns that know the register's values, too, though no record has them.
@@ -144,8 +146,8 @@ class Population:
         register = self.register
         if register is None:
             return sample
-        held = {name: _widened(sample[name], register[name]) for name in names if name in register}
-        return sample.recoded({name: made for name, made in held.items() if made is not None})
+        widened = {name: _widened(sample[name], register[name]) for name in names if name in register}
+        return sample.recoded({name: column for name, column in widened.items() if column is not None})
 
 
 def _persons(table: Table) -> int:
@@ -158,7 +160,7 @@ def _counts(number: float | Fraction) -> bool:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class People:
+class RegisterRows:
     """Distinct rows of a register: ``codes[j][r]`` in column j; a code beyond all if the sample has no such value.
 
     ``counts[r]``: how many people have them.
@@ -171,15 +173,17 @@ class People:
         """Count those who look like each of some classes, given by what they show."""
         number, both = len(keys[0]), [np.concatenate(pair) for pair in zip(keys, self.codes, strict=True)]
         groups = group_rows(both, sizes, len(both[0]))
-        found = summed(groups.ids[number:], self.counts, len(groups))
+        counts = summed(groups.ids[number:], self.counts, len(groups))
         seen = np.zeros(len(groups), bool)
         seen[groups.ids[:number]] = True
-        return Matched(found[groups.ids[:number]], int(found[~seen].sum()))
+        return Matched(counts[groups.ids[:number]], int(counts[~seen].sum()))
 
-    def coarser(self, nodes: Sequence[NDArray[np.uint32]]) -> "People":
+    def coarser(self, nodes: Sequence[NDArray[np.uint32]]) -> "RegisterRows":
         """Replace codes by coarser ones: ``nodes[j][code]``; what the sample does not have stays outside."""
-        held = [np.append(into, into.max(initial=0) + 1)[codes] for into, codes in zip(nodes, self.codes, strict=True)]
-        return People(tuple(one.astype(np.uint32) for one in held), self.counts)
+        coarse = [
+            np.append(into, into.max(initial=0) + 1)[codes] for into, codes in zip(nodes, self.codes, strict=True)
+        ]
+        return RegisterRows(tuple(codes.astype(np.uint32) for codes in coarse), self.counts)
 
 
 def _widened(column: Column, other: Column) -> tuple[Column, Codes] | None:
@@ -191,10 +195,10 @@ def _widened(column: Column, other: Column) -> tuple[Column, Codes] | None:
     values = together.take(pc.sort_indices(together))
     if not len(values) > len(column.values):
         return None
-    made = Column(column.name, column.kind, values, column.missing, column.suppressed)
+    wider = Column(column.name, column.kind, values, column.missing, column.suppressed)
     place = pc.index_in(column.values, values).to_numpy(zero_copy_only=False).astype(np.int64)
     tail = np.arange(column.missing + column.suppressed) + len(values)
-    return made, np.concatenate([place, tail]).astype(narrowest(made.size))
+    return wider, np.concatenate([place, tail]).astype(narrowest(wider.size))
 
 
 def _translated(theirs: Column, ours: Column, codes: Codes) -> Codes:

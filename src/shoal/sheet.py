@@ -72,7 +72,7 @@ class Sheet:
         )
 
 
-class Shown(ABC):
+class Presentable(ABC):
     """A result that shows itself: as lines in a terminal, as a table in a notebook."""
 
     __slots__ = ()

@@ -65,8 +65,8 @@ class SubsetCounts:
         if near:
             _check_pairs(rows, fits=fits)
             rows = replace(rows, windows=tuple(near.get(name) for name in columns))
-        held = tuple(table[name] for name in columns)
-        return cls(table, held, rows, subset_counts(rows, threads, progress) if fits else None, origin, row_of)
+        kept_columns = tuple(table[name] for name in columns)
+        return cls(table, kept_columns, rows, subset_counts(rows, threads, progress) if fits else None, origin, row_of)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -82,8 +82,8 @@ class SubsetCounts:
 
     def agreeing(self, subset: int) -> NDArray[np.int64]:
         """Return how many persons have a row that agrees with each row in every column of a subset."""
-        found = agreeing(self.rows, subset) if self.counts is None else self.counts[subset]
-        return found.astype(np.int64)
+        counts = agreeing(self.rows, subset) if self.counts is None else self.counts[subset]
+        return counts.astype(np.int64)
 
     def holders(self) -> NDArray[Any]:
         """Return who each record belongs to, in input order: one of the holders of the rows."""

@@ -31,23 +31,23 @@ def document(given: Mapping[str, Any]) -> str:
     k = 11
     <BLANKLINE>
     """
-    parts = ["".join(_lines({name: held for name, held in given.items() if not _tables(held)}))]
-    for name, held in given.items():
-        if isinstance(held, Mapping):
-            parts.append("".join([f"[{key(name)}]\n", *_lines(held)]))
-        elif _tables(held):
-            parts += ["".join([f"[[{key(name)}]]\n", *_lines(one)]) for one in held]
+    parts = ["".join(_lines({name: part for name, part in given.items() if not _tables(part)}))]
+    for name, part in given.items():
+        if isinstance(part, Mapping):
+            parts.append("".join([f"[{key(name)}]\n", *_lines(part)]))
+        elif _tables(part):
+            parts += ["".join([f"[[{key(name)}]]\n", *_lines(item)]) for item in part]
     return "\n".join(part for part in parts if part)
 
 
-def _tables(held: Any) -> bool:
+def _tables(part: Any) -> bool:
     """Tell whether something is written as a table, or as several."""
-    several = isinstance(held, list | tuple) and bool(held) and all(isinstance(one, Mapping) for one in held)
-    return isinstance(held, Mapping) or several
+    several = isinstance(part, list | tuple) and bool(part) and all(isinstance(item, Mapping) for item in part)
+    return isinstance(part, Mapping) or several
 
 
-def _lines(held: Mapping[str, Any]) -> list[str]:
-    return [f"{key(name)} = {value(one)}\n" for name, one in held.items()]
+def _lines(table: Mapping[str, Any]) -> list[str]:
+    return [f"{key(name)} = {value(part)}\n" for name, part in table.items()]
 
 
 def value(given: Any) -> str:
@@ -57,7 +57,7 @@ def value(given: Any) -> str:
     { kind = "interval", widths = [5, 10] }
     """
     if isinstance(given, Mapping):
-        return "{ " + ", ".join(f"{key(name)} = {value(held)}" for name, held in given.items()) + " }"
+        return "{ " + ", ".join(f"{key(name)} = {value(part)}" for name, part in given.items()) + " }"
     if isinstance(given, list | tuple):
         return f"[{', '.join(map(value, given))}]"
     if isinstance(given, bool):

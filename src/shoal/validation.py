@@ -35,41 +35,41 @@ def validated(model: type[M], given: Mapping[str, Any], *, where: str, error: ty
     try:
         return TypeAdapter(model).validate_python(given)
     except ValidationError as failure:
-        problems = [_problem(model, found) for found in failure.errors(include_url=False)]
+        problems = [_problem(model, error) for error in failure.errors(include_url=False)]
     lines = "".join(f"\n  {text}" for text, _ in problems)
     hints = [hint for _, hint in problems if hint]
     raise error(f"{where} cannot be understood:{lines}", hint=" ".join(dict.fromkeys(hints)) or None)
 
 
-def _problem(model: type[BaseModel], found: Any) -> tuple[str, str | None]:
+def _problem(model: type[BaseModel], error: Any) -> tuple[str, str | None]:
     """Return a line for people, and a hint where a known word is close."""
-    place = _written_place(found["loc"])
+    place = _written_place(error["loc"])
     path = ".".join(place)
-    if found["type"] == "extra_forbidden":
-        known = _fields_at(model, found["loc"][:-1])
+    if error["type"] == "extra_forbidden":
+        known = _fields_at(model, error["loc"][:-1])
         return f"{path}: there is no such setting", did_you_mean(place[-1], known) or f"Known are {listed(known)}."
-    if found["type"] == "union_tag_invalid":
-        known = [word.strip(" '") for word in found["ctx"]["expected_tags"].split(",")]
-        wrong = str(found["ctx"]["tag"])
+    if error["type"] == "union_tag_invalid":
+        known = [word.strip(" '") for word in error["ctx"]["expected_tags"].split(",")]
+        wrong = str(error["ctx"]["tag"])
         return f"{path}.kind: there is no kind '{wrong}'", did_you_mean(wrong, known) or f"Known are {listed(known)}."
-    if found["type"] == "no_such_choice":
-        return _no_such_choice(path, found)
-    if found["type"] in {"enum", "literal_error"}:
-        known = [word.strip("' ") for word in re.split(r", | or ", found["ctx"]["expected"])]
+    if error["type"] == "no_such_choice":
+        return _no_such_choice(path, error)
+    if error["type"] in {"enum", "literal_error"}:
+        known = [word.strip("' ") for word in re.split(r", | or ", error["ctx"]["expected"])]
         choice = known[0] if len(known) == 1 else f"one of {', '.join(known)}"
-        return f"{path}: must be {choice}", did_you_mean(str(found["input"]), known)
-    message = _PLAIN.get(found["type"]) or found["msg"].removeprefix("Value error, ")
+        return f"{path}: must be {choice}", did_you_mean(str(error["input"]), known)
+    message = _PLAIN.get(error["type"]) or error["msg"].removeprefix("Value error, ")
     return f"{f'{path}: ' if path else ''}{message[:1].lower()}{message[1:]}", None
 
 
-def _no_such_choice(path: str, found: Any) -> tuple[str, str | None]:
+def _no_such_choice(path: str, error: Any) -> tuple[str, str | None]:
     """Say that a name is not known, or that none is given."""
-    key, other, known = found["ctx"]["key"], found["ctx"]["other"], found["ctx"]["known"].split(",")
-    given = found["input"].get(key) if isinstance(found["input"], Mapping) else None
+    key, other, known = error["ctx"]["key"], error["ctx"]["other"], error["ctx"]["known"].split(",")
+    given = error["input"].get(key) if isinstance(error["input"], Mapping) else None
     if given is None:
         return f"{path}: give either {key} or {other}", None
     hint = did_you_mean(str(given), known) or f"Known are {listed(known, 30)}."
-    return f"{path}.{key}: {found['msg']}", hint
+    return f"{path}.{key}: {error['msg']}", hint
 
 
 # What pydantic says in words of its own.
@@ -125,7 +125,7 @@ def _model_in(annotation: Any) -> Any:
     """Return the model that an annotation such as ``dict[str, Model] | None`` is about."""
     if hasattr(annotation, "model_fields"):
         return annotation
-    models = [found for member in get_args(annotation) if (found := _model_in(member)) is not None]
+    models = [inner for member in get_args(annotation) if (inner := _model_in(member)) is not None]
     if len(models) > 1:
         return annotation
     return models[0] if models else None

@@ -48,13 +48,13 @@ def short(number: Any) -> str:
     return "infinity" if value == float("inf") else f"{value:.4g}"
 
 
-def values(held: dict[str, Any]) -> str:
+def values(numbers: dict[str, Any]) -> str:
     """Write named values.
 
     >>> values({"k": 11, "t": 0.125})
     'k = 11, t = 0.125'
     """
-    return ", ".join(f"{name} = {short(number)}" for name, number in held.items())
+    return ", ".join(f"{name} = {short(number)}" for name, number in numbers.items())
 
 
 def first_sentence(thing: Any) -> str:

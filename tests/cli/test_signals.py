@@ -12,6 +12,8 @@ COMMAND = """
     from shoal import cli
     from shoal.cli import app as module
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may ignore it
+
     def work():
         with tempfile.TemporaryDirectory() as folder:
             print(folder, flush=True)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from shoal.errors import ShoalError
 from shoal.kernels import library, subset_search
-from shoal.kernels.cells import Cells, split_fields
+from shoal.kernels.cells import CellTexts, split_fields
 from shoal.kernels.decimals import decimals
 from shoal.kernels.grouping import DIRECT_SPACE, group, group_rows
 from shoal.kernels.interning import intern_keys, text_interner
@@ -37,7 +37,7 @@ def test_the_core_is_installed():
 def test_interning_counts_first_appearances(kernels, blocks):
     with library.using(kernels):
         interner = text_interner()
-        codes = [interner.add(Cells.of(pa.array(block, pa.string()))).tolist() for block in blocks]
+        codes = [interner.add(CellTexts.of(pa.array(block, pa.string()))).tolist() for block in blocks]
         known = list(dict.fromkeys(value for block in blocks for value in block if value is not None))
         assert codes == [[0 if v is None else known.index(v) + 1 for v in block] for block in blocks]
         assert interner.values().to_pylist() == known
@@ -50,8 +50,8 @@ def test_interning_grows(kernels):
         interner = text_interner()
         long = "x" * 100_000
         values = [str(i) for i in range(5000)] + [long, None, "", long]
-        codes = interner.add(Cells.of(pa.array(values)))
-        again = interner.add(Cells.of(pa.array(values[::-1])))
+        codes = interner.add(CellTexts.of(pa.array(values)))
+        again = interner.add(CellTexts.of(pa.array(values[::-1])))
         assert codes.tolist() == [*range(1, 5002), 0, 5002, 5001]
         assert again.tolist() == codes.tolist()[::-1]
         assert interner.values().to_pylist() == [*values[:5001], ""]
@@ -61,7 +61,7 @@ def test_interning_grows(kernels):
 def test_interning_a_slice(kernels):
     with library.using(kernels):
         block = pa.array([None, "a", "b", None, "a", "c"]).slice(2, 3)
-        assert text_interner().add(Cells.of(block)).tolist() == [1, 0, 2]
+        assert text_interner().add(CellTexts.of(block)).tolist() == [1, 0, 2]
 
 
 @BOTH
@@ -69,8 +69,10 @@ def test_interning_a_slice(kernels):
 def test_appending_makes_every_cell_an_entry(kernels, blocks):
     with library.using(kernels):
         interner = text_interner()
-        interner.add(Cells.of(pa.array(["x"])))
-        codes = [code for block in blocks for code in interner.append(Cells.of(pa.array(block, pa.string()))).tolist()]
+        interner.add(CellTexts.of(pa.array(["x"])))
+        codes = [
+            code for block in blocks for code in interner.append(CellTexts.of(pa.array(block, pa.string()))).tolist()
+        ]
         cells = [value for block in blocks for value in block]
         present = [value for value in cells if value is not None]
         assert [code > 0 for code in codes] == [value is not None for value in cells]
@@ -327,7 +329,7 @@ def test_decimals_are_the_nearest_doubles(kernels, texts):
         assert any(len(text.lstrip("-0.").replace(".", "")) > 17 for text in texts)
         return
     assert read.doubles.tolist() == [float(text) for text in texts]
-    assert read.held.tolist() == [_held(text, float(text)) for text in texts]
+    assert read.faithful.tolist() == [_held(text, float(text)) for text in texts]
 
 
 def _held(text: str, number: float) -> bool:

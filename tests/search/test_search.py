@@ -394,8 +394,8 @@ def test_nothing_better_is_passed_over_if_few_are_looked_at_together(monkeypatch
     monkeypatch.setattr(Witnesses, "fit", lambda *_: False)  # by layers, also where nobody may be suppressed
     monkeypatch.setattr(optimum, "_TOGETHER", 2)
     monkeypatch.setattr(optimum, "_PART", 1 << 30)
-    over, seen = optimum.Stage.over, []
-    monkeypatch.setattr(optimum.Stage, "over", lambda *args: seen.append(over(*args)) or seen[-1])
+    over, seen = optimum.LayerStage.over, []
+    monkeypatch.setattr(optimum.LayerStage, "over", lambda *args: seen.append(over(*args)) or seen[-1])
     goal = large_goal(seed, quality, limit, 1)
     best = goal.optimum().best
     (expected,) = frontier(goal, [1], [limit]).points

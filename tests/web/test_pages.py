@@ -96,7 +96,7 @@ def test_ten_searches_that_are_stopped_leave_nothing_running(served):
     served.ask("POST", "/protect/require", body={"model": "k-anonymity", "k": "3"})
     for _ in range(10):
         served.ask("POST", "/protect/begin/anonymize", body={})
-        job = served.project.now.found("anonymize")
+        job = served.project.now.job("anonymize")
         answer = served.ask("POST", f"/job/{job.number}/cancel", body={})
         assert answer.headers["hx-refresh"] == "true"
     until = time.monotonic() + 20
@@ -108,12 +108,12 @@ def test_ten_searches_that_are_stopped_leave_nothing_running(served):
 def test_the_same_work_is_not_done_twice(served):
     decided(served)
     served.page("/assess")
-    first = served.project.now.found("assess", Basis.REQUIRED)
+    first = served.project.now.job("assess", Basis.REQUIRED)
     served.page("/assess")
-    assert served.project.now.found("assess", Basis.REQUIRED) is first
+    assert served.project.now.job("assess", Basis.REQUIRED) is first
     assert first.state is State.DONE
     served.ask("POST", "/protect/require", body={"model": "k-anonymity", "k": "3"})
-    assert served.project.now.found("assess", Basis.REQUIRED) is None  # something else is required, another question
+    assert served.project.now.job("assess", Basis.REQUIRED) is None  # something else is required, another question
 
 
 def test_thresholds_are_linked(served):

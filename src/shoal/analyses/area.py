@@ -23,8 +23,8 @@ def area_under_curve(
     person = np.arange(len(scores)) if persons is None else np.unique(persons, return_inverse=True)[1]
     stratum = np.zeros(len(scores), np.intp) if strata is None else strata
     wins, pairs = np.zeros(len(scores)), np.zeros(len(scores))  # of each record against all of the other kind
-    for one in np.unique(stratum):
-        here = np.flatnonzero(stratum == one)
+    for part in np.unique(stratum):
+        here = np.flatnonzero(stratum == part)
         inside, outside = here[positive[here]], here[~positive[here]]
         wins[inside], pairs[inside] = _above(scores[inside], scores[outside]), len(outside)
         wins[outside], pairs[outside] = len(inside) - _above(scores[outside], scores[inside]), len(inside)

@@ -9,7 +9,7 @@ import numpy as np
 from shoal.analyses.estimate import Estimate
 from shoal.analyses.importance import importances
 from shoal.analyses.learner import Learner
-from shoal.analyses.learning import Learned, Tested, learn
+from shoal.analyses.learning import Learned, TestedOn, learn
 from shoal.analyses.regression import Regressed, regress
 from shoal.analyses.study import Study
 from shoal.analyses.subgroups import Subgroup, subgroups
@@ -20,13 +20,13 @@ from shoal.models.attained import Attainment
 from shoal.models.evidence import Gatherer
 from shoal.plain import in_numbers
 from shoal.progress import Hook
-from shoal.qualities.quality import QUALITIES, Measured, made
+from shoal.qualities.quality import QUALITIES, Measured, quality_named
 from shoal.recoding.matching import Match
 from shoal.recoding.nodes import Fate, Ints
 from shoal.recoding.of_tables import relate
 from shoal.recoding.placing import Remark
 from shoal.recoding.recoding import Recoding
-from shoal.sheet import Sheet, Shown
+from shoal.sheet import Presentable, Sheet
 from shoal.table.frames import of_rows
 from shoal.table.missing import Missing
 from shoal.table.role import Role
@@ -44,7 +44,7 @@ class Fates:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Comparison(Shown):
+class Comparison(Presentable):
     """What a transformation cost, and what it has brought.
 
     ``quality``: by the name of the measure; ``left_out``: measures that could not be taken, and why. ``before``,
@@ -83,13 +83,13 @@ class Comparison(Shown):
         columns: Sequence[str] | None = None,
         *,
         model: Learner = "boosting",
-        tested: Tested = "original",
+        tested: TestedOn = "original",
         folds: int = 5,
         seed: int = 0,
         progress: Hook | None = None,
     ) -> Learned:
         """Predict a target from other columns, trained on the original and on the release, for unseen persons."""
-        chosen = columns or [one.name for one in self.recoding.columns if one.name != target]
+        chosen = columns or [column.name for column in self.recoding.columns if column.name != target]
         study = self.study()
         return learn(study, target, chosen, model=model, tested=tested, folds=folds, seed=seed, progress=progress)
 
@@ -97,7 +97,7 @@ class Comparison(Shown):
         self, target: str, columns: Sequence[str] | None = None, *, model: Learner = "boosting", seed: int = 0
     ) -> dict[str, Estimate]:
         """Tell how much of a prediction from the original hangs on each column."""
-        others = [one.name for one in self.recoding.columns if one.name != target]
+        others = [column.name for column in self.recoding.columns if column.name != target]
         return importances(self.study(), target, columns or others, model=model, seed=seed)
 
     def regression(self, outcome: str, columns: Sequence[str]) -> Regressed:
@@ -138,19 +138,19 @@ class Comparison(Shown):
         names = ("value", "cost", "unit", "better")
         measures = {name: measured.to_dict() for name, measured in self.quality.items()}
         return of_rows(
-            [{"quality": name, **{key: held[key] for key in names}} for name, held in measures.items()], kind
+            [{"quality": name, **{key: measure[key] for key in names}} for name, measure in measures.items()], kind
         )
 
     def sheet(self) -> Sheet:
         """Return what it cost by every measure."""
         rows = [
-            (name, f"{held.total.value:.6g}", held.unit, f"{held.total.cost:.3f}")
-            for name, held in self.quality.items()
-            if held.total is not None
+            (name, f"{measured.total.value:.6g}", measured.unit, f"{measured.total.cost:.3f}")
+            for name, measured in self.quality.items()
+            if measured.total is not None
         ]
         title = f"{counted(self.records, 'record')}, {self.released:,} released"
-        told = "Cost: 0 if nothing is lost, 1 if everything is."
-        return Sheet(title, ("quality", "value", "unit", "cost"), tuple(rows), (told,) if rows else ())
+        scale = "Cost: 0 if nothing is lost, 1 if everything is."
+        return Sheet(title, ("quality", "value", "unit", "cost"), tuple(rows), (scale,) if rows else ())
 
 
 def compared(  # noqa: PLR0913 - keyword-only options
@@ -201,8 +201,8 @@ def _fates(recoding: Recoding) -> dict[str, Fates]:
 
 def _columns(before: Table, after: Table, matched: Match, target: str | None) -> tuple[list[str], list[str]]:
     """Return the columns to compare, and those of them that others may know."""
-    told = {*matched.key, before.subject, *before.with_role(Role.DIRECT)} - {*before.quasi}
-    both = [name for name in before.names if name in after and name not in told]
+    naming = {*matched.key, before.subject, *before.with_role(Role.DIRECT)} - {*before.quasi}
+    both = [name for name in before.names if name in after and name not in naming]
     if target is not None:
         before[target]  # raises if there is none
     ours = list(before.quasi) or [name for name in both if name != target]
@@ -218,7 +218,7 @@ def measured_qualities(
     recoding: Recoding, names: Sequence[str] | None = None, parameters: Mapping[str, Any] | None = None
 ) -> tuple[dict[str, Measured], dict[str, str]]:
     """Measure what can be measured; what was asked for by name must be."""
-    found: dict[str, Measured] = {}
+    measured: dict[str, Measured] = {}
     left_out: dict[str, str] = {}
     for name in QUALITIES if names is None else names:
         kind = QUALITIES[name]
@@ -229,12 +229,12 @@ def measured_qualities(
             left_out[name] = f"There are more than {kind.most_columns} columns: ask for it by name."
             continue
         try:
-            found[name] = made(name, **(parameters or {})).measure(recoding)
+            measured[name] = quality_named(name, **(parameters or {})).measure(recoding)
         except RecodingError as error:
             if names is not None:
                 raise
             left_out[name] = error.message
-    return found, left_out
+    return measured, left_out
 
 
 def _privacy(table: Table, roles: Table, quasi: Sequence[str], missing: Missing) -> dict[str, Any]:

@@ -43,8 +43,8 @@ def importances(  # noqa: PLR0913 - keyword-only options
                 mixed = dealt_out(task.before[test], np.array(task.columns) == name, rng)
                 lost[place, test] = task.errors(fitted(mixed), test) - right
     unit = (float(guess.mean()) or 1.0) if task.numeric else 1.0
-    found = {name: over_persons(part / unit, task.persons) for name, part in zip(named, lost, strict=True)}
-    return dict(sorted(found.items(), key=lambda pair: -pair[1].value))
+    shares = {name: over_persons(part / unit, task.persons) for name, part in zip(named, lost, strict=True)}
+    return dict(sorted(shares.items(), key=lambda pair: -pair[1].value))
 
 
 def dealt_out(features: Floats, chosen: NDArray[np.bool_], rng: np.random.Generator) -> Floats:

@@ -56,13 +56,13 @@ def fitted_to(model: Learner, numeric: bool, features: Floats, target: Floats, s
     """
     if len(np.unique(target)) < 2:
         return Fitted(None, float(target[0]) if len(target) else np.nan)
-    made = _made(model, numeric, seed)
+    learner = _made(model, numeric, seed)
     with warnings.catch_warnings():  # of many classes in few records, of networks that could be trained for longer
         warnings.simplefilter("ignore", UserWarning)
-        made.fit(
+        learner.fit(
             np.where(np.isnan(features).all(axis=0), 0.0, features), target
         )  # a column without values says nothing
-    return Fitted(made)
+    return Fitted(learner)
 
 
 def _made(model: Learner, numeric: bool, seed: int) -> Any:
@@ -106,5 +106,5 @@ def one_thread() -> AbstractContextManager[Any]:
         raise RecodingError(
             "Learning is done by scikit-learn, which is not installed.", hint='Run: pip install "shoal[analysis]".'
         )
-    held: AbstractContextManager[Any] = limits
-    return held
+    context: AbstractContextManager[Any] = limits
+    return context

@@ -16,13 +16,13 @@ from shoal.analyses.study import Study
 from shoal.analyses.task import Task, folds_of
 from shoal.progress import Hook, Progress, silent
 from shoal.recoding.nodes import Floats, Ints
-from shoal.sheet import Sheet, Shown
+from shoal.sheet import Presentable, Sheet
 
-Tested: TypeAlias = Literal["original", "release"]
+TestedOn: TypeAlias = Literal["original", "release"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Learned(Shown):
+class Learned(Presentable):
     """How well a target can be predicted for persons that the model has not seen.
 
     ``before``, ``after``: trained on the original and on the release; ``baseline``: always the most frequent value, or
@@ -55,7 +55,11 @@ class Learned(Shown):
         pairs = [(self.measure, self.before, self.after, self.baseline)]
         pairs += [] if self.auc is None else [("area under the curve", *self.auc, 0.5)]
         rows = [
-            (name, *(f"{one.value:.3f} ({one.low:.3f}–{one.high:.3f})" for one in (before, after)), f"{guess:.3f}")
+            (
+                name,
+                *(f"{estimate.value:.3f} ({estimate.low:.3f}–{estimate.high:.3f})" for estimate in (before, after)),
+                f"{guess:.3f}",
+            )
             for name, before, after, guess in pairs
         ]
         title = f"{self.target} predicted by {self.model}, for {self.records:,} records that were not seen"
@@ -68,7 +72,7 @@ def learn(  # noqa: PLR0913 - keyword-only options
     columns: Sequence[str],
     *,
     model: Learner = "boosting",
-    tested: Tested = "original",
+    tested: TestedOn = "original",
     folds: int = 5,
     seed: int = 0,
     progress: Hook | None = None,
@@ -91,9 +95,9 @@ def learn(  # noqa: PLR0913 - keyword-only options
             fitted = task.trained(train, model, seed)
             shown = task.before[test], task.before[test] if tested == "original" else task.after[test]
             models = zip((*fitted, task.guessing(train)), (*shown, task.before[test]), strict=True)
-            wrong[:, test] = [task.errors(one(rows), test) for one, rows in models]
+            wrong[:, test] = [task.errors(model(rows), test) for model, rows in models]
             if task.binary:
-                scores[:, test] = [one.score(rows) for one, rows in zip(fitted, shown, strict=True)]
+                scores[:, test] = [model.score(rows) for model, rows in zip(fitted, shown, strict=True)]
                 fold[test] = number
     areas = _areas(task, scores, fold) if task.binary else None
     return _result(task, wrong, areas, model, seed)

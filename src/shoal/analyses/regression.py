@@ -15,7 +15,7 @@ from shoal.analyses.estimate import Estimate
 from shoal.analyses.study import Study
 from shoal.errors import RecodingError
 from shoal.recoding.nodes import Floats, Ints
-from shoal.sheet import Sheet, Shown
+from shoal.sheet import Presentable, Sheet
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Coefficient:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Regressed(Shown):
+class Regressed(Presentable):
     """The coefficients of a regression. ``kind``: "linear", "logistic" or "cox" (logarithms of hazard ratios).
 
     ``records_before``, ``records_after``: how many records had all they needed.
@@ -53,13 +53,17 @@ class Regressed(Shown):
     @property
     def overlap(self) -> float:
         """The mean overlap of the intervals; a coefficient that is lost counts 0."""
-        return float(np.mean([max(one.overlap or 0.0, 0.0) for one in self.coefficients]))
+        return float(np.mean([max(coefficient.overlap or 0.0, 0.0) for coefficient in self.coefficients]))
 
     def sheet(self) -> Sheet:
         """Return the coefficients before and after, with their intervals."""
         rows = [
-            (one.term, *(_written(held) for held in (one.before, one.after)), "yes" if one.same_conclusion else "no")
-            for one in self.coefficients
+            (
+                coefficient.term,
+                *(_written(coefficient) for coefficient in (coefficient.before, coefficient.after)),
+                "yes" if coefficient.same_conclusion else "no",
+            )
+            for coefficient in self.coefficients
         ]
         title = (
             f"{self.kind.capitalize()} regression of {self.outcome}: intervals overlap by {self.overlap:.0%} on average"
@@ -108,7 +112,7 @@ def together(outcome: str, kind: str, terms: Sequence[str], fits: Sequence[Estim
     before, after = fits
     if before is None or None in before[0]:
         raise RecodingError(f"The regression of '{outcome}' cannot be estimated from the original.", hint=hint)
-    known = [one for one in before[0] if one is not None]
+    known = [fit for fit in before[0] if fit is not None]
     pairs = zip(terms, known, [None] * len(terms) if after is None else after[0], strict=True)
     return Regressed(
         outcome, kind, tuple(Coefficient(*part) for part in pairs), before[1], 0 if after is None else after[1]
@@ -148,10 +152,10 @@ def _estimates(  # noqa: PLR0913 - what is fitted
 
 def placed(varied: NDArray[np.bool_], values: Floats, errors: Floats) -> list[Estimate | None]:
     """Return an estimate for each column that varies, and None for the others."""
-    found: list[Estimate | None] = [None] * len(varied)
+    estimates: list[Estimate | None] = [None] * len(varied)
     for place, value, error in zip(np.flatnonzero(varied), values.tolist(), errors.tolist(), strict=True):
-        found[place] = Estimate.normal(value, error)
-    return found
+        estimates[place] = Estimate.normal(value, error)
+    return estimates
 
 
 Fit = tuple[Floats, Floats, Floats]  # coefficients, the score of each record, the inverse of the information

@@ -48,24 +48,24 @@ def subgroups(study: Study, column: str) -> list[Subgroup]:
     pairs = np.unique(np.stack([group, study.persons]), axis=1)
     persons = np.bincount(pairs[0], minlength=number)
     overall = float((~kept).mean())
-    held = np.flatnonzero(records)
-    found = []
-    for one in held.tolist():
-        share = float(gone[one] / records[one])
-        strict = Estimate.share(share, int(persons[one]), level=1 - 0.05 / len(held))
-        found.append(
+    codes = np.flatnonzero(records)
+    groups = []
+    for code in codes.tolist():
+        share = float(gone[code] / records[code])
+        strict = Estimate.share(share, int(persons[code]), level=1 - 0.05 / len(codes))
+        groups.append(
             Subgroup(
                 column,
-                labels[one],
-                int(records[one]),
-                Estimate.share(share, int(persons[one])),
+                labels[code],
+                int(records[code]),
+                Estimate.share(share, int(persons[code])),
                 overall,
-                float(records[one] / len(group)),
-                float(left[one] / max(int(kept.sum()), 1)),
+                float(records[code] / len(group)),
+                float(left[code] / max(int(kept.sum()), 1)),
                 not strict.low <= overall <= strict.high,
             )
         )
-    return sorted(found, key=lambda one: -one.suppressed.value)
+    return sorted(groups, key=lambda group: -group.suppressed.value)
 
 
 def _groups(study: Study, name: str) -> tuple[list[str], Ints]:

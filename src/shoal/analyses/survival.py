@@ -74,15 +74,15 @@ def survive(study: Study, time: str, event: str, by: str | None = None) -> list[
         groups = study.categories(by)
         if len(labels) > GROUPS:
             raise RecodingError(f"Column '{by}' has {len(labels):,} values: too many for a curve each.")
-    found = []
+    curves_of = []
     for number, label in enumerate(labels):
         curves = [
             kaplan_meier(*(part[shown & (group == number)] for part in (when, what)))
             for when, what, shown, group in zip(times, events, there, groups, strict=True)
         ]
         if curves[0] is not None:
-            found.append(Curves(label, curves[0], curves[1]))
-    return found
+            curves_of.append(Curves(label, curves[0], curves[1]))
+    return curves_of
 
 
 def kaplan_meier(times: Floats, events: Floats) -> Curve | None:

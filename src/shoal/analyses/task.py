@@ -82,8 +82,8 @@ class Task:
 
     def guessing(self, train: Ints) -> Fitted:
         """Return what always says the mean, or the most frequent value."""
-        held, counts = np.unique(self.truth[train], return_counts=True)
-        return Fitted(None, float(self.truth[train].mean() if self.numeric else held[counts.argmax()]))
+        values, counts = np.unique(self.truth[train], return_counts=True)
+        return Fitted(None, float(self.truth[train].mean() if self.numeric else values[counts.argmax()]))
 
     def errors(self, predicted: Floats, test: Ints) -> Floats:
         """Return how far predictions are off; of categories, whether they are wrong."""
@@ -116,4 +116,4 @@ def folds_of(persons: Ints, folds: int, seed: int) -> list[tuple[Ints, Ints]]:
     who, person = np.unique(persons, return_inverse=True)
     fold = np.random.default_rng(seed).permutation(len(who)) % folds
     of_record = fold[person]
-    return [(np.flatnonzero(of_record != one), np.flatnonzero(of_record == one)) for one in range(folds)]
+    return [(np.flatnonzero(of_record != fold), np.flatnonzero(of_record == fold)) for fold in range(folds)]

@@ -6,14 +6,14 @@ from enum import StrEnum
 from typing import Any, ClassVar
 
 from shoal.analyses.estimate import Estimate
-from shoal.attacks.result import Adversary, Criterion, Point, Result
+from shoal.attacks.result import Adversary, Criterion, CurvePoint, Result
 from shoal.attacks.scene import Scene
 from shoal.recoding.nodes import Floats
 from shoal.registry import Registry
 from shoal.validation import Checked
 
 
-class Need(StrEnum):
+class AttackNeed(StrEnum):
     """What an attack cannot do without."""
 
     KNOWN = "a quasi-identifier in the release"
@@ -31,7 +31,7 @@ class Attack(Checked):
     name: ClassVar[str]
     adversary: ClassVar[Adversary]
     criterion: ClassVar[Criterion]
-    needs: ClassVar[frozenset[Need]] = frozenset({Need.KNOWN})
+    needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN})
     default: ClassVar[bool] = True  # whether it is in the battery wherever it can be
     on_card: ClassVar[bool] = True  # whether success answers a question of WP216, and is not only a step on the way
     without: ClassVar[str] = "without the release"  # how the baseline is reached
@@ -61,9 +61,9 @@ class Attack(Checked):
         )
 
     @staticmethod
-    def point(at: float, reached: Floats, baseline: float) -> Point:
+    def point(at: float, reached: Floats, baseline: float) -> CurvePoint:
         """Return a point of a curve: what was reached with each target."""
-        return Point(at, _share(reached), float(baseline))
+        return CurvePoint(at, _share(reached), float(baseline))
 
 
 def _share(reached: Floats) -> Estimate:

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from shoal.analyses.learner import LEARNERS, Learner, fitted_to, one_thread
-from shoal.attacks.attack import ATTACKS, Attack, Need
-from shoal.attacks.features import Features, classes, learner_for, shown_classes
-from shoal.attacks.learned import FEWEST, Learned
+from shoal.attacks.attack import ATTACKS, Attack, AttackNeed
+from shoal.attacks.features import AttackFeatures, classes, learner_for, shown_classes
+from shoal.attacks.learned import FEWEST, TrainedModel
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
 from shoal.progress import Progress
@@ -35,14 +35,14 @@ class AttributeInference(Attack):
     name: ClassVar[str] = "attribute-inference"
     adversary: ClassVar[Adversary] = Adversary.STATISTICAL
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
-    needs: ClassVar[frozenset[Need]] = frozenset({Need.KNOWN, Need.SENSITIVE, Need.LEARNING})
+    needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.SENSITIVE, AttackNeed.LEARNING})
 
     model: Learner | None = Field(default=None, description=f"what learns: {', '.join(LEARNERS)}; by itself, if None")
     rows: int = Field(default=10_000, ge=10, description="how many released records are learned from at most")
 
     def run(self, scene: Scene) -> Iterator[Result]:
         """Look at each sensitive column."""
-        features = Features.of(scene, scene.known)
+        features = AttackFeatures.of(scene, scene.known)
         for place, column in enumerate(scene.secret):
             scene.progress(Progress(f"learning {column}", place, len(scene.secret)))
             cells = scene.cells[column]
@@ -55,21 +55,21 @@ class AttributeInference(Attack):
             known = features.records(scene, rows, scene.rng(f"{self.name} {column} intervals"))
             with one_thread():
                 model = fitted_to(chosen, False, known, shown[rows].astype(float), scene.seed)
-            yield self._result(scene, column, Learned(model, features, of_value), shown[rows], chosen)
+            yield self._result(scene, column, TrainedModel(model, features, of_value), shown[rows], chosen)
 
-    def _result(self, scene: Scene, column: str, learned: Learned, shown: Ints, chosen: Learner) -> Result:
+    def _result(self, scene: Scene, column: str, learned: TrainedModel, shown: Ints, chosen: Learner) -> Result:
         values, counts = np.unique(shown, return_counts=True)
         people, strangers = learned.known(scene.targets, column), scene.strangers(column)
-        found = learned.right(people, column)
+        right = learned.right(people, column)
         others = None if strangers is None else learned.right(learned.known(strangers, column), column)
         return self.result(
             scene,
             "a model predicts the value",
-            found,
+            right,
             float((learned.truth(people, column) == values[counts.argmax()]).mean()) if len(people) else 0.0,
             others,
             column=column,
-            persons=scene.over_original(people, found),
+            persons=scene.over_original(people, right),
             details={"model": chosen, "learned_from": len(shown), "classes": len(values)},
         )
 

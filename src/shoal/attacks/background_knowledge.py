@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from shoal.attacks.attack import ATTACKS, Attack, Need
+from shoal.attacks.attack import ATTACKS, Attack, AttackNeed
 from shoal.attacks.beliefs import Weighed, judged
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
@@ -42,7 +42,7 @@ class BackgroundKnowledge(Attack):
     name: ClassVar[str] = "background-knowledge"
     adversary: ClassVar[Adversary] = Adversary.CLASSICAL
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
-    needs: ClassVar[frozenset[Need]] = frozenset({Need.KNOWN, Need.SENSITIVE})
+    needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.SENSITIVE})
     without: ClassVar[str] = "by chance"
     on_card: ClassVar[bool] = False
 
@@ -61,7 +61,7 @@ class BackgroundKnowledge(Attack):
             if not len(people):
                 continue
             likelihood = [partial(_likelihood, weights, excluded) for excluded in steps]
-            claims = [partial(self._reached, one) for one in likelihood]
+            claims = [partial(self._reached, share) for share in likelihood]
             right, chance = judged(scene, people, column, [*claims, likelihood[self.excluded]])
             others = None if strangers is None else judged(scene, strangers, column, [claims[self.excluded]])[0][0]
             likely = right[-1]
@@ -79,9 +79,9 @@ class BackgroundKnowledge(Attack):
                 details={"mean_likelihood": float(likely.mean())},
             )
 
-    def _reached(self, likelihood: Callable[[Weighed], Floats], held: Weighed) -> NDArray[np.bool_]:
+    def _reached(self, likelihood: Callable[[Weighed], Floats], weighed: Weighed) -> NDArray[np.bool_]:
         """Tell which values would have become likely enough."""
-        return np.asarray(likelihood(held) >= self.threshold - 1e-12)
+        return np.asarray(likelihood(weighed) >= self.threshold - 1e-12)
 
     def _weights(self, scene: Scene, column: str) -> Floats:
         """Return the weight of each value."""
@@ -99,9 +99,9 @@ class BackgroundKnowledge(Attack):
         return weights
 
 
-def _likelihood(weights: Floats, excluded: int, held: Weighed) -> Floats:
+def _likelihood(weights: Floats, excluded: int, weighed: Weighed) -> Floats:
     """Return how likely each value would be, were it the true one, if the most frequent others are ruled out."""
-    own = held.weights * weights[held.values]
+    own = weighed.weights * weights[weighed.values]
     most = min(excluded + 1, own.shape[1])
     largest = np.zeros((len(own), excluded + 2))
     if most:

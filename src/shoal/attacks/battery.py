@@ -6,19 +6,19 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Any
 
-from shoal.attacks.attack import ATTACKS, Attack, Need
+from shoal.attacks.attack import ATTACKS, Attack, AttackNeed
 from shoal.attacks.result import Criterion, Result
 from shoal.attacks.scene import Scene
 from shoal.errors import AttackError, counted, listed
 from shoal.progress import Progress
-from shoal.sheet import Sheet, Shown
+from shoal.sheet import Presentable, Sheet
 from shoal.table.frames import of_rows
 
 DIRTY = {"typos": 0.05, "known": 0.9}  # what the dirty adversary of the battery has wrong, and knows
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Attacked(Shown):
+class Attacked(Presentable):
     """What came of all attacks. ``left_out``: attacks that could not be tried, and why. ``notes``: what to know."""
 
     __module__ = "shoal"
@@ -30,17 +30,19 @@ class Attacked(Shown):
 
     def card(self) -> dict[Criterion, Result | None]:
         """Return for each question of WP216 the attack that gained most over baseline and control, and surely."""
-        found: dict[Criterion, Result | None] = {}
+        strongest: dict[Criterion, Result | None] = {}
         for criterion in Criterion:
-            held = [one for one in self.results if one.criterion is criterion and ATTACKS[one.attack].on_card]
-            found[criterion] = max(held, key=lambda one: (one.is_sure, one.gain), default=None)
-        return found
+            judged = [
+                result for result in self.results if result.criterion is criterion and ATTACKS[result.attack].on_card
+            ]
+            strongest[criterion] = max(judged, key=lambda result: (result.is_sure, result.gain), default=None)
+        return strongest
 
     def of(self, attack: str, column: str | None = None, *, variant: str | None = None) -> Result:
         """Return the first result of an attack, about a column or in a way, if one is named."""
-        for one in self.results:
-            if one.attack == attack and column in {None, one.column} and variant in {None, one.variant}:
-                return one
+        for result in self.results:
+            if result.attack == attack and column in {None, result.column} and variant in {None, result.variant}:
+                return result
         about = "".join(f" ({part})" for part in (column, variant) if part)
         raise AttackError(f"There is no result of {attack}{about}.")
 
@@ -58,51 +60,53 @@ class Attacked(Shown):
     def to_frame(self, kind: str | None = None) -> Any:
         """Return one row for each result, without curves, details and notes."""
         nested = {"curve", "details", "notes"}
-        rows = [{name: held for name, held in one.to_dict().items() if name not in nested} for one in self.results]
+        rows = [
+            {name: value for name, value in result.to_dict().items() if name not in nested} for result in self.results
+        ]
         return of_rows(rows, kind)
 
     def sheet(self) -> Sheet:
         """Return what each attack achieves."""
         rows = [
             (
-                one.title,
-                f"{one.success.value:.1%}",
-                f"{100 * one.success.low:.1f}–{100 * one.success.high:.1f}",
-                f"{one.baseline:.1%}",
-                "" if one.control is None else f"{one.control.value:.1%}",
-                f"{one.targets:,}",
+                result.title,
+                f"{result.success.value:.1%}",
+                f"{100 * result.success.low:.1f}–{100 * result.success.high:.1f}",
+                f"{result.baseline:.1%}",
+                "" if result.control is None else f"{result.control.value:.1%}",
+                f"{result.targets:,}",
             )
-            for one in self.results
+            for result in self.results
         ]
         yes = [question.value for question, best in self.card().items() if best is not None and best.is_sure]
-        told = f"surely something is gained: {', '.join(yes)}" if yes else "nothing is surely gained"
+        verdict = f"surely something is gained: {', '.join(yes)}" if yes else "nothing is surely gained"
         headings = ("attack", "success", "95 %", "baseline", "control", "targets")
-        return Sheet(f"{counted(len(rows), 'result')}; {told}.", headings, tuple(rows))
+        return Sheet(f"{counted(len(rows), 'result')}; {verdict}.", headings, tuple(rows))
 
 
 def battery(scene: Scene, tried: Sequence[Attack], notes: tuple[str, ...]) -> Attacked:
     """Run attacks one after another; those that lack something are left out with the reason."""
     results: list[Result] = []
     left_out: dict[str, str] = {}
-    for place, one in enumerate(tried):
-        scene.progress(Progress(f"trying {one.name}", place, len(tried)))
-        lacking = next((need for need in Need if need in one.needs and not _has(scene, need)), None)
+    for place, attack in enumerate(tried):
+        scene.progress(Progress(f"trying {attack.name}", place, len(tried)))
+        lacking = next((need for need in AttackNeed if need in attack.needs and not _has(scene, need)), None)
         if lacking is not None:
-            left_out[one.name] = f"It needs {lacking}."
+            left_out[attack.name] = f"It needs {lacking}."
             continue
-        found = list(_timed(one.run(scene)))
-        results += found
-        if not found:
-            left_out[one.name] = "The release has nothing that it could be tried on."
+        outcomes = list(_timed(attack.run(scene)))
+        results += outcomes
+        if not outcomes:
+            left_out[attack.name] = "The release has nothing that it could be tried on."
     return Attacked(tuple(results), left_out, notes, scene.seed)
 
 
-def _timed(found: Iterator[Result]) -> Iterator[Result]:
+def _timed(results: Iterator[Result]) -> Iterator[Result]:
     """Yield results with how long each took."""
     begun = time.perf_counter()
-    for one in found:
+    for result in results:
         now = time.perf_counter()
-        yield replace(one, seconds=now - begun)
+        yield replace(result, seconds=now - begun)
         begun = now
 
 
@@ -114,7 +118,7 @@ def chosen_attacks(scene: Scene, attacks: Any) -> list[Attack]:
     asked = [attacks] if isinstance(attacks, str | Attack) or not isinstance(attacks, Iterable) else list(attacks)
     if not asked:
         raise AttackError("No attack is named.", hint=f"There are {listed(list(ATTACKS))}.")
-    return [_attack(one) for one in asked]
+    return [_attack(name) for name in asked]
 
 
 def _attack(asked: Any) -> Attack:
@@ -127,14 +131,16 @@ def _attack(asked: Any) -> Attack:
     return ATTACKS[asked]()
 
 
-def _has(scene: Scene, need: Need) -> bool:
+def _has(scene: Scene, need: AttackNeed) -> bool:
     whose = scene.original.subject
     return {
-        Need.KNOWN: bool(scene.known),
-        Need.SENSITIVE: bool(scene.secret),
-        Need.TRUTH: scene.truth is not None,
-        Need.OUTSIDERS: scene.strangers() is not None,
-        Need.SECOND: scene.second is not None and bool(scene.second.known),
-        Need.EVENTS: whose is not None and whose in scene.release and len(scene.insiders) < scene.original.records,
-        Need.LEARNING: find_spec("sklearn") is not None,
+        AttackNeed.KNOWN: bool(scene.known),
+        AttackNeed.SENSITIVE: bool(scene.secret),
+        AttackNeed.TRUTH: scene.truth is not None,
+        AttackNeed.OUTSIDERS: scene.strangers() is not None,
+        AttackNeed.SECOND: scene.second is not None and bool(scene.second.known),
+        AttackNeed.EVENTS: whose is not None
+        and whose in scene.release
+        and len(scene.insiders) < scene.original.records,
+        AttackNeed.LEARNING: find_spec("sklearn") is not None,
     }[need]

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.attacks.people import People
+from shoal.attacks.people import KnownPeople
 from shoal.attacks.scene import Scene
 from shoal.engines.protocol import DistinctRows
 from shoal.kernels.covering import Covering
@@ -36,12 +36,12 @@ class Weighed:
     values: NDArray[np.intp]
     weights: Floats
 
-    def at(self, truth: NDArray[np.intp], told: NDArray[Any]) -> Floats:
+    def at(self, truth: NDArray[np.intp], codes: NDArray[Any]) -> Floats:
         """Return what is told of one value of each person; 0 of those that have no weight."""
         if not len(self.values):
             return np.zeros(len(truth))
         place = np.minimum(np.searchsorted(self.values, truth), len(self.values) - 1)
-        return np.where(self.values[place] == truth, told[np.arange(len(truth)), place], 0.0)
+        return np.where(self.values[place] == truth, codes[np.arange(len(truth)), place], 0.0)
 
     @property
     def alone(self) -> Mask:
@@ -50,7 +50,7 @@ class Weighed:
         return np.asarray(there & (there.sum(axis=1, keepdims=True) == 1))
 
 
-def counted(scene: Scene, people: People, column: str) -> Iterator[Weighed]:
+def counted(scene: Scene, people: KnownPeople, column: str) -> Iterator[Weighed]:
     """Yield for some people at a time the weight of their candidate records with each value of a sensitive column.
 
     A record has the weight 1 if it fits nobody else.
@@ -66,9 +66,9 @@ def counted(scene: Scene, people: People, column: str) -> Iterator[Weighed]:
     weighing = _Weighing.of(scene, rows, column)
     number = Covering(covering.columns, weighing.cells.sizes[weighing.nodes]).counts(people.known(scene.known))
     for part in _parts(number, weighing.cells.column.size):
-        ends, found = covering.rows([codes[part] for codes in people.known(scene.known)])
+        ends, covering_rows = covering.rows([codes[part] for codes in people.known(scene.known)])
         who = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
-        yield weighing.weighed(part, who, found.astype(np.intp))
+        yield weighing.weighed(part, who, covering_rows.astype(np.intp))
 
 
 def _parts(number: Ints, values: int) -> Iterator[slice]:
@@ -108,18 +108,18 @@ class _Weighing:
         values, place = np.unique(self.cells.members[member], return_inverse=True)
         weights = (self.weights[row] / np.maximum(sizes, 1))[pair]
         shape = (part.stop - part.start, len(values))
-        found = np.bincount(who[pair] * shape[1] + place, weights, shape[0] * shape[1]).reshape(shape)
-        return Weighed(part, values.astype(np.intp), found)
+        weights_of = np.bincount(who[pair] * shape[1] + place, weights, shape[0] * shape[1]).reshape(shape)
+        return Weighed(part, values.astype(np.intp), weights_of)
 
 
-def shares(held: Weighed) -> Floats:
+def shares(weighed: Weighed) -> Floats:
     """Return how likely each value of some people is; 1 only if no other is left."""
-    total = held.weights.sum(axis=1, keepdims=True)
-    return np.where(held.alone, 1.0, np.minimum(held.weights / np.where(total > 0, total, 1), 1 - 1e-9))
+    total = weighed.weights.sum(axis=1, keepdims=True)
+    return np.where(weighed.alone, 1.0, np.minimum(weighed.weights / np.where(total > 0, total, 1), 1 - 1e-9))
 
 
 def judged(
-    scene: Scene, people: People, column: str, claims: Sequence[Callable[[Weighed], NDArray[Any]]]
+    scene: Scene, people: KnownPeople, column: str, claims: Sequence[Callable[[Weighed], NDArray[Any]]]
 ) -> tuple[Floats, Floats]:
     """Return for each claim whether it is right about each person, and how likely it would be by chance.
 
@@ -128,12 +128,12 @@ def judged(
     """
     right, chance = np.zeros((2, len(claims), len(people)))
     often = chances(scene, column)
-    for held in counted(scene, people, column):
-        truth = people.codes[column][held.part].astype(np.intp)
+    for weighed in counted(scene, people, column):
+        truth = people.codes[column][weighed.part].astype(np.intp)
         for place, claim in enumerate(claims):
-            would = claim(held)
-            right[place, held.part] = held.at(truth, would)
-            chance[place, held.part] = would @ often[held.values]
+            would = claim(weighed)
+            right[place, weighed.part] = weighed.at(truth, would)
+            chance[place, weighed.part] = would @ often[weighed.values]
     return right, chance
 
 

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from shoal.attacks.attack import ATTACKS, Attack, Need
+from shoal.attacks.attack import ATTACKS, Attack, AttackNeed
 from shoal.attacks.beliefs import counted
-from shoal.attacks.people import People
+from shoal.attacks.people import KnownPeople
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
 from shoal.recoding.nodes import Floats
@@ -38,7 +38,7 @@ class Composition(Attack):
     name: ClassVar[str] = "composition"
     adversary: ClassVar[Adversary] = Adversary.CLASSICAL
     criterion: ClassVar[Criterion] = Criterion.LINKABILITY
-    needs: ClassVar[frozenset[Need]] = frozenset({Need.KNOWN, Need.SENSITIVE, Need.SECOND})
+    needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.SENSITIVE, AttackNeed.SECOND})
     without: ClassVar[str] = "with one of the two releases"
 
     targets: int = Field(default=2000, ge=1, description="how many people are attacked at most")
@@ -57,14 +57,14 @@ class Composition(Attack):
                 scene,
                 "the value is known for sure",
                 certain[0],
-                max(float(held.mean()) for held in certain[1:]),
+                max(float(certainty.mean()) for certainty in certain[1:]),
                 column=column,
                 persons=scene.over_original(people, certain[0]),
                 details=dict(zip(("values_left_both", "values_left_first", "values_left_second"), left, strict=True)),
             )
 
 
-def _certain(scene: Scene, other: Scene, people: People, column: str) -> tuple[list[Floats], list[float]]:
+def _certain(scene: Scene, other: Scene, people: KnownPeople, column: str) -> tuple[list[Floats], list[float]]:
     """Tell of whom only the true value is left: by both releases, the first, the second; and how many are left."""
     values = scene.columns[column].size
     certain, number = np.zeros((3, len(people))), np.zeros(3)
@@ -72,7 +72,7 @@ def _certain(scene: Scene, other: Scene, people: People, column: str) -> tuple[l
     for begin in range(0, len(people), together):
         part = slice(begin, min(begin + together, len(people)))
         some = people.some(part)
-        first, second = (_left(one, some, column, values) for one in (scene, other))
+        first, second = (_left(view, some, column, values) for view in (scene, other))
         truth = np.arange(len(some)) * values + some.codes[column].astype(np.intp)
         for place, left in enumerate((np.intersect1d(first, second, assume_unique=True), first, second)):
             alone = np.bincount(left // values, minlength=len(some)) == 1
@@ -81,10 +81,10 @@ def _certain(scene: Scene, other: Scene, people: People, column: str) -> tuple[l
     return list(certain), list(number / len(people))
 
 
-def _left(scene: Scene, people: People, column: str, values: int) -> NDArray[np.intp]:
+def _left(scene: Scene, people: KnownPeople, column: str, values: int) -> NDArray[np.intp]:
     """Return what each person may have, as numbers: person · values + value."""
-    found = []
-    for held in counted(scene, people, column):
-        who, which = np.nonzero(held.weights > 0)
-        found.append((who + held.part.start) * values + held.values[which])
-    return np.concatenate([*found, np.zeros(0, np.intp)])
+    possible = []
+    for weighed in counted(scene, people, column):
+        who, which = np.nonzero(weighed.weights > 0)
+        possible.append((who + weighed.part.start) * values + weighed.values[which])
+    return np.concatenate([*possible, np.zeros(0, np.intp)])

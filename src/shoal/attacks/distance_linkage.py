@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from shoal.attacks.attack import ATTACKS, Attack, Need
+from shoal.attacks.attack import ATTACKS, Attack, AttackNeed
 from shoal.attacks.distances import CLOSE, Distances
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
@@ -36,7 +36,7 @@ class DistanceLinkage(Attack):
     name: ClassVar[str] = "distance-linkage"
     adversary: ClassVar[Adversary] = Adversary.CLASSICAL
     criterion: ClassVar[Criterion] = Criterion.LINKABILITY
-    needs: ClassVar[frozenset[Need]] = frozenset({Need.KNOWN, Need.TRUTH})
+    needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.TRUTH})
 
     targets: int = Field(default=1000, ge=1, description="how many people are attacked at most")
 
@@ -61,8 +61,8 @@ class DistanceLinkage(Attack):
             persons=scene.over_original(people, within[0]),
             axis="nearest records looked at",
             curve=tuple(
-                self.point(rank, held, 1 - (1 - min(chance, 1.0)) ** rank)
-                for rank, held in zip(_RANKS, within, strict=True)
+                self.point(rank, shares, 1 - (1 - min(chance, 1.0)) ** rank)
+                for rank, shares in zip(_RANKS, within, strict=True)
             ),
             details={"median_rank": float(np.median((nearer + (tied + 1) / 2)[there])) if there.any() else None},
         )

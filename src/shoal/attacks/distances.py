@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.attacks.people import People
+from shoal.attacks.people import KnownPeople
 from shoal.attacks.scene import Scene
 from shoal.engines.protocol import DistinctRows
 from shoal.kernels.covering import Sets
@@ -47,36 +47,36 @@ class Distances:
         """
         return cls(scene, tuple(columns), scene.rows(columns) if rows is None else rows)
 
-    def to(self, people: People) -> Iterator[tuple[slice, Near]]:
+    def to(self, people: KnownPeople) -> Iterator[tuple[slice, Near]]:
         """Yield for some people at a time how far they are from each row."""
         parts = self._parts()
         together = max(_ROOM // max(len(self.rows), 1), 1)
         for begin in range(0, len(people), together):
             part = slice(begin, min(begin + together, len(people)))
-            total = summed(*self._looked_up(parts, people.some(part)), [held.nodes for held in parts])
+            total = summed(*self._looked_up(parts, people.some(part)), [part.nodes for part in parts])
             total /= np.float32(len(self.columns))
             yield part, total
 
-    def nearest(self, people: People, among: NDArray[np.intp] | None = None) -> "Iterator[Nearest]":
+    def nearest(self, people: KnownPeople, among: NDArray[np.intp] | None = None) -> "Iterator[Nearest]":
         """Yield for some people at a time the nearest rows, of some rows or of all."""
         parts = self._parts()
         rows = np.arange(len(self.rows)) if among is None else among
-        nodes = [held.nodes[rows] for held in parts]
+        nodes = [part.nodes[rows] for part in parts]
         together = max(_PAIRS // max(len(rows), 1), 1)
         for begin in range(0, len(people), together):
             part = slice(begin, min(begin + together, len(people)))
             looked_up = self._looked_up(parts, people.some(part))
-            least, ends, found = nearest(*looked_up, nodes, float(CLOSE) * len(self.columns))
+            least, ends, nearest_rows = nearest(*looked_up, nodes, float(CLOSE) * len(self.columns))
             who = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
-            yield Nearest(part, who, rows[found], least / np.float32(len(self.columns)))
+            yield Nearest(part, who, rows[nearest_rows], least / np.float32(len(self.columns)))
 
     def _parts(self) -> "list[_Part]":
         return [_Part.of(self.scene.cells[name], self._codes(name)) for name in self.columns]
 
-    def _looked_up(self, parts: "Sequence[_Part]", people: People) -> tuple[list[Near], list[NDArray[np.intp]]]:
+    def _looked_up(self, parts: "Sequence[_Part]", people: KnownPeople) -> tuple[list[Near], list[NDArray[np.intp]]]:
         """Return how far the values of people are from what rows show, and which of these values each has."""
         values = [np.unique(people.codes[name], return_inverse=True) for name in self.columns]
-        tables = [held.table(mine) for held, (mine, _) in zip(parts, values, strict=True)]
+        tables = [part.table(mine) for part, (mine, _) in zip(parts, values, strict=True)]
         return tables, [lines for _, lines in values]
 
     def _codes(self, name: str) -> NDArray[np.unsignedinteger[Any]]:
@@ -132,6 +132,6 @@ class _Part:
 
 def apart_from_sets(cells: Cells, values: NDArray[np.unsignedinteger[Any]]) -> Near:
     """Return how far each of some values is from each set."""
-    inside = Sets(cells.nodes, cells.starts, cells.members, cells.column.size).held(values)
+    inside = Sets(cells.nodes, cells.starts, cells.members, cells.column.size).holds(values)
     among = _AMONG_ALL * (cells.sizes - 1) / max(cells.column.size - 1, 1)
     return np.where(inside, among, 1).astype(np.float32)

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from shoal.attacks.attack import ATTACKS, Attack, Need
-from shoal.attacks.people import People
+from shoal.attacks.attack import ATTACKS, Attack, AttackNeed
+from shoal.attacks.people import KnownPeople
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
 from shoal.recoding.nodes import Floats
@@ -38,7 +38,7 @@ class Events(Attack):
     name: ClassVar[str] = "events"
     adversary: ClassVar[Adversary] = Adversary.CLASSICAL
     criterion: ClassVar[Criterion] = Criterion.SINGLING_OUT
-    needs: ClassVar[frozenset[Need]] = frozenset({Need.KNOWN, Need.EVENTS, Need.TRUTH})
+    needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.EVENTS, AttackNeed.TRUTH})
 
     known: int = Field(default=2, ge=1, le=_MOST, description="how many events are known")
     targets: int = Field(default=1000, ge=1, description="how many people are attacked at most")
@@ -53,9 +53,9 @@ class Events(Attack):
         most = min(int((drawn >= 0).sum(axis=1).max(initial=0)), _MOST)
         if not most:
             return
-        found = _found(scene, whose, people, drawn[:, :most])
+        linked = _found(scene, whose, people, drawn[:, :most])
         baseline = 1 / max(len(scene.release[whose].values), 1)
-        main = found[min(self.known, most) - 1]
+        main = linked[min(self.known, most) - 1]
         yield self.result(
             scene,
             f"a person is found by {min(self.known, most)} known events",
@@ -63,7 +63,7 @@ class Events(Attack):
             baseline,
             persons=scene.over_original(people, main),
             axis="events known",
-            curve=tuple(self.point(number, held, baseline) for number, held in enumerate(found, 1)),
+            curve=tuple(self.point(number, shares, baseline) for number, shares in enumerate(linked, 1)),
         )
 
 
@@ -78,14 +78,14 @@ def _drawn(scene: Scene, whose: str, records: NDArray[np.intp]) -> NDArray[np.in
     return np.where(np.arange(_MOST) < number[:, None], order[np.minimum(places, len(order) - 1)], -1)
 
 
-def _found(scene: Scene, whose: str, people: People, events: NDArray[np.intp]) -> Floats:
+def _found(scene: Scene, whose: str, people: KnownPeople, events: NDArray[np.intp]) -> Floats:
     """Return how likely each person is found by the first event, the first two, and so on."""
     rows, persons = scene.rows((*scene.known, whose)), scene.release[whose].size
-    covering, said = scene.covering(scene.known, rows), rows.codes[-1].astype(np.uint32)
+    covering, row_values = scene.covering(scene.known, rows), rows.codes[-1].astype(np.uint32)
     own, record = scene.own(people)
     right = np.full(len(people), -1, np.intp)
     right[own] = scene.release.codes(whose)[record]
-    found = np.zeros((events.shape[1], len(people)))
+    linked = np.zeros((events.shape[1], len(people)))
     together = max(_ROOM // persons, 1)
     for begin in range(0, len(people), together):
         part = slice(begin, min(begin + together, len(people)))
@@ -93,8 +93,8 @@ def _found(scene: Scene, whose: str, people: People, events: NDArray[np.intp]) -
         for number, column in enumerate(events[part].T):
             there = np.flatnonzero(column >= 0)
             facts = [scene.values(name)[column[there]] for name in scene.known]
-            has[there] += covering.counts(facts, said, persons) > 0
+            has[there] += covering.counts(facts, row_values, persons) > 0
             first = has == np.maximum(has.max(axis=1), 1)[:, None]
             mine = first[np.arange(len(has)), right[part]] & (right[part] >= 0)
-            found[number, part] = mine / np.maximum(first.sum(axis=1), 1)
-    return found
+            linked[number, part] = mine / np.maximum(first.sum(axis=1), 1)
+    return linked

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.analyses.learner import Learner
-from shoal.attacks.people import People
+from shoal.attacks.people import KnownPeople
 from shoal.attacks.scene import Scene
 from shoal.recoding.cells import Cells
 from shoal.recoding.nodes import Floats, Ints
@@ -27,7 +27,7 @@ _FEW = 10  # numbers that are taken as they are
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Features:
+class AttackFeatures:
     """Columns as numbers: of a released code, and of a person's value. ``columns``: whose each feature is.
 
     ``widths``: those of the intervals that released codes show, of columns of numbers.
@@ -40,24 +40,30 @@ class Features:
     columns: tuple[str, ...]
 
     @classmethod
-    def of(cls, scene: Scene, names: Sequence[str]) -> "Features":
+    def of(cls, scene: Scene, names: Sequence[str]) -> "AttackFeatures":
         """Look at columns.
 
         >>> import shoal
         >>> before = shoal.read({"age": [30, 40], "sex": ["f", "m"]}).assign(quasi=["age", "sex"])
         >>> scene = Scene.of(before, shoal.read({"age": ["30-39", "40-49"], "sex": ["f", "*"]}))
-        >>> features = Features.of(scene, ["age", "sex"])
+        >>> features = AttackFeatures.of(scene, ["age", "sex"])
         >>> features.records(scene, np.arange(2)).tolist(), features.people(scene.insiders).tolist()
         ([[34.5, 1.0, 0.0], [44.5, nan, nan]], [[30.0, 1.0, 0.0], [40.0, 0.0, 1.0]])
         """
-        held = [_numbers(scene.cells[name]) or _indicators(scene.cells[name]) for name in names]
-        widths = [of_code.shape[1] for of_code, _ in held]
+        pairs = [_numbers(scene.cells[name]) or _indicators(scene.cells[name]) for name in names]
+        widths = [of_code.shape[1] for of_code, _ in pairs]
         columns = tuple(name for name, width in zip(names, widths, strict=True) for _ in range(width))
         spans = tuple(
             None if scale(scene.columns[name]) is None else scene.cells[name].high - scene.cells[name].low
             for name in names
         )
-        return cls(tuple(one for one, _ in held), spans, tuple(one for _, one in held), tuple(names), columns)
+        return cls(
+            tuple(of_code for of_code, _ in pairs),
+            spans,
+            tuple(of_value for _, of_value in pairs),
+            tuple(names),
+            columns,
+        )
 
     def records(self, scene: Scene, records: NDArray[np.intp], rng: np.random.Generator | None = None) -> Floats:
         """Return the features of released records; ``rng``: draws numbers from intervals.
@@ -71,7 +77,7 @@ class Features:
             parts.append(of[codes] + np.reshape(drawn, (-1, 1)))
         return np.concatenate(parts, axis=1)
 
-    def people(self, people: People) -> Floats:
+    def people(self, people: KnownPeople) -> Floats:
         """Return those of people, as they are."""
         parts = [of[people.codes[name]] for of, name in zip(self.of_value, self.names, strict=True)]
         return np.concatenate(parts, axis=1)
@@ -116,17 +122,17 @@ def classes(column: Column, codes: NDArray[np.unsignedinteger[Any]]) -> Ints:
     ([0, 0, 0, 0, 1], [0, 1])
     """
     places, number = scale(column), len(column.values)
-    found = np.full(column.size, MISSING, np.int64)
+    classes = np.full(column.size, MISSING, np.int64)
     if places is not None and number > _FEW:
         cuts = np.unique(np.nanquantile(places[codes], np.arange(1, _BINS) / _BINS))
         known = ~np.isnan(places)
-        found[known] = np.searchsorted(cuts, places[known], side="right")
-        return found
+        classes[known] = np.searchsorted(cuts, places[known], side="right")
+        return classes
     counts = np.bincount(codes, minlength=column.size)
     order = np.argsort(-counts[:number], kind="stable")
-    found[order[:_CLASSES]] = np.arange(min(number, _CLASSES))
-    found[order[_CLASSES:]] = RARE
-    return found
+    classes[order[:_CLASSES]] = np.arange(min(number, _CLASSES))
+    classes[order[_CLASSES:]] = RARE
+    return classes
 
 
 def shown_classes(values: Cells, of_value: Ints) -> Ints:
@@ -134,6 +140,6 @@ def shown_classes(values: Cells, of_value: Ints) -> Ints:
     sizes = values.sizes
     low, high = (np.full(len(sizes), -1) for _ in range(2))
     some = np.flatnonzero(sizes)
-    held = of_value[values.members]
-    low[some], high[some] = (one.reduceat(held, values.starts[some]) for one in (np.minimum, np.maximum))
+    shown = of_value[values.members]
+    low[some], high[some] = (extreme.reduceat(shown, values.starts[some]) for extreme in (np.minimum, np.maximum))
     return np.where(low == high, low, -1)[values.nodes]

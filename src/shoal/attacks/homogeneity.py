@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.attacks.attack import ATTACKS, Attack, Need
+from shoal.attacks.attack import ATTACKS, Attack, AttackNeed
 from shoal.attacks.beliefs import Weighed, judged, shares
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
@@ -31,7 +31,7 @@ class Homogeneity(Attack):
     name: ClassVar[str] = "homogeneity"
     adversary: ClassVar[Adversary] = Adversary.CLASSICAL
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
-    needs: ClassVar[frozenset[Need]] = frozenset({Need.KNOWN, Need.SENSITIVE})
+    needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.SENSITIVE})
     without: ClassVar[str] = "by chance"
 
     def run(self, scene: Scene) -> Iterator[Result]:
@@ -55,6 +55,6 @@ class Homogeneity(Attack):
             )
 
 
-def _alone(held: Weighed) -> NDArray[np.bool_]:
+def _alone(weighed: Weighed) -> NDArray[np.bool_]:
     """Tell which values are known for sure."""
-    return held.alone
+    return weighed.alone

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from shoal.attacks.attack import ATTACKS, Attack, Need
+from shoal.attacks.attack import ATTACKS, Attack, AttackNeed
 from shoal.attacks.beliefs import prior
 from shoal.attacks.distances import Distances
-from shoal.attacks.people import People
+from shoal.attacks.people import KnownPeople
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
 from shoal.recoding.cells import Cells
@@ -40,7 +40,7 @@ class Inference(Attack):
     name: ClassVar[str] = "inference"
     adversary: ClassVar[Adversary] = Adversary.CLASSICAL
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
-    needs: ClassVar[frozenset[Need]] = frozenset({Need.KNOWN, Need.SENSITIVE})
+    needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.SENSITIVE})
 
     tolerance: float = Field(default=0.05, ge=0, lt=1, description="by how much of itself a number may be off")
     targets: int = Field(default=1000, ge=1, description="how many people are attacked at most")
@@ -53,36 +53,36 @@ class Inference(Attack):
             if not len(people):
                 continue
             strangers = scene.strangers(column, most=self.targets)
-            found = self._guessed(scene, people, column)
+            right = self._guessed(scene, people, column)
             yield self.result(
                 scene,
                 "the nearest record has the value",
-                found,
+                right,
                 self._always_the_same(scene, people, column),
                 None if strangers is None else self._guessed(scene, strangers, column),
                 column=column,
-                persons=scene.over_original(people, found),
+                persons=scene.over_original(people, right),
             )
 
-    def _guessed(self, scene: Scene, people: People, column: str) -> Floats:
+    def _guessed(self, scene: Scene, people: KnownPeople, column: str) -> Floats:
         """Return how likely the value of a record that is taken is right."""
         rows = scene.rows((*scene.known, column))
         right = Right.of(scene.cells[column], rows.codes[-1], self.tolerance)
-        found = np.zeros(len(people))
+        guessed = np.zeros(len(people))
         for near in Distances.of(scene, scene.known, rows).nearest(people):
             hits = right.pairs(people.codes[column][near.part][near.who], near.row)
             weights, size = rows.counts[near.row].astype(np.float64), len(near.least)
-            found[near.part] = np.bincount(near.who, weights * hits, size) / np.bincount(near.who, weights, size)
-        return found
+            guessed[near.part] = np.bincount(near.who, weights * hits, size) / np.bincount(near.who, weights, size)
+        return guessed
 
-    def _always_the_same(self, scene: Scene, people: People, column: str) -> float:
+    def _always_the_same(self, scene: Scene, people: KnownPeople, column: str) -> float:
         """Return how often what is right most often is right, judged by the release: a value, or a number."""
         cells = scene.cells[column]
         mine = scale(cells.column)
         if mine is not None:
-            said = cells.numbers[cells.codes]
+            guesses = cells.numbers[cells.codes]
             allowed = _allowed(cells.column, mine, self.tolerance)
-            window = _widest_window(said[~np.isnan(said)], self.tolerance, allowed)
+            window = _widest_window(guesses[~np.isnan(guesses)], self.tolerance, allowed)
             return _in_window(mine[people.codes[column]], window)
         likely = prior(scene, column)
         if cells.column.missing_code is not None:

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from shoal.attacks.attack import ATTACKS, Attack
 from shoal.attacks.distances import Distances
-from shoal.attacks.people import People
+from shoal.attacks.people import KnownPeople
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
 from shoal.engines.protocol import DistinctRows
@@ -53,30 +53,30 @@ class Linkability(Attack):
         rng = scene.rng(self.name)
         people = scene.targets.drawn(self.targets, rng)
         strangers = scene.strangers(*columns, most=self.targets)
-        found = _joined(scene, people, first, second)
+        joined = _joined(scene, people, first, second)
         yield self.result(
             scene,
             "both parties take the same record",
-            found,
+            joined,
             1 / max(scene.release.records, 1),
             None if strangers is None else _joined(scene, strangers, first, second),
-            persons=scene.over_original(people, found),
+            persons=scene.over_original(people, joined),
             details={"first": list(first), "second": list(second)},
         )
 
 
-def _joined(scene: Scene, people: People, first: Sequence[str], second: Sequence[str]) -> Floats:
+def _joined(scene: Scene, people: KnownPeople, first: Sequence[str], second: Sequence[str]) -> Floats:
     """Return how likely both parties take the same record."""
     rows = scene.rows((*first, *second))
     counts = _one_each(scene, rows)
-    there, found = np.flatnonzero(counts), np.zeros(len(people))
+    there, joined = np.flatnonzero(counts), np.zeros(len(people))
     both = [Distances.of(scene, columns, rows).nearest(people, there) for columns in (first, second)]
     for here, elsewhere in zip(*both, strict=True):
         size = len(here.least)
         chance = [np.bincount(near.who, counts[near.row], size) for near in (here, elsewhere)]
         same = np.isin(*(near.who * len(rows) + near.row for near in (here, elsewhere)))
-        found[here.part] = np.bincount(here.who[same], counts[here.row[same]], size) / (chance[0] * chance[1])
-    return found
+        joined[here.part] = np.bincount(here.who[same], counts[here.row[same]], size) / (chance[0] * chance[1])
+    return joined
 
 
 def _one_each(scene: Scene, rows: DistinctRows) -> NDArray[np.int64]:

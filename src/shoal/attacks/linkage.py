@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from shoal.attacks.attack import ATTACKS, Attack, Need
-from shoal.attacks.people import People
+from shoal.attacks.attack import ATTACKS, Attack, AttackNeed
+from shoal.attacks.people import KnownPeople
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
 from shoal.kernels.ranges import expanded
@@ -43,7 +43,7 @@ class Linkage(Attack):
     name: ClassVar[str] = "linkage"
     adversary: ClassVar[Adversary] = Adversary.CLASSICAL
     criterion: ClassVar[Criterion] = Criterion.LINKABILITY
-    needs: ClassVar[frozenset[Need]] = frozenset({Need.KNOWN, Need.TRUTH})
+    needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.TRUTH})
 
     typos: Share = Field(default=0.0, description="the share of the adversary's facts that are wrong")
     known: Share = Field(default=1.0, description="the share of facts that the adversary has")
@@ -61,7 +61,7 @@ class Linkage(Attack):
             baseline,
             variant=self._kind,
             axis="quasi-identifiers known",
-            curve=tuple(self.point(place, found, baseline) for place, (found, _) in enumerate(steps, 1)),
+            curve=tuple(self.point(place, shares, baseline) for place, (shares, _) in enumerate(steps, 1)),
             details={
                 "unique_and_right": float((right == 1).mean()),
                 "unique": float((number == 1).mean()),
@@ -89,18 +89,18 @@ class Linkage(Attack):
             return ""
         return f", though {self.typos:.0%} of the facts are wrong and {1 - self.known:.0%} are lacking"
 
-    def _facts(self, scene: Scene, people: People, who: str) -> People:
+    def _facts(self, scene: Scene, people: KnownPeople, who: str) -> KnownPeople:
         """Return what the adversary holds for true: some facts are wrong, some are lacking."""
         if not self._is_dirty:
             return people
-        rng, made = scene.rng(f"linkage {who}"), dict(people.codes)
-        for name in (one for one in scene.known if one in made):  # a register need not have them all
-            codes = made[name]
+        rng, known = scene.rng(f"linkage {who}"), dict(people.codes)
+        for name in (name for name in scene.known if name in known):  # a register need not have them all
+            codes = known[name]
             wrong = rng.random(len(codes)) < self.typos
             drawn = rng.permutation(codes)
-            told = np.where(wrong, drawn, codes).astype(np.uint32)
-            made[name] = np.where(rng.random(len(codes)) < self.known, told, scene.columns[name].size)
-        return People(made, people.records)
+            codes_told = np.where(wrong, drawn, codes).astype(np.uint32)
+            known[name] = np.where(rng.random(len(codes)) < self.known, codes_told, scene.columns[name].size)
+        return KnownPeople(known, people.records)
 
     def _of_strangers(self, scene: Scene) -> dict[str, float]:
         """Return how sure the adversary would be of people who are not in the data: all these links are wrong."""
@@ -110,7 +110,9 @@ class Linkage(Attack):
         _, number = _candidates(scene, self._facts(scene, strangers, "strangers"), scene.known)
         return {"sure_of_strangers": float(np.mean(np.where(number > 0, 1 / np.maximum(number, 1), 0)))}
 
-    def _identified(self, scene: Scene, register: People, whose: NDArray[np.intp], columns: Sequence[str]) -> Result:
+    def _identified(
+        self, scene: Scene, register: KnownPeople, whose: NDArray[np.intp], columns: Sequence[str]
+    ) -> Result:
         """Take one of the people of the register whom a record covers: one of a person's records, by chance."""
         facts = _unknown_if_missing(scene, self._facts(scene, register, "register"))
         scene, rows = scene.guessing(), scene.rows(columns)
@@ -132,13 +134,13 @@ class Linkage(Attack):
         )
 
 
-def _candidates(scene: Scene, facts: People, columns: Sequence[str]) -> tuple[Ints, Ints]:
+def _candidates(scene: Scene, facts: KnownPeople, columns: Sequence[str]) -> tuple[Ints, Ints]:
     """Return how much the best candidates of each person say, and how many there are."""
     rows = scene.rows(columns)
     return scene.covering(columns, rows, unknown=True).best(facts.known(columns), scene.telling(rows, columns))
 
 
-def _linked(scene: Scene, facts: People, columns: Sequence[str]) -> tuple[Floats, Ints]:
+def _linked(scene: Scene, facts: KnownPeople, columns: Sequence[str]) -> tuple[Floats, Ints]:
     """Return how likely each person is linked rightly, and the number of candidates."""
     best, number = _candidates(scene, facts, columns)
     rows = scene.rows(columns)
@@ -148,7 +150,7 @@ def _linked(scene: Scene, facts: People, columns: Sequence[str]) -> tuple[Floats
     return np.bincount(which, mine, len(facts)) / np.maximum(number, 1), number
 
 
-def _covers(scene: Scene, facts: People, records: NDArray[np.intp], columns: Sequence[str]) -> NDArray[np.bool_]:
+def _covers(scene: Scene, facts: KnownPeople, records: NDArray[np.intp], columns: Sequence[str]) -> NDArray[np.bool_]:
     """Tell of each person whether a released record may be theirs, by what is known of them."""
     covers = np.ones(len(facts), bool)
     for name in columns:
@@ -158,14 +160,14 @@ def _covers(scene: Scene, facts: People, records: NDArray[np.intp], columns: Seq
     return covers
 
 
-def _unknown_if_missing(scene: Scene, people: People) -> People:
+def _unknown_if_missing(scene: Scene, people: KnownPeople) -> KnownPeople:
     """Let what a register does not say be anything."""
     codes = dict(people.codes)
-    for name, held in codes.items():
+    for name, codes_of in codes.items():
         missing = scene.columns[name].missing_code
         if missing is not None:
-            codes[name] = np.where(held == missing, scene.columns[name].size, held.astype(np.uint32))
-    return People(codes, people.records)
+            codes[name] = np.where(codes_of == missing, scene.columns[name].size, codes_of.astype(np.uint32))
+    return KnownPeople(codes, people.records)
 
 
 def _entries(scene: Scene, whose: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -7,9 +7,9 @@ import numpy as np
 from pydantic import Field
 
 from shoal.analyses.area import area_under_curve
-from shoal.attacks.attack import ATTACKS, Attack, Need
+from shoal.attacks.attack import ATTACKS, Attack, AttackNeed
 from shoal.attacks.distances import Distances
-from shoal.attacks.people import People
+from shoal.attacks.people import KnownPeople
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
 from shoal.recoding.nodes import Floats
@@ -37,7 +37,7 @@ class Membership(Attack):
     name: ClassVar[str] = "membership"
     adversary: ClassVar[Adversary] = Adversary.STATISTICAL
     criterion: ClassVar[Criterion] = Criterion.SINGLING_OUT
-    needs: ClassVar[frozenset[Need]] = frozenset({Need.KNOWN, Need.OUTSIDERS})
+    needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.OUTSIDERS})
     without: ClassVar[str] = "by guessing"
 
     targets: int = Field(default=1000, ge=2, description="how many people are attacked at most, and as many others")
@@ -71,15 +71,15 @@ class Membership(Attack):
         )
 
 
-def _scores(scene: Scene, people: People) -> Floats:
+def _scores(scene: Scene, people: KnownPeople) -> Floats:
     """Return what speaks for people being in the data: a record that may be theirs, near ones, and many of them."""
     distances = Distances.of(scene, scene.known)
-    found = (scene.candidates(people) > 0).astype(np.float64)
+    scores = (scene.candidates(people) > 0).astype(np.float64)
     for near in distances.nearest(people):
         number = np.bincount(near.who, distances.rows.counts[near.row], len(near.least))
-        found[near.part] += 0.5 * (1 - near.least.astype(np.float64).round(6))
-        found[near.part] += 1e-7 * number / max(scene.release.records, 1)
-    return found
+        scores[near.part] += 0.5 * (1 - near.least.astype(np.float64).round(6))
+        scores[near.part] += 1e-7 * number / max(scene.release.records, 1)
+    return scores
 
 
 def _ranks(scores: Floats) -> Floats:

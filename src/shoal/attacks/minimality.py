@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from shoal.attacks.attack import ATTACKS, Attack, Need
+from shoal.attacks.attack import ATTACKS, Attack, AttackNeed
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
 from shoal.kernels.grouping import group_rows
@@ -39,7 +39,7 @@ class Minimality(Attack):
     name: ClassVar[str] = "minimality"
     adversary: ClassVar[Adversary] = Adversary.ADAPTIVE
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
-    needs: ClassVar[frozenset[Need]] = frozenset({Need.KNOWN, Need.SENSITIVE, Need.TRUTH})
+    needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.SENSITIVE, AttackNeed.TRUTH})
     without: ClassVar[str] = "without knowing how it was made"
     default: ClassVar[bool] = False
 
@@ -63,8 +63,8 @@ class Minimality(Attack):
             wide = np.flatnonzero((classes.counts > 1) & (classes.counts <= _WIDEST))
             chosen = wide if len(wide) <= self.classes else np.sort(rng.choice(wide, self.classes, replace=False))
             with_, without = np.full(len(own), np.nan), np.full(len(own), np.nan)
-            for one in chosen:
-                members = np.flatnonzero(classes.ids == one)
+            for sensitive in chosen:
+                members = np.flatnonzero(classes.ids == sensitive)
                 with_[members], without[members] = self._likely(groups.ids[members], truth[members], rng)
             looked = np.flatnonzero(~np.isnan(with_))
             if len(looked):
@@ -95,8 +95,8 @@ class Minimality(Attack):
                 break
         if len(dealt) < _ENOUGH:  # it was not for this that the class was made so coarse, or it cannot be told
             return without, without
-        found: Floats = (dealt == own).mean(axis=0)
-        return found, without
+        likely: Floats = (dealt == own).mean(axis=0)
+        return likely, without
 
     def _fails(
         self, dealt: NDArray[np.intp], group: NDArray[np.intp], sizes: NDArray[np.intp], values: int
@@ -104,6 +104,8 @@ class Minimality(Attack):
         """Tell in which of the deals a finer group would have failed."""
         fails = np.zeros(len(dealt), bool)
         for value in range(values):
-            held = np.stack([(dealt[:, group == one] == value).sum(axis=1) for one in range(len(sizes))], axis=1)
-            fails |= (held * self.l > sizes).any(axis=1)
+            numbers = np.stack(
+                [(dealt[:, group == number] == value).sum(axis=1) for number in range(len(sizes))], axis=1
+            )
+            fails |= (numbers * self.l > sizes).any(axis=1)
         return fails

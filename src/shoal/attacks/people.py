@@ -13,19 +13,19 @@ Codes = NDArray[np.unsignedinteger[Any]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class People:
+class KnownPeople:
     """One record for each person: ``codes[name]`` are their values, ``records`` the numbers of these in their table."""
 
     codes: Mapping[str, Codes]
     records: NDArray[np.intp]
 
     @classmethod
-    def of(cls, table: Table, places: Mapping[str, Codes], rng: np.random.Generator) -> "People":
+    def of(cls, table: Table, places: Mapping[str, Codes], rng: np.random.Generator) -> "KnownPeople":
         """Take a record of each person, drawn if there are several; ``places``: what codes have become.
 
         >>> import shoal
         >>> table = shoal.read({"id": ["a", "a", "b"], "age": [30, 31, 40]}).assign(subject="id")
-        >>> len(People.of(table, {"age": np.arange(3)}, np.random.default_rng(0)))
+        >>> len(KnownPeople.of(table, {"age": np.arange(3)}, np.random.default_rng(0)))
         2
         """
         records = _one_each(table, rng)
@@ -34,15 +34,15 @@ class People:
     def __len__(self) -> int:
         return len(self.records)
 
-    def drawn(self, most: int, rng: np.random.Generator) -> "People":
+    def drawn(self, most: int, rng: np.random.Generator) -> "KnownPeople":
         """Return so many of them, drawn by chance; all, if there are not more."""
         if len(self) <= most:
             return self
         return self.some(np.sort(rng.choice(len(self), most, replace=False)))
 
-    def some(self, chosen: NDArray[Any] | slice) -> "People":
+    def some(self, chosen: NDArray[Any] | slice) -> "KnownPeople":
         """Return some of them."""
-        return People({name: codes[chosen] for name, codes in self.codes.items()}, self.records[chosen])
+        return KnownPeople({name: codes[chosen] for name, codes in self.codes.items()}, self.records[chosen])
 
     def known(self, columns: Sequence[str]) -> list[Codes]:
         """Return their values in some columns."""

@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
-from shoal.attacks.attack import ATTACKS, Attack, Need
-from shoal.attacks.people import People
+from shoal.attacks.attack import ATTACKS, Attack, AttackNeed
+from shoal.attacks.people import KnownPeople
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
 from shoal.engines.protocol import DistinctRows
@@ -44,7 +44,7 @@ class ProbabilisticLinkage(Attack):
     name: ClassVar[str] = "probabilistic-linkage"
     adversary: ClassVar[Adversary] = Adversary.STATISTICAL
     criterion: ClassVar[Criterion] = Criterion.LINKABILITY
-    needs: ClassVar[frozenset[Need]] = frozenset({Need.KNOWN, Need.TRUTH})
+    needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.TRUTH})
 
     targets: int = Field(default=1000, ge=1, description="how many people are attacked at most")
 
@@ -54,7 +54,9 @@ class ProbabilisticLinkage(Attack):
         columns = scene.known[:MOST_COLUMNS]
         rows = scene.rows(columns)
         share = 1 / max(scene.release.records, 2)
-        fitted = Fitted.of(_tallies(scene, people.drawn(_SAMPLE, scene.rng(self.name)), rows), len(columns), share)
+        fitted = AgreementRates.of(
+            _tallies(scene, people.drawn(_SAMPLE, scene.rng(self.name)), rows), len(columns), share
+        )
         which, record = scene.own(people)
         right, claimed = np.zeros(len(people)), np.zeros(len(people), bool)
         for part, weight in _weights(scene, people, rows, fitted):
@@ -62,8 +64,8 @@ class ProbabilisticLinkage(Attack):
             first = weight >= best[:, None] - _SAME
             mine = slice(*np.searchsorted(which, (part.start, part.stop)))
             own = first[which[mine] - part.start, rows.origin[record[mine]]]
-            found = np.bincount(which[mine] - part.start, own, len(first))
-            right[part] = found / np.maximum((rows.counts * first).sum(axis=1), 1)
+            own_weight = np.bincount(which[mine] - part.start, own, len(first))
+            right[part] = own_weight / np.maximum((rows.counts * first).sum(axis=1), 1)
             claimed[part] = best >= np.log((1 - share) / share)  # more likely right than not
         yield self.result(
             scene,
@@ -80,41 +82,43 @@ class ProbabilisticLinkage(Attack):
         )
 
 
-def _parts(people: People, rows: DistinctRows) -> Iterator[slice]:
+def _parts(people: KnownPeople, rows: DistinctRows) -> Iterator[slice]:
     """Yield some people at a time."""
     together = max(_ROOM // max(len(rows), 1), 1)
     for begin in range(0, len(people), together):
         yield slice(begin, min(begin + together, len(people)))
 
 
-def _tallies(scene: Scene, people: People, rows: DistinctRows) -> Floats:
+def _tallies(scene: Scene, people: KnownPeople, rows: DistinctRows) -> Floats:
     """Count in how many pairs of a person and a record which columns agree; these are bits of the place."""
-    found = np.zeros(1 << len(rows.columns))
+    tallies = np.zeros(1 << len(rows.columns))
     for part in _parts(people, rows):
         agreeing = np.zeros((part.stop - part.start, len(rows)), np.uint16)
         for bit, (name, codes) in enumerate(zip(rows.columns, rows.codes, strict=True)):
             sets = scene.cells[name].sets(codes)
-            agreeing |= sets.held(people.codes[name][part])[:, sets.of_row].astype(np.uint16) << np.uint16(bit)
-        found += np.bincount(agreeing.ravel(), np.broadcast_to(rows.counts, agreeing.shape).ravel(), len(found))
-    return found
+            agreeing |= sets.holds(people.codes[name][part])[:, sets.of_row].astype(np.uint16) << np.uint16(bit)
+        tallies += np.bincount(agreeing.ravel(), np.broadcast_to(rows.counts, agreeing.shape).ravel(), len(tallies))
+    return tallies
 
 
-def _weights(scene: Scene, people: People, rows: DistinctRows, fitted: "Fitted") -> Iterator[tuple[slice, Near]]:
+def _weights(
+    scene: Scene, people: KnownPeople, rows: DistinctRows, fitted: "AgreementRates"
+) -> Iterator[tuple[slice, Near]]:
     """Yield for some people at a time the weight of each row."""
     sets = [scene.cells[name].sets(codes) for name, codes in zip(rows.columns, rows.codes, strict=True)]
     for part in _parts(people, rows):
         lines, tables = [], []
-        for place, (name, held) in enumerate(zip(rows.columns, sets, strict=True)):
+        for place, (name, column) in enumerate(zip(rows.columns, sets, strict=True)):
             values, mine = np.unique(people.codes[name][part], return_inverse=True)
             often = np.clip(scene.cells[name].shares(scene.insiders.codes[name]), 1e-6, 1)
             agree, apart = np.log(fitted.same[place] / often), fitted.apart[place]
-            tables.append(np.where(held.held(values), np.maximum(agree, 0), apart).astype(np.float32))
+            tables.append(np.where(column.holds(values), np.maximum(agree, 0), apart).astype(np.float32))
             lines.append(mine)
-        yield part, summed(tables, lines, [held.of_row for held in sets])
+        yield part, summed(tables, lines, [sets_of.of_row for sets_of in sets])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Fitted:
+class AgreementRates:
     """``same[j]``: how likely column j agrees in pairs that belong together, ``other[j]``: in others."""
 
     same: Floats
@@ -126,7 +130,7 @@ class Fitted:
         return np.asarray(np.log1p(-self.same) - np.log1p(-self.other))
 
     @classmethod
-    def of(cls, tallies: Floats, columns: int, share: float) -> "Fitted":
+    def of(cls, tallies: Floats, columns: int, share: float) -> "AgreementRates":
         """Estimate from how many pairs show each pattern; ``share``: of those that belong together.
 
         Nearly all pairs do not, so how likely these agree is read from all of them.

@@ -11,11 +11,11 @@ from pydantic import Field
 from shoal.analyses.estimate import Estimate
 from shoal.analyses.importance import giving_away
 from shoal.analyses.learner import LEARNERS, Fitted, Learner, fitted_to, one_thread
-from shoal.attacks.attack import ATTACKS, Attack, Need
-from shoal.attacks.features import MISSING, Features, classes, learner_for
-from shoal.attacks.learned import FEWEST, Learned
-from shoal.attacks.people import People
-from shoal.attacks.result import Adversary, Criterion, Point, Result
+from shoal.attacks.attack import ATTACKS, Attack, AttackNeed
+from shoal.attacks.features import MISSING, AttackFeatures, classes, learner_for
+from shoal.attacks.learned import FEWEST, TrainedModel
+from shoal.attacks.people import KnownPeople
+from shoal.attacks.result import Adversary, Criterion, CurvePoint, Result
 from shoal.attacks.scene import Scene
 from shoal.progress import Progress
 from shoal.recoding.nodes import Floats, Ints
@@ -51,7 +51,7 @@ class Reconstruction(Attack):
     name: ClassVar[str] = "reconstruction"
     adversary: ClassVar[Adversary] = Adversary.STATISTICAL
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
-    needs: ClassVar[frozenset[Need]] = frozenset({Need.TRUTH, Need.LEARNING})
+    needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.TRUTH, AttackNeed.LEARNING})
 
     fraction: Share = Field(default=0.2, description="the share of people whom the adversary knows")
     fractions: list[Share] = Field(default=list(FRACTIONS), description="the same, for the curve")
@@ -67,7 +67,7 @@ class Reconstruction(Attack):
         others = [name for name in scene.cells if name not in scene.known]
         if scene.truth is None or not others:
             return
-        features = Features.of(scene, others)
+        features = AttackFeatures.of(scene, others)
         there = scene.insiders.some(np.flatnonzero(scene.truth[scene.insiders.records] >= 0))
         after = (*scene.known, *scene.hidden)
         for place, column in enumerate(after):
@@ -83,13 +83,13 @@ class Reconstruction(Attack):
             scene.strangers(column, *case.features.names),
         )
         by_number = {main.learned_from: main}  # of many people, the same number may be several fractions
-        for one in self.fractions:
-            if case.number(one) not in by_number:
-                by_number[case.number(one)] = case.attacked(one, [main.chosen])
-        tried = {one: by_number[case.number(one)] for one in sorted({*self.fractions, self.fraction})}
+        for fraction in self.fractions:
+            if case.number(fraction) not in by_number:
+                by_number[case.number(fraction)] = case.attacked(fraction, [main.chosen])
+        tried = {fraction: by_number[case.number(fraction)] for fraction in sorted({*self.fractions, self.fraction})}
         others = None
         if strangers is not None:
-            learned = Learned(main.model, case.features, case.of_value)
+            learned = TrainedModel(main.model, case.features, case.of_value)
             others = learned.right(learned.known(strangers, column), column)
         return self.result(
             scene,
@@ -101,8 +101,8 @@ class Reconstruction(Attack):
             persons=scene.over_original(main.people, main.right),
             axis="share of people whom the adversary knows",
             curve=tuple(
-                Point(fraction, Estimate.share(float(one.right.mean()), len(one.right)), one.baseline)
-                for fraction, one in tried.items()
+                CurvePoint(fraction, Estimate.share(float(outcome.right.mean()), len(outcome.right)), outcome.baseline)
+                for fraction, outcome in tried.items()
             ),
             details={
                 "model": main.chosen,
@@ -129,7 +129,7 @@ class _Tried:
     """
 
     model: Fitted
-    people: People
+    people: KnownPeople
     right: Floats
     baseline: float
     chosen: str
@@ -147,8 +147,8 @@ class _Case:
     ``everybody``: how many there are of whom these are a sample.
     """
 
-    features: Features
-    people: People
+    features: AttackFeatures
+    people: KnownPeople
     rows: Floats
     truth: Ints
     of_value: Ints
@@ -157,7 +157,9 @@ class _Case:
     seed: int
 
     @classmethod
-    def of(cls, scene: Scene, column: str, features: Features, people: People, attack: Reconstruction) -> "_Case":
+    def of(
+        cls, scene: Scene, column: str, features: AttackFeatures, people: KnownPeople, attack: Reconstruction
+    ) -> "_Case":
         of_value = classes(scene.columns[column], people.codes[column])
         known = people.some(np.flatnonzero(of_value[people.codes[column]] != MISSING))
         rng, everybody = scene.rng(f"reconstruction {column}"), len(known)
@@ -184,10 +186,10 @@ class _Case:
             scores = {model: self._score(model, train) for model in (_MAJORITY, *models)} if judged else {}
             chosen = max(scores, key=lambda model: scores[model]) if scores else models[0]
             model = self._fitted(chosen, train)
-            said, sure = model(self.rows[test]), model.surest(self.rows[test])
+            guesses, sure = model(self.rows[test]), model.surest(self.rows[test])
             truth, rng = self.truth[test], np.random.default_rng(self.seed)
             by = giving_away(model, self.rows[test], truth.astype(float), self.features.columns, rng) if judged else {}
-        right = (said == truth).astype(np.float64)
+        right = (guesses == truth).astype(np.float64)
         return _Tried(
             model,
             self.people.some(test),
@@ -196,7 +198,7 @@ class _Case:
             chosen,
             scores,
             number,
-            float(np.mean([right[truth == one].mean() for one in np.unique(truth)])),
+            float(np.mean([right[truth == value].mean() for value in np.unique(truth)])),
             float(((sure >= 0.9) & (right == 1)).mean()),
             dict(list(by.items())[:_TOLD]),
         )
@@ -215,9 +217,9 @@ class _Case:
         """Return how well a model does in folds of the known part."""
         right, train = [], known[:_JUDGED]
         for fold in range(_FOLDS):
-            held = train[fold::_FOLDS]
-            rest = np.setdiff1d(train, held)
-            if len(rest) and len(held):
+            held_out = train[fold::_FOLDS]
+            rest = np.setdiff1d(train, held_out)
+            if len(rest) and len(held_out):
                 fitted = self._fitted(model, rest)
-                right.append(float((fitted(self.rows[held]) == self.truth[held]).mean()))
+                right.append(float((fitted(self.rows[held_out]) == self.truth[held_out]).mean()))
         return float(np.mean(right)) if right else 0.0

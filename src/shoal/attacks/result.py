@@ -35,7 +35,7 @@ class Criterion(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class CurvePoint:
     """One point of a curve: what the adversary achieves at ``at``, and what without the release."""
 
     at: float
@@ -66,7 +66,7 @@ class Result:
     control: Estimate | None = None
     persons: Floats | None = field(default=None, repr=False)
     axis: str = ""
-    curve: tuple[Point, ...] = ()
+    curve: tuple[CurvePoint, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     seconds: float = 0.0

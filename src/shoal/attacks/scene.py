@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.attacks.people import People
+from shoal.attacks.people import KnownPeople
 from shoal.engines.protocol import DistinctRows
 from shoal.errors import AttackError
 from shoal.hierarchy.hierarchy import Hierarchy
@@ -44,9 +44,9 @@ class Scene:
     known: tuple[str, ...]
     hidden: tuple[str, ...]
     secret: tuple[str, ...]
-    insiders: People
-    outsiders: People | None = None
-    register: People | None = None
+    insiders: KnownPeople
+    outsiders: KnownPeople | None = None
+    register: KnownPeople | None = None
     whose: NDArray[np.intp] | None = None
     truth: NDArray[np.intp] | None = None
     second: "Scene | None" = None
@@ -78,34 +78,34 @@ class Scene:
         [2, 2, 1]
         """
         roles = {name: role for role in (Role.DIRECT, Role.SUBJECT) for name in original.with_role(role)}
-        shown = [one for one in (release, second) if one is not None]
-        names = [name for name in original.names if name not in roles and any(name in one for one in shown)]
+        shown = [table for table in (release, second) if table is not None]
+        names = [name for name in original.names if name not in roles and any(name in table for table in shown)]
         hidden = tuple(name for name in original.quasi if name not in release)
-        others = [one for one in (outsiders, register) if one is not None]
+        others = [table for table in (outsiders, register) if table is not None]
         together = {name: united(name, original, others, shown) for name in dict.fromkeys((*names, *hidden))}
         rng = np.random.default_rng(seed)
         people = [
-            People.of(table, {name: held.places[at] for name, held in together.items() if name in table}, rng)
+            KnownPeople.of(table, {name: united.places[at] for name, united in together.items() if name in table}, rng)
             for at, table in enumerate([original, *others])
         ]
-        made = cls(
+        scene = cls(
             original,
             release,
             {},
-            {name: held.column for name, held in together.items()},
+            {name: united.column for name, united in together.items()},
             (),
             hidden,
             (),
             people[0],
             None if outsiders is None else people[1],
             None if register is None else people[-1],
-            places={name: held.places[0] for name, held in together.items()},
+            places={name: united.places[0] for name, united in together.items()},
             hierarchies=dict(hierarchies or {}),
             seed=seed,
             **more,
         )
-        first = made._showing(release, together)
-        return first if second is None else replace(first, second=made._showing(second, together))
+        first = scene._showing(release, together)
+        return first if second is None else replace(first, second=scene._showing(second, together))
 
     def _showing(self, release: Table, together: Mapping[str, United]) -> "Scene":
         """Return the same scene with another release, of the same people and in the same codes."""
@@ -134,16 +134,16 @@ class Scene:
         return np.random.default_rng([self.seed, *name.encode()])
 
     @cached_property
-    def targets(self) -> People:
+    def targets(self) -> KnownPeople:
         """The people who are attacked."""
         return self.insiders.drawn(self.most, self.rng("targets"))
 
-    def having(self, column: str) -> People:
+    def having(self, column: str) -> KnownPeople:
         """Return the targets who have a value in a sensitive column: who has none cannot be found to have it."""
         missing = self.cells[column].column.missing_code
         return self.targets if missing is None else self.targets.some(self.targets.codes[column] != missing)
 
-    def strangers(self, *columns: str, most: int | None = None) -> People | None:
+    def strangers(self, *columns: str, most: int | None = None) -> KnownPeople | None:
         """Return people who are not in the data, to try attacks out on; None if some columns are not known of them.
 
         Of sensitive columns, those who have a value.
@@ -170,19 +170,19 @@ class Scene:
 
         ``unknown``: whether one more code than a column has stands for what is not known.
         """
-        held = self.rows(columns) if rows is None else rows
-        codes = dict(zip(held.columns, held.codes, strict=True))
+        shown = self.rows(columns) if rows is None else rows
+        codes = dict(zip(shown.columns, shown.codes, strict=True))
         sets = [self.cells[name].sets(codes[name]) for name in columns]
-        return Covering(tuple(one.or_unknown() if unknown else one for one in sets), held.counts)
+        return Covering(tuple(sets_of.or_unknown() if unknown else sets_of for sets_of in sets), shown.counts)
 
     def reach(self, rows: DistinctRows, columns: Sequence[str]) -> Floats:
         """Return how many people of the data each row may be expected to cover, if columns hung on nothing."""
         codes = dict(zip(rows.columns, rows.codes, strict=True))
-        found = np.full(len(rows), float(len(self.insiders)))
+        reached = np.full(len(rows), float(len(self.insiders)))
         for name in columns:
             cells = self.cells[name]
-            found *= cells.shares(self.insiders.codes[name])[cells.nodes[codes[name]]]
-        return found
+            reached *= cells.shares(self.insiders.codes[name])[cells.nodes[codes[name]]]
+        return reached
 
     def telling(self, rows: DistinctRows, columns: Sequence[str]) -> Ints:
         """Return the rank of each row by how much it says: 0 says least."""
@@ -203,7 +203,7 @@ class Scene:
         order = there[np.argsort(self.person[there], kind="stable")]
         return self.person[order], truth[order]
 
-    def own(self, people: People) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def own(self, people: KnownPeople) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return pairs: the place of a person among people, and a released record that is theirs."""
         persons, released = self._released
         whose = self.person[people.records]
@@ -211,7 +211,7 @@ class Scene:
         which, place = expanded(starts, ends - starts)
         return which, released[place]
 
-    def by_chance(self, people: People) -> float:
+    def by_chance(self, people: KnownPeople) -> float:
         """Return how often a released record that is taken by chance is of the person in question."""
         own = len(self.own(people)[0]) / max(len(people), 1)
         return own / max(self.release.records, 1)
@@ -219,18 +219,18 @@ class Scene:
     @cached_property
     def owners(self) -> Ints:
         """The person of each released record; −1 if it is nobody's, or not known."""
-        found = np.full(self.release.records, -1, np.int64)
+        owners = np.full(self.release.records, -1, np.int64)
         persons, released = self._released
-        found[released] = persons
-        return found
+        owners[released] = persons
+        return owners
 
-    def candidates(self, people: People, columns: Sequence[str] | None = None) -> NDArray[np.int64]:
+    def candidates(self, people: KnownPeople, columns: Sequence[str] | None = None) -> NDArray[np.int64]:
         """Count the released records that may be those of people, by what is known of them."""
         named = self.known if columns is None else columns
         return self.covering(named).counts(people.known(named))
 
-    def over_original(self, people: People, values: NDArray[Any]) -> NDArray[np.float64]:
+    def over_original(self, people: KnownPeople, values: NDArray[Any]) -> NDArray[np.float64]:
         """Return one number per record of the original: NaN for those who were not attacked."""
-        found = np.full(self.original.records, np.nan)
-        found[people.records] = values
-        return found
+        by_record = np.full(self.original.records, np.nan)
+        by_record[people.records] = values
+        return by_record

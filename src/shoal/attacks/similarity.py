@@ -5,9 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.attacks.attack import ATTACKS, Attack, Need
+from shoal.attacks.attack import ATTACKS, Attack, AttackNeed
 from shoal.attacks.beliefs import chances, counted
-from shoal.attacks.people import People
+from shoal.attacks.people import KnownPeople
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
 from shoal.hierarchy.hierarchy import Hierarchy
@@ -36,7 +36,7 @@ class Similarity(Attack):
     name: ClassVar[str] = "similarity"
     adversary: ClassVar[Adversary] = Adversary.CLASSICAL
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
-    needs: ClassVar[frozenset[Need]] = frozenset({Need.KNOWN, Need.SENSITIVE})
+    needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.SENSITIVE})
     without: ClassVar[str] = "by chance"
     on_card: ClassVar[bool] = False
 
@@ -50,42 +50,42 @@ class Similarity(Attack):
             people = scene.having(column)
             if not len(people):
                 continue
-            found, chance = _certain(scene, people, column, levels)
+            certain, chance = _certain(scene, people, column, levels)
             strangers = scene.strangers(column)
             others = None if strangers is None else _certain(scene, strangers, column, levels)[0][-1]
             yield self.result(
                 scene,
                 "the category of the value is known for sure",
-                found[-1],
+                certain[-1],
                 float(chance[-1].mean()),
                 others,
                 column=column,
-                persons=scene.over_original(people, found[-1]),
+                persons=scene.over_original(people, certain[-1]),
                 axis="level of the hierarchy",
                 curve=tuple(
                     self.point(level, part, float(by_chance.mean()))
-                    for level, (part, by_chance) in enumerate(zip(found, chance, strict=True))
+                    for level, (part, by_chance) in enumerate(zip(certain, chance, strict=True))
                 ),
             )
 
 
 def _categories(scene: Scene, column: str, ladder: Hierarchy, level: int) -> Ints:
     """Return the category of each value; one that the hierarchy does not know is one of its own."""
-    found = len(ladder.levels[level]) + np.arange(scene.columns[column].size)
-    found[scene.places[column]] = ladder.nodes(level)
-    return found
+    categories = len(ladder.levels[level]) + np.arange(scene.columns[column].size)
+    categories[scene.places[column]] = ladder.nodes(level)
+    return categories
 
 
-def _certain(scene: Scene, people: People, column: str, levels: list[Ints]) -> tuple[Floats, Floats]:
+def _certain(scene: Scene, people: KnownPeople, column: str, levels: list[Ints]) -> tuple[Floats, Floats]:
     """Tell on each level of whom the category is known for sure, and rightly so; and how likely that is by chance."""
-    found, chance = np.zeros((2, len(levels), len(people)))
+    certain, chance = np.zeros((2, len(levels), len(people)))
     often = chances(scene, column)
     shares = [np.bincount(categories, often, categories.max() + 1) for categories in levels]
-    for held in counted(scene, people, column):
-        truth, there = people.codes[column][held.part].astype(np.intp), held.weights > 0
+    for weighed in counted(scene, people, column):
+        truth, there = people.codes[column][weighed.part].astype(np.intp), weighed.weights > 0
         for level, categories in enumerate(levels):
-            mine = categories[held.values][there.argmax(axis=1)] if len(held.values) else categories[truth]
-            sure = there.any(axis=1) & ~(there & (categories[held.values] != mine[:, None])).any(axis=1)
-            found[level, held.part] = sure & (mine == categories[truth])
-            chance[level, held.part] = sure * shares[level][mine]
-    return found, chance
+            mine = categories[weighed.values][there.argmax(axis=1)] if len(weighed.values) else categories[truth]
+            sure = there.any(axis=1) & ~(there & (categories[weighed.values] != mine[:, None])).any(axis=1)
+            certain[level, weighed.part] = sure & (mine == categories[truth])
+            chance[level, weighed.part] = sure * shares[level][mine]
+    return certain, chance

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from typing import Any, ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,17 +12,17 @@ from pydantic import Field
 
 from shoal.analyses.estimate import Estimate
 from shoal.attacks.attack import ATTACKS, Attack
+from shoal.attacks.beliefs import Mask
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
+from shoal.kernels.translation import Codes
 from shoal.recoding.cells import Cells
 from shoal.recoding.nodes import Floats, Ints
 from shoal.table.scale import scale
 
-Codes: TypeAlias = NDArray[np.unsignedinteger[Any]]
-Mask: TypeAlias = NDArray[np.bool_]
 Bits: TypeAlias = NDArray[np.uint64]
 Said: TypeAlias = NDArray[np.int64]  # a row a description, of so many words; a word is a released code of a column
-_ROOM = 1 << 28  # bytes of words that a crowd may remember
+_ROOM = 1 << 28  # bytes of words that a pool may remember
 _PART = 1 << 22  # bytes of people looked at together
 _ROUNDS = 20  # in each of which as many descriptions are drawn as are to be tried
 
@@ -57,10 +57,12 @@ class SinglingOut(Attack):
         names = (*scene.known, *scene.secret)
         described = [Described.of(scene.cells[name]) for name in names]
         number = min(self.columns, len(described))
-        released = Crowd.of(described, [column.cells.codes for column in described], _told_apart(scene), released=True)
-        everybody = Crowd.of(described, [scene.values(name) for name in names], scene.person)
+        released = RecordPool.of(
+            described, [column.cells.codes for column in described], _told_apart(scene), released=True
+        )
+        everybody = RecordPool.of(described, [scene.values(name) for name in names], scene.person)
         mixed = released.shuffled(scene.rng(f"{self.name} shuffled"))
-        drawn, blind = (self._tried(crowd, number, scene.rng(self.name)) for crowd in (released, mixed))
+        drawn, blind = (self._tried(pool, number, scene.rng(self.name)) for pool in (released, mixed))
         singled = everybody.singled(drawn)
         yield self.result(
             scene,
@@ -72,15 +74,15 @@ class SinglingOut(Attack):
             details={"fit_one_record": len(drawn), "columns": number},
         )
 
-    def _tried(self, released: "Crowd", number: int, rng: np.random.Generator) -> Said:
+    def _tried(self, released: "RecordPool", number: int, rng: np.random.Generator) -> Said:
         """Draw descriptions until there are enough that fit one released record, or there seem to be no more."""
-        found = np.empty((0, number), np.int64)
+        descriptions = np.empty((0, number), np.int64)
         for _ in range(_ROUNDS):
             drawn = released.described(number, self.attempts, rng)
-            found = _different(np.concatenate([found, drawn[released.singled(drawn) >= 0]]))
-            if len(found) >= self.attempts:
+            descriptions = _different(np.concatenate([descriptions, drawn[released.singled(drawn) >= 0]]))
+            if len(descriptions) >= self.attempts:
                 break
-        return found[: self.attempts]
+        return descriptions[: self.attempts]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,7 +112,7 @@ class Described:
         number = self.numbers[code]
         if self.mine is None or np.isnan(number):
             inside = np.zeros(self.cells.column.size, bool)
-            inside[self.cells.held(code)] = True
+            inside[self.cells.values_of(code)] = True
             return inside
         return self._beyond(number, self.mine)
 
@@ -126,7 +128,7 @@ class Described:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Crowd:
+class RecordPool:
     """Records that descriptions may fit. ``values``: theirs in each column; ``persons``: whose they are.
 
     ``most``: how many somebody has at most. ``released``: whether values are released codes. The words of a column
@@ -144,53 +146,55 @@ class Crowd:
     @classmethod
     def of(
         cls, columns: Sequence[Described], values: Sequence[Codes | Ints], persons: Ints, *, released: bool = False
-    ) -> "Crowd":
+    ) -> "RecordPool":
         """Take records."""
         most = int(np.unique(persons, return_counts=True)[1].max(initial=1))
         first = np.cumsum([0, *(len(column.cells.nodes) for column in columns)])
-        return cls(columns, [held.astype(np.intp) for held in values], persons, most, released, first)
+        return cls(columns, [codes.astype(np.intp) for codes in values], persons, most, released, first)
 
-    def shuffled(self, rng: np.random.Generator) -> "Crowd":
+    def shuffled(self, rng: np.random.Generator) -> "RecordPool":
         """Return records whose columns have nothing to do with each other, but are as they were by themselves."""
-        values = [rng.permutation(held) for held in self.values]
-        return Crowd.of(self.columns, values, np.arange(len(self.persons)), released=self.released)
+        values = [rng.permutation(codes) for codes in self.values]
+        return RecordPool.of(self.columns, values, np.arange(len(self.persons)), released=self.released)
 
     def described(self, number: int, attempts: int, rng: np.random.Generator) -> Said:
         """Draw descriptions in the words of the records."""
         chosen = np.sort(rng.permuted(np.tile(np.arange(len(self.columns)), (attempts, 1)), axis=1)[:, :number], axis=1)
         records = rng.integers(max(len(self.persons), 1), size=attempts)
-        words = np.stack([begin + held[records] for begin, held in zip(self.first, self.values, strict=False)], axis=1)
+        words = np.stack(
+            [begin + codes[records] for begin, codes in zip(self.first, self.values, strict=False)], axis=1
+        )
         return np.asarray(np.take_along_axis(words, chosen, axis=1))
 
-    def counts(self, said: Said) -> Ints:
+    def counts(self, descriptions: Said) -> Ints:
         """Return how many records each description fits."""
-        numbers = [np.bitwise_count(bits).sum(axis=1, dtype=np.int64) for bits in self._fitting(said)]
+        numbers = [np.bitwise_count(bits).sum(axis=1, dtype=np.int64) for bits in self._fitting(descriptions)]
         return np.concatenate([np.zeros(0, np.int64), *numbers])
 
-    def singled(self, said: Said) -> Ints:
+    def singled(self, descriptions: Said) -> Ints:
         """Return of each description a record of the one person whom it fits; −1 if it fits nobody, or several."""
-        return np.concatenate([np.zeros(0, np.int64), *(self._only(bits) for bits in self._fitting(said))])
+        return np.concatenate([np.zeros(0, np.int64), *(self._only(bits) for bits in self._fitting(descriptions))])
 
     def _only(self, bits: Bits) -> Ints:
         """Return of each row of bits a record of the person whose all its records are; −1 if there is none."""
         numbers = np.bitwise_count(bits).sum(axis=1, dtype=np.int64)
         few = np.flatnonzero((numbers > 0) & (numbers <= self.most))
-        found = np.full(len(bits), -1)
+        only = np.full(len(bits), -1)
         if len(few):
             records, starts = _positions(bits[few]), np.cumsum(numbers[few]) - numbers[few]
             persons = self.persons[records]
             alone = np.minimum.reduceat(persons, starts) == np.maximum.reduceat(persons, starts)
-            found[few[alone]] = records[starts[alone]]
-        return found
+            only[few[alone]] = records[starts[alone]]
+        return only
 
-    def _fitting(self, said: Said) -> Iterator[Bits]:
+    def _fitting(self, descriptions: Said) -> Iterator[Bits]:
         """Give the bits of the records that some descriptions fit, a part of the descriptions at a time."""
         together = max(8 * _PART // max(len(self.persons), 1), 1)
-        for begin in range(0, len(said), together):
-            words, places = np.unique(said[begin : begin + together], return_inverse=True)
-            held = np.stack([self._of(word) for word in words.tolist()])
-            places = places.reshape(-1, said.shape[1])
-            yield reduce(np.bitwise_and, (held[column] for column in places.T))
+        for begin in range(0, len(descriptions), together):
+            words, places = np.unique(descriptions[begin : begin + together], return_inverse=True)
+            bits = np.stack([self._of(word) for word in words.tolist()])
+            places = places.reshape(-1, descriptions.shape[1])
+            yield reduce(np.bitwise_and, (bits[column] for column in places.T))
 
     def _of(self, word: int) -> Bits:
         """Return which records a word describes, as bits; it is asked again and again."""
@@ -221,9 +225,9 @@ def _positions(bits: Bits) -> Ints:
     return np.asarray(blocks[which] * 64 + bit)
 
 
-def _different(said: Said) -> Said:
+def _different(descriptions: Said) -> Said:
     """Return each description once, in the order in which they were found."""
-    return said[np.sort(np.unique(said, axis=0, return_index=True)[1])]
+    return descriptions[np.sort(np.unique(descriptions, axis=0, return_index=True)[1])]
 
 
 def _told_apart(scene: Scene) -> Ints:
@@ -244,25 +248,25 @@ def _control(scene: Scene, columns: Sequence[Described], names: Sequence[str], d
     strangers = scene.strangers(*names, most=len(scene.insiders))
     if strangers is None or not len(drawn):
         return None
-    crowd = Crowd.of(columns, strangers.known(names), np.arange(len(strangers)))
-    fits = crowd.counts(drawn)
+    pool = RecordPool.of(columns, strangers.known(names), np.arange(len(strangers)))
+    fits = pool.counts(drawn)
     share = _scaled(float((fits == 0).mean()), float((fits == 1).mean()), len(scene.insiders) / len(strangers))
     return Estimate.share(min(share, 1.0), len(drawn))
 
 
-def _scaled(none: float, one: float, factor: float) -> float:
+def _scaled(none: float, single: float, factor: float) -> float:
     """Return the share of descriptions that fit exactly one of ``factor`` times as many people.
 
-    ``none``, ``one``: the shares that fit none and one of those who are there. If the number that a description fits is
-    Poisson with a mean that varies as a gamma, they are (b/(b+1))^a and a/(b+1) times that; with so many more people
-    the share is a·f/(b+f) · (b/(b+f))^a. With the same number of people it is what was seen.
+    ``none``, ``single``: the shares that fit none and one of those who are there. If the number that a description
+    fits is Poisson with a mean that varies as a gamma, they are (b/(b+1))^a and a/(b+1) times that; with so many more
+    people the share is a·f/(b+f) · (b/(b+f))^a. With the same number of people it is what was seen.
 
     >>> round(_scaled(0.5, 0.25, 1.0), 9), round(_scaled(0.5, 0.25, 2.0), 4)
     (0.25, 0.2222)
     """
-    if factor <= 1 or not none or not one:
-        return one
-    mean = one / none  # a / (b + 1)
+    if factor <= 1 or not none or not single:
+        return single
+    mean = single / none  # a / (b + 1)
     if -math.log(none) <= mean:  # all alike: Poisson
         rate = factor * mean
         return rate * math.exp(-rate)

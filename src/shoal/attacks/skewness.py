@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from shoal.attacks.attack import ATTACKS, Attack, Need
+from shoal.attacks.attack import ATTACKS, Attack, AttackNeed
 from shoal.attacks.beliefs import Weighed, judged, prior, shares
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
@@ -35,7 +35,7 @@ class Skewness(Attack):
     name: ClassVar[str] = "skewness"
     adversary: ClassVar[Adversary] = Adversary.STATISTICAL
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
-    needs: ClassVar[frozenset[Need]] = frozenset({Need.KNOWN, Need.SENSITIVE})
+    needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.SENSITIVE})
     without: ClassVar[str] = "by chance"
     on_card: ClassVar[bool] = False
 
@@ -62,11 +62,11 @@ class Skewness(Attack):
                 details={"largest": float(ratios.max(initial=0)), "mean": float(ratios.mean()) if len(ratios) else 0.0},
             )
 
-    def _risen(self, often: Floats, held: Weighed) -> NDArray[np.bool_]:
+    def _risen(self, often: Floats, weighed: Weighed) -> NDArray[np.bool_]:
         """Tell which values have become so much likelier."""
-        return np.asarray(_ratios(often, held) >= self.factor * (1 - 1e-9))
+        return np.asarray(_ratios(often, weighed) >= self.factor * (1 - 1e-9))
 
 
-def _ratios(often: Floats, held: Weighed) -> Floats:
+def _ratios(often: Floats, weighed: Weighed) -> Floats:
     """Return how many times likelier each value has become."""
-    return np.asarray(shares(held) / np.where(often[held.values] > 0, often[held.values], 1))
+    return np.asarray(shares(weighed) / np.where(often[weighed.values] > 0, often[weighed.values], 1))

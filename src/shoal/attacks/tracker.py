@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from shoal.attacks.attack import ATTACKS, Attack, Need
+from shoal.attacks.attack import ATTACKS, Attack, AttackNeed
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
 
@@ -60,7 +60,7 @@ class Tracker(Attack):
     name: ClassVar[str] = "tracker"
     adversary: ClassVar[Adversary] = Adversary.ADAPTIVE
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
-    needs: ClassVar[frozenset[Need]] = frozenset({Need.KNOWN, Need.SENSITIVE})
+    needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.SENSITIVE})
     without: ClassVar[str] = "by asking directly"
     default: ClassVar[bool] = False
 
@@ -78,11 +78,11 @@ class Tracker(Attack):
             here = [_alike(scene, record) for record in people.records.tolist()]
             direct = [self._direct(interface, mine, values) for mine in here]
             baseline = interface.asked - asked
-            found = (
+            tracked = (
                 [None] * len(here) if tracker is None else [_tracked(interface, mine, values, tracker) for mine in here]
             )
             truth = values[people.records]
-            right = np.array([value is not None and value == true for value, true in zip(found, truth, strict=True)])
+            right = np.array([value is not None and value == true for value, true in zip(tracked, truth, strict=True)])
             plain = np.array([value is not None and value == true for value, true in zip(direct, truth, strict=True)])
             yield self.result(
                 scene,
@@ -122,16 +122,16 @@ def _alike(scene: Scene, record: int) -> Mask:
 def _tracked(interface: CountingInterface, mine: Mask, values: NDArray[np.integer], tracker: Mask) -> int | None:
     """Return the value that all records of a condition have, if they have one."""
     everybody = _sum(interface.count(tracker), interface.count(~tracker))
-    found = []
+    tracked = []
     for value in np.unique(values):
         condition = mine & (values == value)
         both = _sum(interface.count(condition | tracker), interface.count(condition | ~tracker))
         if both is None or everybody is None:
             return None
         if both > everybody:
-            found.append(int(value))
-    return found[0] if len(found) == 1 else None
+            tracked.append(int(value))
+    return tracked[0] if len(tracked) == 1 else None
 
 
-def _sum(one: int | None, other: int | None) -> int | None:
-    return None if one is None or other is None else one + other
+def _sum(total: int | None, other: int | None) -> int | None:
+    return None if total is None or other is None else total + other

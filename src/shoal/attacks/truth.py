@@ -53,11 +53,11 @@ def _enough(original: Table, register: Table, named: list[str], known: list[str]
 
 def _naming_both(original: Table, register: Table) -> list[str]:
     """Return the columns of both that name persons: as is said, or for they differ from person to person."""
-    said = [name for name in naming_columns(original) if name in register]
-    if said:
-        return said
-    told = {*original.quasi, *original.sensitive}
-    plain = [name for name in original.names if name in register and name not in told and original[name].is_text]
+    naming = [name for name in naming_columns(original) if name in register]
+    if naming:
+        return naming
+    known = {*original.quasi, *original.sensitive}
+    plain = [name for name in original.names if name in register and name not in known and original[name].is_text]
     return [name for name in plain if _are_apart(original, [name]) and _are_apart(register, [name])]
 
 
@@ -71,10 +71,10 @@ def _alike(original: Table, register: Table, names: Sequence[str], *, one_each: 
     records = _first_records(original)
     united = [United.of([original[name], register[name]]) for name in names]
     codes = [
-        np.concatenate([held.places[0][original.codes(name)[records]], held.places[1][register.codes(name)]])
-        for held, name in zip(united, names, strict=True)
+        np.concatenate([united.places[0][original.codes(name)[records]], united.places[1][register.codes(name)]])
+        for united, name in zip(united, names, strict=True)
     ]
-    groups = group_rows(codes, [held.column.size for held in united], len(codes[0]))
+    groups = group_rows(codes, [united.column.size for united in united], len(codes[0]))
     mine, theirs = groups.ids[: len(records)].astype(np.intp), groups.ids[len(records) :].astype(np.intp)
     persons = np.bincount(mine, minlength=len(groups))
     order = np.argsort(mine, kind="stable")
@@ -103,6 +103,6 @@ def _first_records(table: Table) -> NDArray[np.intp]:
 def _places(groups: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return how many of the same group come before each."""
     order = np.argsort(groups, kind="stable")
-    found = np.zeros(len(groups), np.intp)
-    found[order] = np.arange(len(groups)) - np.searchsorted(groups[order], groups[order])
-    return found
+    places = np.zeros(len(groups), np.intp)
+    places[order] = np.arange(len(groups)) - np.searchsorted(groups[order], groups[order])
+    return places

@@ -11,7 +11,7 @@ from shoal.errors import AttackError
 MOST = 40  # results that are drawn
 
 
-def attacks(found: Attacked) -> Chart:
+def attacks(attacked: Attacked) -> Chart:
     """Draw the success of each attack with its interval, its baseline and its control, those that gain most first.
 
     Those that answer no question of WP216 come last.
@@ -23,30 +23,34 @@ def attacks(found: Attacked) -> Chart:
     >>> attacks(made).spec["title"]["text"]
     'homogeneity of dx gains most: 50.0%, by chance 37.5%'
     """
-    if not found.results:
+    if not attacked.results:
         raise AttackError("No attack could be tried, so there is nothing to draw.")
-    shown = sorted(found.results, key=lambda one: (not ATTACKS[one.attack].on_card, -one.lift))[:MOST]
+    shown = sorted(attacked.results, key=lambda result: (not ATTACKS[result.attack].on_card, -result.lift))[:MOST]
     values = [
         {
-            "attack": f"{place:02d} {one.title}",
-            "success": one.success.value,
-            "low": one.success.low,
-            "high": one.success.high,
-            "baseline": one.baseline,
-            "control": None if one.control is None else one.control.value,
+            "attack": f"{place:02d} {result.title}",
+            "success": result.success.value,
+            "low": result.success.low,
+            "high": result.success.high,
+            "baseline": result.baseline,
+            "control": None if result.control is None else result.control.value,
         }
-        for place, one in enumerate(shown, 1)
+        for place, result in enumerate(shown, 1)
     ]
-    best = max(filter(None, found.card().values()), key=lambda one: (one.is_sure, one.gain), default=shown[0])
+    best = max(
+        filter(None, attacked.card().values()), key=lambda result: (result.is_sure, result.gain), default=shown[0]
+    )
     without = ATTACKS[best.attack].without
     title = f"{best.title} gains most: {best.success.value:.1%}, {without} {best.baseline:.1%}"
-    told = "Point and line: success and its 95 % interval. Stroke: without the release. Ring: people not in the data"
-    return Chart.of(title, told, _body(values))
+    subtitle = (
+        "Point and line: success and its 95 % interval. Stroke: without the release. Ring: people not in the data"
+    )
+    return Chart.of(title, subtitle, _body(values))
 
 
 def _body(values: list[dict[str, Any]]) -> dict[str, Any]:
     axis = {"labelLimit": 320, "labelExpr": "slice(datum.label, 3)", "grid": False, "ticks": False, "offset": 8}
-    y = {"field": "attack", "type": "nominal", "sort": [one["attack"] for one in values], "title": None, "axis": axis}
+    y = {"field": "attack", "type": "nominal", "sort": [row["attack"] for row in values], "title": None, "axis": axis}
     scale = {"domain": [0, 1]}
     x = {
         "field": "success",

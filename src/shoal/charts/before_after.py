@@ -26,9 +26,9 @@ def before_after(recoded: Recoded) -> Chart:
     bars = _texts(recoded) if recoded.domain.positions is None else _numbers(recoded)
     size = int(recoded.counts.sum())
     kept, coarser, lost, changed = (recoded.records(fate) / size for fate in Fate)
-    said = f"{recoded.name}: {kept:.0%} of the cells are as they were, {coarser:.0%} coarser, {lost:.0%} show nothing"
+    title = f"{recoded.name}: {kept:.0%} of the cells are as they were, {coarser:.0%} coarser, {lost:.0%} show nothing"
     return Chart.of(
-        said + (f", {changed:.0%} are not true" if changed else ""),
+        title + (f", {changed:.0%} are not true" if changed else ""),
         "Bars: share of records before. Marks: what the cells that show something say, all values of a set alike",
         _body(recoded, bars),
     )
@@ -46,8 +46,8 @@ def _numbers(recoded: Recoded) -> list[dict[str, Any]]:
     at = np.clip(np.searchsorted(edges, places[known], "right") - 1, 0, number - 1)
     before = np.bincount(at, observed(recoded)[known], number)
     return [
-        {"value": float(left), "end": float(right), "before": float(one), "after": float(two)}
-        for left, right, one, two in zip(edges, edges[1:], before, _spread(recoded, edges), strict=False)
+        {"value": float(left), "end": float(right), "before": float(was), "after": float(two)}
+        for left, right, was, two in zip(edges, edges[1:], before, _spread(recoded, edges), strict=False)
     ]
 
 
@@ -82,20 +82,20 @@ def _texts(recoded: Recoded) -> list[dict[str, Any]]:
 
 def _body(recoded: Recoded, bars: list[dict[str, Any]]) -> dict[str, Any]:
     share = {"type": "quantitative", "axis": {"format": "%"}, "title": "share of records"}
-    told = [{"field": "before", "format": ".1%"}, {"field": "after", "format": ".1%"}]
+    tooltip = [{"field": "before", "format": ".1%"}, {"field": "after", "format": ".1%"}]
     if recoded.domain.positions is not None:
-        return _along_scale(recoded, bars, share, told)
+        return _along_scale(recoded, bars, share, tooltip)
     down = {"field": "value", "type": "nominal", "sort": None, "title": None, "axis": {"labelLimit": 220}}
     layers = [
         {"mark": {"type": "bar", "color": PROTECTED[1]}, "encoding": {"x": {"field": "before", **share}}},
         {"mark": {"type": "tick", "color": BREACH, "thickness": 3}, "encoding": {"x": {"field": "after", **share}}},
     ]
-    encoding = {"y": down, "tooltip": told}
+    encoding = {"y": down, "tooltip": tooltip}
     return {"width": 420, "height": {"step": 18}, "data": {"values": bars}, "encoding": encoding, "layer": layers}
 
 
 def _along_scale(
-    recoded: Recoded, bars: list[dict[str, Any]], share: dict[str, Any], told: list[dict[str, str]]
+    recoded: Recoded, bars: list[dict[str, Any]], share: dict[str, Any], tooltip: list[dict[str, str]]
 ) -> dict[str, Any]:
     """Draw intervals of numbers, or of days, which pictures count in milliseconds."""
     days = recoded.domain.column.kind in {Kind.DATE, Kind.DATETIME}
@@ -107,7 +107,7 @@ def _along_scale(
         "title": recoded.name,
         "scale": {"zero": False, "nice": False},
     }
-    ends = {"x": across, "x2": {"field": "end"}, "tooltip": told}
+    ends = {"x": across, "x2": {"field": "end"}, "tooltip": tooltip}
     bar = {"type": "rect", "color": PROTECTED[1], "stroke": "white"}
     line = {"type": "rule", "color": BREACH, "strokeWidth": 2}
     layers = [

@@ -71,15 +71,17 @@ class Chart:
     def save(self, path: str | Path, *, force: bool = False) -> Path:
         """Write the picture; the suffix says how: .png, .svg, .pdf, or .json for the specification."""
         target = Path(path)
-        made: dict[str, Callable[[], bytes]] = {
+        renderers: dict[str, Callable[[], bytes]] = {
             ".png": self.to_png,
             ".svg": lambda: self.to_svg().encode(),
             ".pdf": self.to_pdf,
             ".json": lambda: self.to_json().encode(),
         }
-        make = made.get(target.suffix.lower())
+        make = renderers.get(target.suffix.lower())
         if make is None:
-            raise WriteError(f"'{target.name}' is no picture.", hint=f"Give it one of the suffixes {', '.join(made)}.")
+            raise WriteError(
+                f"'{target.name}' is no picture.", hint=f"Give it one of the suffixes {', '.join(renderers)}."
+            )
         with replacing(target, force=force) as beside:
             beside.write_bytes(make())
         return target
@@ -101,8 +103,8 @@ def _printable(part: Any) -> Any:
     if isinstance(part, str):
         return printable(part)
     if isinstance(part, dict):
-        return {_printable(name): _printable(held) for name, held in part.items()}
-    return [_printable(held) for held in part] if isinstance(part, list | tuple) else part
+        return {_printable(name): _printable(value) for name, value in part.items()}
+    return [_printable(value) for value in part] if isinstance(part, list | tuple) else part
 
 
 def _renumbered(svg: str) -> str:
@@ -113,7 +115,7 @@ def _renumbered(svg: str) -> str:
     """
     names = dict.fromkeys(re.findall(r'id="([a-z_]+\d+)"', svg))
     new = {name: re.sub(r"\d+$", str(place), name) for place, name in enumerate(names)}
-    return re.sub(r"(?<=[\"#])[a-z_]+\d+(?=[\")])", lambda found: new.get(found[0], found[0]), svg)
+    return re.sub(r"(?<=[\"#])[a-z_]+\d+(?=[\")])", lambda matched: new.get(matched[0], matched[0]), svg)
 
 
 def _converter() -> ModuleType:

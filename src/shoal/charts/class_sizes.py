@@ -7,7 +7,7 @@ from shoal.charts.colours import BREACH, INK, PROTECTED
 from shoal.risk.assessment import Assessment, Band
 
 
-def class_sizes(found: Assessment, *, least: int | None = None) -> Chart:
+def class_sizes(assessment: Assessment, *, least: int | None = None) -> Chart:
     """Draw how many persons are in classes of which size; those in classes below ``least`` stand out.
 
     Without ``least``: the k that is required, if one is.
@@ -17,7 +17,7 @@ def class_sizes(found: Assessment, *, least: int | None = None) -> Chart:
     >>> class_sizes(made, least=2).spec["title"]["text"]
     '2 of 4 records are in classes of fewer than 2'
     """
-    asked = _required(found) if least is None else least
+    asked = _required(assessment) if least is None else least
     values = [
         {
             "size": _name(band),
@@ -26,22 +26,22 @@ def class_sizes(found: Assessment, *, least: int | None = None) -> Chart:
             "small": asked is not None and (band.largest or band.smallest) < asked,
             "told": f"{band.persons:,}",
         }
-        for band in found.bands
+        for band in assessment.bands
     ]
-    what = "persons" if found.counts_persons else "records"
-    title = f"The smallest class has {found.k:,} {what}"
+    what = "persons" if assessment.counts_persons else "records"
+    title = f"The smallest class has {assessment.k:,} {what}"
     if asked is not None:
-        small = sum(persons for size, persons in found.sizes.items() if size < asked)
-        title = f"{small:,} of {found.persons:,} {what} are in classes of fewer than {asked:,}"
-    told = f"{what.capitalize()} by how many look alike to whoever knows all quasi-identifiers"
-    return Chart.of(title, told, _body(values, what))
+        small = sum(persons for size, persons in assessment.sizes.items() if size < asked)
+        title = f"{small:,} of {assessment.persons:,} {what} are in classes of fewer than {asked:,}"
+    subtitle = f"{what.capitalize()} by how many look alike to whoever knows all quasi-identifiers"
+    return Chart.of(title, subtitle, _body(values, what))
 
 
-def _required(found: Assessment) -> int | None:
+def _required(assessment: Assessment) -> int | None:
     asked = [
-        one.verdict.parameters["k"]
-        for one in found.requirements
-        if one.verdict.model == "k-anonymity" and one.verdict.parameters.get("k") is not None
+        requirement.verdict.parameters["k"]
+        for requirement in assessment.requirements
+        if requirement.verdict.model == "k-anonymity" and requirement.verdict.parameters.get("k") is not None
     ]
     return int(max(asked)) if asked else None
 

@@ -10,7 +10,7 @@ from shoal.identification.identification import Identification
 MOST = 30  # columns that are drawn
 
 
-def contributions(found: Identification) -> Chart:
+def contributions(identification: Identification) -> Chart:
     """Draw the contribution of each column: the share of people whom it makes unique, the largest first.
 
     >>> import shoal
@@ -18,7 +18,7 @@ def contributions(found: Identification) -> Chart:
     >>> chart.spec["title"]["text"]
     'age contributes most: on average it makes 62.5% more of the people unique'
     """
-    parts = found.contribution
+    parts = identification.contribution
     if parts is None:
         raise ModelError("Combinations of columns were not looked at.", hint="Identify with combinations=True.")
     order = sorted(parts.shares, key=lambda name: -parts.shares[name])[:MOST]
@@ -28,17 +28,17 @@ def contributions(found: Identification) -> Chart:
             "share": parts.shares[name],
             "low": max(parts.shares[name] - 2 * parts.errors[name], 0),
             "high": parts.shares[name] + 2 * parts.errors[name],
-            "role": str(found.columns[name].role),
+            "role": str(identification.columns[name].role),
         }
         for name in order
     ]
     left_out = len(parts.shares) - len(order)
-    told = "Contribution to uniqueness, on average over all orders in which columns may become known"
+    subtitle = "Contribution to uniqueness, on average over all orders in which columns may become known"
     more = "" if parts.exact else "; lines: two standard errors"
     rest = f"; {left_out} more contribute less" if left_out else ""
     most = f"{parts.shares[order[0]]:.1%}"
     title = f"{order[0]} contributes most: on average it makes {most} more of the people unique"
-    return Chart.of(title, told + more + rest, _body(values, order, errors=not parts.exact))
+    return Chart.of(title, subtitle + more + rest, _body(values, order, errors=not parts.exact))
 
 
 def _body(values: list[dict[str, Any]], order: list[str], *, errors: bool) -> dict[str, Any]:

@@ -19,22 +19,22 @@ def correlations(recoding: Recoding) -> Chart:
     >>> correlations(shoal.compare(before, after).recoding).spec["title"]["text"]
     'Correlations: x and y changed most, from 1.00 to 0.00'
     """
-    found = pairs(recoding)
-    if not found:
+    strengths = pairs(recoding)
+    if not strengths:
         raise RecodingError("There are no two columns whose values vary, so there is nothing to draw.")
-    names = list(dict.fromkeys(name for pair in found for name in pair))
+    names = list(dict.fromkeys(name for pair in strengths for name in pair))
     values = [
-        {"one": one, "two": two, "before": before, "after": after, "change": abs(after) - abs(before)}
-        for (first, second), (before, after) in found.items()
+        {"one": left, "two": two, "before": before, "after": after, "change": abs(after) - abs(before)}
+        for (first, second), (before, after) in strengths.items()
         if {first, second} <= set(names[:MOST])
-        for one, two in ((first, second), (second, first))
+        for left, two in ((first, second), (second, first))
     ]
-    (one, two), (before, after) = max(found.items(), key=lambda held: abs(held[1][0] - held[1][1]))
-    title = f"Correlations: {one} and {two} changed most, from {before:.2f} to {after:.2f}"
-    told = "Pearson's r of numbers, the correlation ratio of a number and a category, Cramér's V of categories"
+    (first, two), (before, after) = max(strengths.items(), key=lambda pair: abs(pair[1][0] - pair[1][1]))
+    title = f"Correlations: {first} and {two} changed most, from {before:.2f} to {after:.2f}"
+    subtitle = "Pearson's r of numbers, the correlation ratio of a number and a category, Cramér's V of categories"
     if len(names) > MOST:
-        told += f". {len(names) - MOST} more columns are not drawn"
-    return Chart.of(title, [told, "In each cell: before → after"], _body(values, names[:MOST]))
+        subtitle += f". {len(names) - MOST} more columns are not drawn"
+    return Chart.of(title, [subtitle, "In each cell: before → after"], _body(values, names[:MOST]))
 
 
 def _body(values: list[dict[str, Any]], names: list[str]) -> dict[str, Any]:
@@ -44,13 +44,16 @@ def _body(values: list[dict[str, Any]], names: list[str]) -> dict[str, Any]:
     x = {"field": "two", "type": "nominal", "sort": names, "title": None, "axis": {**axis, "labelAngle": -30}}
     scale = {"domain": [-1, 0, 1], "range": [BREACH, "#ffffff", PROTECTED[3]], "interpolate": "rgb"}
     fill = {"field": "change", "type": "quantitative", "scale": scale, "legend": {"title": "change", "format": "+.1f"}}
-    told = [
+    tooltip = [
         {"field": "one"},
         {"field": "two"},
         {"field": "before", "format": ".3f"},
         {"field": "after", "format": ".3f"},
     ]
-    cell = {"mark": {"type": "rect", "stroke": "#e4e7eb"}, "encoding": {"x": x, "y": y, "color": fill, "tooltip": told}}
+    cell = {
+        "mark": {"type": "rect", "stroke": "#e4e7eb"},
+        "encoding": {"x": x, "y": y, "color": fill, "tooltip": tooltip},
+    }
     text = {
         "transform": [{"calculate": "format(datum.before, '.2f') + ' → ' + format(datum.after, '.2f')", "as": "told"}],
         "mark": {"type": "text", "fontSize": 10, "color": INK},

@@ -16,10 +16,10 @@ def costs(releases: Mapping[str, Mapping[str, Measured]]) -> Chart:
     'By loss, first costs 0.25 of what there is to lose'
     """
     values = [
-        {"release": release, "measure": name, "cost": held.total.cost, "value": held.total.value}
+        {"release": release, "measure": name, "cost": measured.total.cost, "value": measured.total.value}
         for release, quality in releases.items()
-        for name, held in quality.items()
-        if held.total is not None
+        for name, measured in quality.items()
+        if measured.total is not None
     ]
     named = [
         f"{release} costs {quality['loss'].total.cost:.2f}"

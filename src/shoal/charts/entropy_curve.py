@@ -18,7 +18,7 @@ SHARES = tuple(step / 20 for step in range(21))
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class EntropyPoint:
     """What a scheme with a share of suppressed records costs by both measures."""
 
     scheme: str
@@ -32,7 +32,7 @@ def curve(
     hierarchies: Mapping[str, Hierarchy],
     schemes: Mapping[str, Mapping[str, int]],
     shares: Sequence[float] = SHARES,
-) -> list[Point]:
+) -> list[EntropyPoint]:
     """Measure schemes with ever more suppressed records: of n records those with i · 7919 mod n < share · n, rounded.
 
     >>> import shoal
@@ -45,19 +45,19 @@ def curve(
     """
     size = table.records
     order = np.arange(size) * 7919 % size
-    made = []
+    points = []
     for name, scheme in schemes.items():
         for share in shares:
             recoding = Recoding.of_records(table, hierarchies, scheme, order < math.floor(share * size + 0.5))
             costs = (kind().measure(recoding).total for kind in (NonUniformEntropy, ConventionalNonUniformEntropy))
-            made.append(Point(name, share, *(0.0 if cost is None else cost.cost for cost in costs)))
-    return made
+            points.append(EntropyPoint(name, share, *(0.0 if cost is None else cost.cost for cost in costs)))
+    return points
 
 
-def entropy_curve(points: Sequence[Point]) -> Chart:
+def entropy_curve(points: Sequence[EntropyPoint]) -> Chart:
     """Draw both measures against the share of suppressed records.
 
-    >>> entropy_curve([Point("low", 0.0, 0.2, 0.2), Point("low", 0.5, 0.6, -0.1)]).spec["title"]["text"]
+    >>> entropy_curve([EntropyPoint("low", 0.0, 0.2, 0.2), EntropyPoint("low", 0.5, 0.6, -0.1)]).spec["title"]["text"]
     'Conventional entropy takes suppression for a gain, down to -0.10; generic entropy rises in a line'
     """
     begin = {point.scheme: point.conventional for point in points if point.suppressed == 0}

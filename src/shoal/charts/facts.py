@@ -47,10 +47,10 @@ def _asked(people: People) -> int:
 
 def _curve(people: People, name: str) -> list[tuple[int, float]]:
     """Return the share of persons breached by at most 1, 2, … facts; as far as it was found out."""
-    held = people.variable(name)
-    weights = people.weights(held)
-    sizes = np.bincount(held.smallest, weights=weights, minlength=NONE + 1)
-    last = min(len(held.known), people.question.most or NONE, held.deepest)
+    variable = people.variable(name)
+    weights = people.weights(variable)
+    sizes = np.bincount(variable.smallest, weights=weights, minlength=NONE + 1)
+    last = min(len(variable.known), people.question.most or NONE, variable.deepest)
     reached = np.cumsum(sizes[: last + 1]) / weights.sum()
     return [(known, float(reached[known])) for known in range(0 if people.question.empty else 1, last + 1)]
 
@@ -60,11 +60,11 @@ def _apart(ends: list[dict[str, Any]]) -> list[dict[str, Any]]:
     step = min(0.045, 1 / len(ends))
     up = sorted(ends, key=lambda end: end["share"])
     labels: list[float] = []
-    for one in up:
-        labels.append(max(one["share"], labels[-1] + step if labels else 0.0))
+    for row in up:
+        labels.append(max(row["share"], labels[-1] + step if labels else 0.0))
     for place in reversed(range(len(labels))):  # what was pushed out at the top comes down again
         labels[place] = min(labels[place], 1 - step * (len(labels) - 1 - place))
-    return [{**one, "label": label} for one, label in zip(up, labels, strict=True)]
+    return [{**row, "label": label} for row, label in zip(up, labels, strict=True)]
 
 
 def _told_apart(names: list[str], by: list[Any]) -> dict[str, Any]:
@@ -74,7 +74,7 @@ def _told_apart(names: list[str], by: list[Any]) -> dict[str, Any]:
 def _lines(values: list[dict[str, Any]], ends: list[dict[str, Any]], names: list[str]) -> dict[str, Any]:
     colour = _told_apart(names, [LINES[place % len(LINES)] for place in range(len(names))])
     stroke = _told_apart(names, [DASHES[place // len(LINES) % len(DASHES)] for place in range(len(names))])
-    last = max(one["known"] for one in values)
+    last = max(row["known"] for row in values)
     x = {
         "field": "known",
         "type": "quantitative",

@@ -8,7 +8,7 @@ from shoal.errors import ModelError
 from shoal.search.frontier import Frontier
 
 
-def frontier(found: Frontier) -> Chart:
+def frontier(frontier: Frontier) -> Chart:
     r"""Draw the lowest cost for every k, a line for each share of persons that may be left out.
 
     >>> import shoal
@@ -19,20 +19,20 @@ def frontier(found: Frontier) -> Chart:
     """
     values = [
         {"k": point.k, "cost": point.price, "limit": _share(point.limit)}
-        for point in found.points
+        for point in frontier.points
         if point.price is not None
     ]
     if not values:
         raise ModelError("No scheme will do, so there is nothing to draw.")
-    limits = [_share(limit) for limit in sorted({point.limit for point in found.points})]
+    limits = [_share(limit) for limit in sorted({point.limit for point in frontier.points})]
     line = [value for value in values if value["limit"] == values[0]["limit"]]
     first, last = line[0], line[-1]
-    told = "with nobody left out" if first["limit"] == _share(0) else f"with {first['limit']} left out at most"
+    limit = "with nobody left out" if first["limit"] == _share(0) else f"with {first['limit']} left out at most"
     costs = f"{first['cost']:.3f}", f"{last['cost']:.3f}"
     rise = f"the cost is {costs[0]}" if costs[0] == costs[1] else f"the cost rises from {costs[0]} to {costs[1]}"
-    title = f"From k = {first['k']:,} to k = {last['k']:,} {rise}, {told}"
-    subtitle = f"Each point: the best of all {found.schemes:,} schemes, by {found.quality}; lower is better"
-    return Chart.of(title, subtitle, _body(values, limits, found.quality))
+    title = f"From k = {first['k']:,} to k = {last['k']:,} {rise}, {limit}"
+    subtitle = f"Each point: the best of all {frontier.schemes:,} schemes, by {frontier.quality}; lower is better"
+    return Chart.of(title, subtitle, _body(values, limits, frontier.quality))
 
 
 def _share(limit: float) -> str:

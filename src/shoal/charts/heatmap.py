@@ -101,17 +101,17 @@ class _Drawn:
         """Sort values into classes, and variables by how many persons are breached."""
         rows, sampled = people.counted.rows, people.question.sampled
         weights = rows.weights if sampled is None else sampled
-        found = {}
-        for name, held in shown.items():
-            values, breached = _measured(people, held, measure)
+        by_name = {}
+        for name, variable in shown.items():
+            values, breached = _measured(people, variable, measure)
             classes = 1 + np.searchsorted(STEPS[:-1], values, side="left")
             weakest = np.full(len(weights), len(PROTECTED), np.uint8)  # of all records of a person
             np.minimum.at(weakest, rows.holders, np.where(breached, 0, classes).astype(np.uint8))
-            found[name] = weakest
-        names = sorted(found, key=lambda name: -int(weights[found[name] == 0].sum()))
+            by_name[name] = weakest
+        names = sorted(by_name, key=lambda name: -int(weights[by_name[name] == 0].sum()))
         chosen = weights > 0
         least = 0.0 if measure == "poac" else float(people.p)
-        stacked = np.stack([found[name][chosen] for name in names])
+        stacked = np.stack([by_name[name][chosen] for name in names])
         return cls(names, stacked, weights[chosen], np.flatnonzero(chosen), least)
 
     def breached(self) -> NDArray[np.intp]:
@@ -127,18 +127,18 @@ class _Drawn:
         persons = int(self.weights.sum())
         if unknown_for is None:
             some = int(self.weights[(self.classes == 0).any(axis=0)].sum())
-            said = (
+            title = (
                 "have a variable without alternatives" if measure == "poac" else "are breached in at least one variable"
             )
-            return f"{some:,} of {persons:,} persons {said}"
+            return f"{some:,} of {persons:,} persons {title}"
         each = (self.classes == 0).astype(np.int64) @ self.weights
         name, least = self.names[int(np.argmin(each))], int(each.min())
         return f"Without {name}, {least:,} of {persons:,} persons would be breached in {unknown_for}"
 
     def subtitle(self, people: People, measure: str, unknown_for: str | None) -> list[str]:
         """Say how to read it."""
-        held = people.sampled()
-        sampled = f", {held:,} of whom were drawn" if held is not None else ""
+        sample = people.sampled()
+        sampled = f", {sample:,} of whom were drawn" if sample is not None else ""
         rows = "" if unknown_for is None else f" Top to bottom: the variable that is unknown; {unknown_for} is learned."
         return [
             f"Left to right: {people.persons():,} persons{sampled}, by how many of these lines they are breached in."
@@ -147,13 +147,13 @@ class _Drawn:
         ]
 
 
-def _measured(people: People, held: Variable, measure: str) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def _measured(people: People, variable: Variable, measure: str) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     if measure == "poac":
-        values = held.poac()
+        values = variable.poac()
         if values is None:
             raise ModelError("PoAC is not measured here: near values agree, or few of many variables are known.")
         return values, values == 0
-    protection = held.least if measure == "ppp" else held.full
+    protection = variable.least if measure == "ppp" else variable.full
     return protection.ppp().floats(), protection.breached(people.p)
 
 
@@ -189,7 +189,7 @@ def _shares(classes: NDArray[np.uint8], weights: NDArray[np.int64]) -> NDArray[n
 def _raster(names: Sequence[str], classes: NDArray[np.uint8], weights: NDArray[np.int64]) -> dict[str, Any]:
     blank = len(PROTECTED) + 1
     tall = len(names) * HEIGHT
-    pixels = np.concatenate([_striped(_shares(held, weights), blank) for held in classes])
+    pixels = np.concatenate([_striped(_shares(of_person, weights), blank) for of_person in classes])
     picture = inline(png(pixels, [BREACH, *PROTECTED, "#ffffff"]))
     return {
         "width": WIDTH,
@@ -229,7 +229,7 @@ def _margin(breached: NDArray[np.intp], weights: NDArray[np.int64], variables: i
     rows, starts = _bins(weights)
     first = np.minimum(starts[:-1], len(rows) - 1)
     steps = [{"x": x, "breached": int(breached[rows[person]])} for x, person in enumerate(first.tolist())]
-    changed = [one for x, one in enumerate(steps) if x == 0 or one["breached"] != steps[x - 1]["breached"]]
+    changed = [step for x, step in enumerate(steps) if x == 0 or step["breached"] != steps[x - 1]["breached"]]
     return {
         "width": WIDTH,
         "height": 48,
@@ -251,7 +251,7 @@ def _margin(breached: NDArray[np.intp], weights: NDArray[np.int64], variables: i
 def _ends(names: Sequence[str], classes: NDArray[np.uint8], weights: NDArray[np.int64]) -> dict[str, Any]:
     """Draw the share of persons breached at the end of each variable, with the number."""
     total = int(weights.sum())
-    persons = [int(weights[held == 0].sum()) for held in classes]
+    persons = [int(weights[of_person == 0].sum()) for of_person in classes]
     values = [
         {"variable": name, "share": number / total, "percent": f"{number / total:.1%}", "persons": f"{number:,}"}
         for name, number in zip(names, persons, strict=True)

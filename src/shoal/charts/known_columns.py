@@ -8,7 +8,7 @@ from shoal.identification.identification import Identification
 _HALF = 0.5
 
 
-def known_columns(found: Identification) -> Chart:
+def known_columns(identification: Identification) -> Chart:
     """Draw the share of people who are unique, by how many columns are known, on average over which ones they are.
 
     >>> import shoal
@@ -16,7 +16,7 @@ def known_columns(found: Identification) -> Chart:
     >>> chart.spec["title"]["text"]
     'With 2 columns known, 100.0% of all people are unique'
     """
-    parts = found.contribution
+    parts = identification.contribution
     if parts is None:
         raise ModelError("Combinations of columns were not looked at.", hint="Identify with combinations=True.")
     values = [{"known": known, "share": share} for known, share in enumerate(parts.by_number)]
@@ -24,7 +24,7 @@ def known_columns(found: Identification) -> Chart:
     title = f"Even with all columns known, {parts.total:.1%} of people are unique"
     if half is not None:
         title = f"With {half} columns known, {parts.by_number[half]:.1%} of all people are unique"
-    told = "every subset of columns was counted" if parts.exact else f"from {parts.orders} orders of columns"
+    counted = "every subset of columns was counted" if parts.exact else f"from {parts.orders} orders of columns"
     x = {
         "field": "known",
         "type": "quantitative",
@@ -40,4 +40,4 @@ def known_columns(found: Identification) -> Chart:
     }
     line = {"type": "line", "color": LINES[0], "point": {"color": LINES[0], "filled": True}}
     body = {"width": 460, "height": 260, "data": {"values": values}, "mark": line, "encoding": {"x": x, "y": y}}
-    return Chart.of(title, f"On average over which columns they are; {told}", body)
+    return Chart.of(title, f"On average over which columns they are; {counted}", body)

@@ -34,12 +34,12 @@ def ladder(hierarchy: Hierarchy, counts: Ints, *, level: int | None = None, few:
         for number in range(hierarchy.height + 1)
         for bar in _bars(hierarchy, number, counts, order, few)
     ]
-    number = [int(np.count_nonzero(np.bincount(hierarchy.nodes(one), counts))) for one in range(hierarchy.height)]
-    steps = ", ".join(f"{held:,}" for held in number[1:])
+    number = [int(np.count_nonzero(np.bincount(hierarchy.nodes(level), counts))) for level in range(hierarchy.height)]
+    steps = ", ".join(f"{nodes:,}" for nodes in number[1:])
     title = f"{hierarchy.column}: {number[0]:,} values become {steps + ', and *' if steps else '*'}"
-    told = f"Each node is as wide as its share of the {int(counts.sum()):,} records"
+    subtitle = f"Each node is as wide as its share of the {int(counts.sum()):,} records"
     chosen = "" if level is None else "; dark: the level that was chosen"
-    return Chart.of(title, told + chosen, _body(values, hierarchy.height))
+    return Chart.of(title, subtitle + chosen, _body(values, hierarchy.height))
 
 
 def _order(hierarchy: Hierarchy) -> Ints:
@@ -51,8 +51,8 @@ def _order(hierarchy: Hierarchy) -> Ints:
 def _bars(hierarchy: Hierarchy, level: int, counts: Ints, order: Ints, few: int) -> list[dict[str, Any]]:
     """Return the nodes of a level from left to right; neighbours that are too narrow to be seen become one."""
     nodes, weights = hierarchy.nodes(level)[order], counts[order]
-    held = np.flatnonzero(weights)
-    nodes, weights = nodes[held], weights[held]
+    shown = np.flatnonzero(weights)
+    nodes, weights = nodes[shown], weights[shown]
     starts = np.flatnonzero(np.concatenate([[True], nodes[1:] != nodes[:-1]])) if len(nodes) else np.zeros(0, int)
     sums, size = np.add.reduceat(weights, starts) if len(starts) else weights, max(int(weights.sum()), 1)
     labels, at = hierarchy.levels[level].labels, 0
@@ -64,8 +64,10 @@ def _bars(hierarchy: Hierarchy, level: int, counts: Ints, order: Ints, few: int)
             bars[-1]["several"] += 1
         else:
             name = "(missing)" if labels[node] is None else str(labels[node])
-            told = name if number >= few else ""
-            bars.append({"begin": at / size, "end": (at + number) / size, "narrow": narrow, "name": told, "several": 1})
+            label = name if number >= few else ""
+            bars.append(
+                {"begin": at / size, "end": (at + number) / size, "narrow": narrow, "name": label, "several": 1}
+            )
         at += number
     return [_named(bar, level) for bar in bars]
 

@@ -13,7 +13,7 @@ MOST, LINES_MOST = 600, 200  # schemes that are all drawn, and up to which also 
 _WIDTH, _LETTER = 600, 5  # pixels of the picture, and of a letter in it
 
 
-def lattice(found: Schemes) -> Chart:
+def lattice(schemes: Schemes) -> Chart:
     """Draw schemes by how coarse they are in total: darker if they cost less, ringed if they meet what is required.
 
     Of a large lattice those are drawn that just meet it (none that is one step finer does), the best one, and those one
@@ -28,63 +28,63 @@ def lattice(found: Schemes) -> Chart:
     >>> lattice(shoal.schemes({"age": [31, 34, 71, 78]}, policy)).spec["title"]["text"]
     'The best of 3 schemes costs 0.333; 2 meet what is required'
     """
-    shown = np.arange(len(found)) if len(found) <= MOST else _near(found)
-    meets, levels = found.meets, found.levels.sum(axis=1)
+    shown = np.arange(len(schemes)) if len(schemes) <= MOST else _near(schemes)
+    meets, levels = schemes.meets, schemes.levels.sum(axis=1)
     values = [
         {
             "id": int(place),
             "level": int(levels[place]),
             "x": x,
-            "cost": float(found.prices[place]),
+            "cost": float(schemes.prices[place]),
             "meets": bool(meets[place]),
-            "best": int(place) == found.best,
-            "scheme": " ".join(map(str, found.levels[place])),
+            "best": int(place) == schemes.best,
+            "scheme": " ".join(map(str, schemes.levels[place])),
         }
-        for place, x in zip(shown.tolist(), _across(found, shown, levels), strict=True)
+        for place, x in zip(shown.tolist(), _across(schemes, shown, levels), strict=True)
     ]
-    if found.best is None:
-        title = f"None of {len(found):,} schemes meets what is required"
+    if schemes.best is None:
+        title = f"None of {len(schemes):,} schemes meets what is required"
     else:
         number = int(np.count_nonzero(meets))
         verb = "meets" if number == 1 else "meet"
-        cost = found.prices[found.best]
-        title = f"The best of {len(found):,} schemes costs {cost:.3f}; {number:,} {verb} what is required"
-    told = [f"Upwards: coarser. Dark: cheap by {found.quality}. Ringed: meets what is required. Orange: the best"]
-    told.append(f"A scheme is named by the levels of {', '.join(found.names)}")
-    if len(shown) < len(found):
-        told.append(f"Of all schemes {len(shown):,} are drawn: the finest that will do, and those beside the best")
-    return Chart.of(title, told, _body(values, _lines(found, shown, values)))
+        cost = schemes.prices[schemes.best]
+        title = f"The best of {len(schemes):,} schemes costs {cost:.3f}; {number:,} {verb} what is required"
+    subtitle = [f"Upwards: coarser. Dark: cheap by {schemes.quality}. Ringed: meets what is required. Orange: the best"]
+    subtitle.append(f"A scheme is named by the levels of {', '.join(schemes.names)}")
+    if len(shown) < len(schemes):
+        subtitle.append(f"Of all schemes {len(shown):,} are drawn: the finest that will do, and those beside the best")
+    return Chart.of(title, subtitle, _body(values, _lines(schemes, shown, values)))
 
 
-def _near(found: Schemes) -> NDArray[np.intp]:
+def _near(schemes: Schemes) -> NDArray[np.intp]:
     """Return the schemes that just meet what is required, the cheapest first, and those beside the best."""
-    finest = np.flatnonzero(found.finest())
+    finest = np.flatnonzero(schemes.finest())
     if not len(finest):  # none will do: those that are nearest to it
-        return np.argsort(found.suppressed, kind="stable")[: MOST // 2]
-    finest = finest[np.argsort(found.prices[finest], kind="stable")][: MOST // 2]
+        return np.argsort(schemes.suppressed, kind="stable")[: MOST // 2]
+    finest = finest[np.argsort(schemes.prices[finest], kind="stable")][: MOST // 2]
     beside = np.zeros(0, np.intp)
-    if found.best is not None:
-        apart = np.abs(found.levels - found.levels[found.best]).sum(axis=1)
+    if schemes.best is not None:
+        apart = np.abs(schemes.levels - schemes.levels[schemes.best]).sum(axis=1)
         beside = np.flatnonzero(apart <= 1)
     return np.union1d(finest, beside)
 
 
-def _across(found: Schemes, shown: NDArray[np.intp], levels: NDArray[np.integer]) -> list[float]:
+def _across(schemes: Schemes, shown: NDArray[np.intp], levels: NDArray[np.integer]) -> list[float]:
     """Return where in its row each scheme is: in the order of their numbers, around the middle."""
     rows = levels[shown]
     places = np.zeros(len(shown))
     for row in np.unique(rows):
         here = np.flatnonzero(rows == row)
-        here = here[np.lexsort(found.levels[shown[here]].T[::-1])]
+        here = here[np.lexsort(schemes.levels[shown[here]].T[::-1])]
         places[here] = np.arange(len(here)) - (len(here) - 1) / 2
     return [float(place) for place in places]
 
 
-def _lines(found: Schemes, shown: NDArray[np.intp], values: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _lines(schemes: Schemes, shown: NDArray[np.intp], values: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the lines between schemes that are one step apart, if there are not too many."""
     if len(shown) > LINES_MOST:
         return []
-    at = {tuple(found.levels[place].tolist()): value for place, value in zip(shown, values, strict=True)}
+    at = {tuple(schemes.levels[place].tolist()): value for place, value in zip(shown, values, strict=True)}
     lines = []
     for levels, value in at.items():
         for column in range(len(levels)):
@@ -117,11 +117,19 @@ def _body(values: list[dict[str, Any]], lines: list[dict[str, Any]]) -> dict[str
         "value": "#ffffff",
     }
     size = {"condition": {"test": "datum.best", "value": 190}, "value": 90}
-    told = [{"field": "scheme"}, {"field": "cost", "format": ".4f"}, {"field": "meets"}]
+    tooltip = [{"field": "scheme"}, {"field": "cost", "format": ".4f"}, {"field": "meets"}]
     wider = {"condition": {"test": "datum.best", "value": 3}, "value": 1.4}
     node = {
         "mark": {"type": "point", "filled": True, "opacity": 1},
-        "encoding": {"x": x, "y": y, "fill": cost, "stroke": ring, "size": size, "strokeWidth": wider, "tooltip": told},
+        "encoding": {
+            "x": x,
+            "y": y,
+            "fill": cost,
+            "stroke": ring,
+            "size": size,
+            "strokeWidth": wider,
+            "tooltip": tooltip,
+        },
     }
     name = {
         "transform": [] if named else [{"filter": "datum.best"}],

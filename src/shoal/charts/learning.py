@@ -10,7 +10,7 @@ from shoal.charts.colours import FAINT, INK, LINES, PROTECTED
 from shoal.errors import RecodingError
 
 
-def learning(found: Mapping[str, Learned], *, title: str | None = None) -> Chart:
+def learning(by_name: Mapping[str, Learned], *, title: str | None = None) -> Chart:
     """Draw what models trained on releases achieve, by name; the band is the original's, the stroke guessing.
 
     Of a target with two values the area under the curve is drawn, otherwise the share of right predictions, or the
@@ -22,37 +22,37 @@ def learning(found: Mapping[str, Learned], *, title: str | None = None) -> Chart
     >>> learning({"as it is": made}).spec["title"]["text"]
     'y: 100.0 % of what can be predicted is left in the worst case (as it is)'
     """
-    if not found:
+    if not by_name:
         raise RecodingError("Nothing was learned, so there is nothing to draw.")
     values = [
         {"name": f"{place:02d} {name}", **_numbers("after", after), **_numbers("before", before), "baseline": guess}
-        for place, (name, one) in enumerate(found.items())
-        for before, after, guess in [achieved(one)]
+        for place, (name, learned) in enumerate(by_name.items())
+        for before, after, guess in [achieved(learned)]
     ]
-    first = next(iter(found.values()))
+    first = next(iter(by_name.values()))
     measure = "area under the curve" if first.auc else "right predictions" if first.measure == "accuracy" else "error"
-    told = "Point and line: trained on the release, with its 95 % interval. Band: on the original. Stroke: guessing"
-    return Chart.of(title or _title(found), told, _body(values, measure, percent=first.auc is None))
+    subtitle = "Point and line: trained on the release, with its 95 % interval. Band: on the original. Stroke: guessing"
+    return Chart.of(title or _title(by_name), subtitle, _body(values, measure, percent=first.auc is None))
 
 
-def achieved(one: Learned) -> tuple[Estimate, Estimate, float]:
+def achieved(learned: Learned) -> tuple[Estimate, Estimate, float]:
     """Return what is achieved before and after, and by guessing: the area under the curve, if there is one."""
-    return (one.before, one.after, one.baseline) if one.auc is None else (*one.auc, 0.5)
+    return (learned.before, learned.after, learned.baseline) if learned.auc is None else (*learned.auc, 0.5)
 
 
-def _title(found: Mapping[str, Learned]) -> str:
+def _title(by_name: Mapping[str, Learned]) -> str:
     """Return a title that tells the worst case."""
-    left = {name: _left(one) for name, one in found.items()}
+    left = {name: _left(learned) for name, learned in by_name.items()}
     worst = min(left, key=lambda name: left[name])
-    target = next(iter(found.values())).target
-    before, _, guess = achieved(found[worst])
+    target = next(iter(by_name.values())).target
+    before, _, guess = achieved(by_name[worst])
     if before.low <= guess <= before.high:
         return f"{target}: from the original hardly more can be predicted than by guessing"
     return f"{target}: {100 * left[worst]:.1f} % of what can be predicted is left in the worst case ({worst})"
 
 
-def _left(one: Learned) -> float:
-    before, after, guess = achieved(one)
+def _left(learned: Learned) -> float:
+    before, after, guess = achieved(learned)
     return (after.value - guess) / (before.value - guess) if before.value != guess else 1.0
 
 
@@ -62,7 +62,7 @@ def _numbers(name: str, estimate: Estimate) -> dict[str, float]:
 
 def _body(values: list[dict[str, Any]], measure: str, *, percent: bool) -> dict[str, Any]:
     names = {"labelLimit": 320, "labelExpr": "slice(datum.label, 3)", "grid": False, "ticks": False, "offset": 8}
-    y = {"field": "name", "type": "nominal", "sort": [one["name"] for one in values], "title": None, "axis": names}
+    y = {"field": "name", "type": "nominal", "sort": [row["name"] for row in values], "title": None, "axis": names}
     axis = {"format": ".0%" if percent else ".2f", "tickCount": 6}
     x = {"type": "quantitative", "title": measure, "axis": axis, "scale": {"zero": False, "nice": True}}
     band = {

@@ -18,7 +18,7 @@ def left_out(people: People, variable: str) -> Chart:
     'Without age, 33.3% instead of 100.0% would be breached in dx'
     """
     whole = _share(people, people.variable(variable))
-    shares = {unknown: _share(people, held) for unknown, held in people.leave_one_out(variable).items()}
+    shares = {unknown: _share(people, people_known) for unknown, people_known in people.leave_one_out(variable).items()}
     if not shares:
         raise ModelError(f"Only one variable is known about '{variable}': there is none to leave out.")
     least = min(shares, key=lambda name: shares[name])
@@ -34,9 +34,9 @@ def left_out(people: People, variable: str) -> Chart:
     )
 
 
-def _share(people: People, held: Variable) -> float:
-    weights = people.weights(held)
-    return float(weights[held.least.breached(people.p)].sum() / weights.sum())
+def _share(people: People, variable: Variable) -> float:
+    weights = people.weights(variable)
+    return float(weights[variable.least.breached(people.p)].sum() / weights.sum())
 
 
 def _bars(values: list[dict[str, Any]], order: list[str], whole: float) -> dict[str, Any]:
@@ -48,8 +48,8 @@ def _bars(values: list[dict[str, Any]], order: list[str], whole: float) -> dict[
         "height": {"step": 26},
         "layer": [
             {"data": {"values": values}, "mark": {"type": "bar", "color": BREACH}, "encoding": {"x": x, "y": y}},
-            _labels([one for one in values if one["inside"]], x, y, {"align": "right", "dx": -6, "color": "white"}),
-            _labels([one for one in values if not one["inside"]], x, y, {"align": "left", "dx": 4}),
+            _labels([row for row in values if row["inside"]], x, y, {"align": "right", "dx": -6, "color": "white"}),
+            _labels([row for row in values if not row["inside"]], x, y, {"align": "left", "dx": 4}),
             {
                 "data": {"values": [{"share": whole}]},
                 "mark": {"type": "rule", "color": FAINT, "strokeDash": [4, 3]},

@@ -15,7 +15,7 @@ _STEP = 24  # pixels from one column to the next
 _BENDS = 24  # short lines that an arc is made of
 
 
-def linked_columns(found: Identification) -> Chart:
+def linked_columns(identification: Identification) -> Chart:
     """Draw columns one below another, and an arc between two if one tells what is in the other.
 
     >>> import shoal
@@ -23,9 +23,9 @@ def linked_columns(found: Identification) -> Chart:
     >>> linked_columns(found).spec["title"]["text"]
     '2 columns tell what is in others'
     """
-    linked = {name for link in found.links for name in (*link.columns, link.told)}
-    names = [name for name in found.columns if name in linked]
-    pairs = [(link, name) for link in found.links for name in link.columns]
+    linked = {name for link in identification.links for name in (*link.columns, link.told)}
+    names = [name for name in identification.columns if name in linked]
+    pairs = [(link, name) for link in identification.links for name in link.columns]
     arcs = [point for number, (link, name) in enumerate(pairs) for point in _arc(number, link, name, names)]
     title = "No column tells what is in another"
     if names:

@@ -14,7 +14,7 @@ from shoal.words import blurred
 _NAMED = (1, 2, 5, *(number * 10**power for power in range(1, 8) for number in (1, 3)))  # ticks: 1 in so many
 
 
-def risks(found: Mapping[str, Assessment], threshold: Fraction | float, *, least: int = 1) -> Chart:
+def risks(assessments: Mapping[str, Assessment], threshold: Fraction | float, *, least: int = 1) -> Chart:
     """Draw how many persons have which risk (1 / the number of those they could be), a row for each table.
 
     Bars double in width from the threshold on to both sides, so that every bar is either above it or not. ``least``:
@@ -25,22 +25,22 @@ def risks(found: Mapping[str, Assessment], threshold: Fraction | float, *, least
     'before: 2 of 4 records have a risk above 50.0%'
     """
     limit = Fraction(threshold).limit_denominator(10**6)
-    if not found or not 0 < limit <= 1:
+    if not assessments or not 0 < limit <= 1:
         raise ModelError("A picture of risks needs a table, and a threshold that is more than 0 and at most 1.")
-    values, told = [], []
-    for name, one in found.items():
+    values, subtitles = [], []
+    for name, assessment in assessments.items():
         bars: dict[int, int] = {}
-        for size, persons in one.sizes.items():
+        for size, persons in assessment.sizes.items():
             place = _place(size, limit)
             bars[place] = bars.get(place, 0) + persons
         above = sum(persons for place, persons in bars.items() if place >= 0)
-        who = "persons" if one.counts_persons else "records"
-        told.append(f"{blurred(above, least)} of {one.persons:,} {who} have a risk above {_risk(limit)}")
+        who = "persons" if assessment.counts_persons else "records"
+        subtitles.append(f"{blurred(above, least)} of {assessment.persons:,} {who} have a risk above {_risk(limit)}")
         for side in (range(-64, 0), range(64)):
             values += [_bar(name, *bar, limit, least) for bar in _together(bars, side, least)]
-    titles = [f"{name}: {said}" for name, said in zip(found, told, strict=True)]
+    titles = [f"{name}: {subtitle}" for name, subtitle in zip(assessments, subtitles, strict=True)]
     subtitle = "Risk: 1 in as many as look alike to whoever knows all quasi-identifiers. Each bar: up to twice the risk"
-    return Chart.of(titles[-1], [*titles[:-1], subtitle], _body(values, list(found), limit))
+    return Chart.of(titles[-1], [*titles[:-1], subtitle], _body(values, list(assessments), limit))
 
 
 def _place(size: int, limit: Fraction) -> int:
@@ -65,18 +65,18 @@ def _together(bars: Mapping[int, int], side: range, least: int) -> list[tuple[in
     >>> _together({-3: 4, -2: 2, -1: 30}, range(-64, 0), 10)
     [(-3, -1, 36)]
     """
-    held = [(place, bars[place]) for place in side if place in bars]
-    made: list[tuple[int, int, int]] = []
-    for place, persons in held:
-        if made and made[-1][2] < least:
-            first, _, before = made.pop()
-            made.append((first, place, before + persons))
+    near = [(place, bars[place]) for place in side if place in bars]
+    groups: list[tuple[int, int, int]] = []
+    for place, persons in near:
+        if groups and groups[-1][2] < least:
+            first, _, before = groups.pop()
+            groups.append((first, place, before + persons))
         else:
-            made.append((place, place, persons))
-    if len(made) > 1 and made[-1][2] < least:
-        (first, _, before), (_, last, persons) = made[-2:]
-        made[-2:] = [(first, last, before + persons)]
-    return made
+            groups.append((place, place, persons))
+    if len(groups) > 1 and groups[-1][2] < least:
+        (first, _, before), (_, last, persons) = groups[-2:]
+        groups[-2:] = [(first, last, before + persons)]
+    return groups
 
 
 def _bar(name: str, first: int, last: int, persons: int, limit: Fraction, least: int) -> dict[str, Any]:  # noqa: PLR0913, PLR0917 - a bar

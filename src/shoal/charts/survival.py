@@ -13,7 +13,7 @@ from shoal.errors import RecodingError
 MOST = 6  # groups that can be told apart
 
 
-def survival(found: Sequence[Curves], *, title: str | None = None) -> Chart:
+def survival(curves: Sequence[Curves], *, title: str | None = None) -> Chart:
     """Draw Kaplan–Meier curves, a colour for each group: before with its 95 % interval, and after, dashed.
 
     >>> import shoal
@@ -22,26 +22,26 @@ def survival(found: Sequence[Curves], *, title: str | None = None) -> Chart:
     >>> survival(made).spec["title"]["text"]
     'Survival before and after differs by 25.0 % at most'
     """
-    if not found:
+    if not curves:
         raise RecodingError("There is no curve, so there is nothing to draw.")
-    shown = list(found)[:MOST]
-    gaps = [one.largest_gap for one in shown if one.largest_gap is not None]
-    said = (
+    shown = list(curves)[:MOST]
+    gaps = [curve.largest_gap for curve in shown if curve.largest_gap is not None]
+    default_title = (
         f"Survival before and after differs by {100 * max(gaps):.1f} % at most" if gaps else "Nobody is left to follow"
     )
-    lost = [one.group for one in shown if one.after is None]
-    told = "Line and band: the original with its 95 % interval. Dashed: the release"
-    if len(found) > len(shown):
-        told += f". {len(found) - len(shown)} more groups are not drawn"
+    lost = [curve.group for curve in shown if curve.after is None]
+    subtitle = "Line and band: the original with its 95 % interval. Dashed: the release"
+    if len(curves) > len(shown):
+        subtitle += f". {len(curves) - len(shown)} more groups are not drawn"
     if lost:
-        told += f". Of {len(lost)} group{'s' if len(lost) > 1 else ''} the release shows nobody"
-    values = [value for one in shown for value in _points(one)]
-    return Chart.of(title or said, told, _body(values, [one.group for one in shown]))
+        subtitle += f". Of {len(lost)} group{'s' if len(lost) > 1 else ''} the release shows nobody"
+    values = [value for curve in shown for value in _points(curve)]
+    return Chart.of(title or default_title, subtitle, _body(values, [curve.group for curve in shown]))
 
 
-def _points(one: Curves) -> list[dict[str, Any]]:
-    before = _steps(one.before, one.group, "before")
-    return before if one.after is None else [*before, *_steps(one.after, one.group, "after")]
+def _points(curves: Curves) -> list[dict[str, Any]]:
+    before = _steps(curves.before, curves.group, "before")
+    return before if curves.after is None else [*before, *_steps(curves.after, curves.group, "after")]
 
 
 def _steps(curve: Curve, group: str, when: str) -> list[dict[str, Any]]:

@@ -15,13 +15,16 @@ def sweep(swept: Sweep) -> Chart:
     >>> sweep(people.sweep("age", "dx")).spec["title"]["text"]
     'Cutting age protects up to 100.0% in dx; untouched, 0.0% are protected'
     """
-    shares = [one.partition.share for one in swept.equal_width] + [one.share for one in swept.curve]
-    untouched = next((one.share for one in reversed(swept.best) if one is not None), 0.0)
+    shares = [step.partition.share for step in swept.equal_width] + [partition.share for partition in swept.curve]
+    untouched = next((partition.share for partition in reversed(swept.best) if partition is not None), 0.0)
     points = [
-        {"loss": one.partition.loss, "share": one.partition.share, "classes": len(one.partition.intervals)}
-        for one in swept.equal_width
+        {"loss": step.partition.loss, "share": step.partition.share, "classes": len(step.partition.intervals)}
+        for step in swept.equal_width
     ]
-    best = [{"loss": one.loss, "share": one.share, "classes": len(one.intervals)} for one in swept.curve]
+    best = [
+        {"loss": partition.loss, "share": partition.share, "classes": len(partition.intervals)}
+        for partition in swept.curve
+    ]
     return Chart.of(
         f"Cutting {swept.variable} protects up to {max(shares):.1%} in {swept.sensitive}; untouched, {untouched:.1%} "
         "are protected",
@@ -30,11 +33,11 @@ def sweep(swept: Sweep) -> Chart:
             "hconcat": [
                 _panel(points, best, "loss", "loss: mean width of a person's class"),
                 _panel(
-                    [{**one, "loss": one["classes"]} for one in points],
+                    [{**point, "loss": point["classes"]} for point in points],
                     [
-                        {"loss": number, "share": one.share, "classes": number}
-                        for number, one in enumerate(swept.best, 1)
-                        if one is not None
+                        {"loss": number, "share": partition.share, "classes": number}
+                        for number, partition in enumerate(swept.best, 1)
+                        if partition is not None
                     ],
                     "loss",
                     "number of classes",
@@ -54,7 +57,7 @@ def _panel(points: list[dict[str, Any]], best: list[dict[str, Any]], field: str,
         "axis": {"format": "%"},
         "scale": {"domain": [0, 1]},
     }
-    told = [{"field": "classes", "title": "classes"}, {"field": "share", "format": ".1%", "title": "protected"}]
+    tooltip = [{"field": "classes", "title": "classes"}, {"field": "share", "format": ".1%", "title": "protected"}]
     return {
         "width": 380,
         "height": 320,
@@ -62,12 +65,12 @@ def _panel(points: list[dict[str, Any]], best: list[dict[str, Any]], field: str,
             {
                 "data": {"values": points},
                 "mark": {"type": "point", "color": PROTECTED[3], "opacity": 0.6, "size": 28},
-                "encoding": {"x": x, "y": y, "tooltip": told},
+                "encoding": {"x": x, "y": y, "tooltip": tooltip},
             },
             {
                 "data": {"values": best},
                 "mark": {"type": "line", "color": BREACH, "strokeWidth": 2, "point": {"size": 16, "color": BREACH}},
-                "encoding": {"x": x, "y": y, "tooltip": told},
+                "encoding": {"x": x, "y": y, "tooltip": tooltip},
             },
         ],
     }

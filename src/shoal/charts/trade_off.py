@@ -9,7 +9,7 @@ from shoal.identification.dimension import Dimension, Step
 _LINE = 90  # letters
 
 
-def trade_off(found: Dimension) -> Chart:
+def trade_off(dimension: Dimension) -> Chart:
     """Draw k against the share of information that is lost, one point for each set of columns made coarser.
 
     >>> import shoal
@@ -18,32 +18,32 @@ def trade_off(found: Dimension) -> Chart:
     >>> trade_off(shoal.dimension(data, quasi=["age", "sex"], hierarchies=ladder)).spec["title"]["text"]
     'k = 2 for 33.3 % of the information, with 1 column made coarser'
     """
-    steps = [found.before, *found.steps]
-    best = next((step for step in steps if step.columns == found.principled.columns), None)
+    steps = [dimension.before, *dimension.steps]
+    best = next((step for step in steps if step.columns == dimension.principled.columns), None)
     title = "Nothing fulfils what is required"
     if best is not None:
         number = f"{best.dimension} column{'s' if best.dimension != 1 else ''}"
         title = f"k = {best.k:,} for {best.generic_percent:.1f} % of the information, with {number} made coarser"
-    values = [_value(step, found, best) for step in steps]
-    told = [
+    values = [_value(step, dimension, best) for step in steps]
+    subtitle = [
         "Columns are made coarser one after another, along the line; the filled point is the best",
-        *_order(found),
+        *_order(dimension),
     ]
-    return Chart.of(title, told, _body(values))
+    return Chart.of(title, subtitle, _body(values))
 
 
-def _order(found: Dimension) -> list[str]:
+def _order(dimension: Dimension) -> list[str]:
     """Return the columns in order, with their numbers, some to a line."""
     lines = [""]
-    for place, name in enumerate(found.order, 1):
-        said = f"{place} {name}"
-        fits = len(lines[-1]) + len(said) < _LINE
-        lines[-1:] = [f"{lines[-1]} · {said}".removeprefix(" · ")] if fits else [lines[-1], said]
+    for place, name in enumerate(dimension.order, 1):
+        label = f"{place} {name}"
+        fits = len(lines[-1]) + len(label) < _LINE
+        lines[-1:] = [f"{lines[-1]} · {label}".removeprefix(" · ")] if fits else [lines[-1], label]
     return [line for line in lines if line]
 
 
-def _value(step: Step, found: Dimension, best: Step | None) -> dict[str, Any]:
-    prefix = step.columns == found.order[: step.dimension]
+def _value(step: Step, dimension: Dimension, best: Step | None) -> dict[str, Any]:
+    prefix = step.columns == dimension.order[: step.dimension]
     return {
         "lost": step.generic_percent / 100,
         "k": step.k,

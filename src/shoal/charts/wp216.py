@@ -15,7 +15,7 @@ QUESTIONS = {
 }
 
 
-def wp216(found: Attacked) -> Chart:
+def wp216(attacked: Attacked) -> Chart:
     """Draw for each of the three questions how much the best attack gains over its baseline and its control.
 
     >>> import shoal
@@ -24,12 +24,12 @@ def wp216(found: Attacked) -> Chart:
     >>> wp216(made).spec["title"]["text"]
     'WP216: 1 of 3 questions is answered yes, 0 no, 2 not at all'
     """
-    values = [_answer(question, best) for question, best in found.card().items()]
+    values = [_answer(question, best) for question, best in attacked.card().items()]
     number = {kind: sum(value["kind"] == kind for value in values) for kind in ("yes", "no", "open")}
     verb = "is" if number["yes"] == 1 else "are"
     title = f"WP216: {number['yes']} of 3 questions {verb} answered yes, {number['no']} no, {number['open']} not at all"
-    told = "Bar: the share that the best attack gains over baseline and control. No: its interval holds one of them"
-    return Chart.of(title, told, _body(values))
+    subtitle = "Bar: the share that the best attack gains over baseline and control. No: its interval holds one of them"
+    return Chart.of(title, subtitle, _body(values))
 
 
 def _answer(question: Criterion, best: Result | None) -> dict[str, Any]:

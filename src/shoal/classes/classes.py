@@ -109,8 +109,8 @@ class Classes:
     def lacking(self) -> NDArray[np.bool_]:
         """Which classes have a missing value in a quasi-identifier."""
         lacks = [
-            np.zeros(len(self), bool) if one.missing is None else np.asarray(key == one.missing)
-            for one, key in zip(self.attributes, self.keys, strict=True)
+            np.zeros(len(self), bool) if attribute.missing is None else np.asarray(key == attribute.missing)
+            for attribute, key in zip(self.attributes, self.keys, strict=True)
         ]
         return np.logical_or.reduce(lacks) if lacks else np.zeros(len(self), bool)
 
@@ -157,15 +157,15 @@ def _ruled(grouped: Grouped, missing: Missing) -> Classes:
     """Apply the rule for missing quasi-identifiers."""
     sizes, number = grouped.members.counts, len(grouped)
     histograms = {
-        held.column.name: Histogram.of(
-            held.column,
-            held.classes,
-            held.codes,
-            held.members.counts,
+        counted.column.name: Histogram.of(
+            counted.column,
+            counted.classes,
+            counted.codes,
+            counted.members.counts,
             number,
-            grouped.shown.reference[held.column.name],
+            grouped.shown.reference[counted.column.name],
         )
-        for held in grouped.values
+        for counted in grouped.values
     }
     ones = np.ones(number, np.int64)
     classes = Classes(
@@ -196,21 +196,21 @@ def _apart(classes: Classes, lacking: NDArray[np.bool_]) -> Classes:
         crowd=sizes,
         members=classes.members.chosen(kept).beside(single),
         histograms={
-            name: _histogram_apart(held, lacking, classes.grouped.shown.codes[name][alone])
-            for name, held in classes.histograms.items()
+            name: _histogram_apart(histogram, lacking, classes.grouped.shown.codes[name][alone])
+            for name, histogram in classes.histograms.items()
         },
     )
 
 
-def _histogram_apart(held: Histogram, lacking: NDArray[np.bool_], alone: Codes) -> Histogram:
-    place, inside = np.cumsum(~lacking) - 1, ~lacking[held.classes]
+def _histogram_apart(histogram: Histogram, lacking: NDArray[np.bool_], alone: Codes) -> Histogram:
+    place, inside = np.cumsum(~lacking) - 1, ~lacking[histogram.classes]
     kept = int(np.count_nonzero(~lacking))
     own = np.arange(kept, kept + len(alone), dtype=np.uint32)
     return Histogram.of(
-        held.column,
-        np.concatenate([place[held.classes[inside]].astype(np.uint32), own]),
-        np.concatenate([held.codes[inside], alone.astype(np.uint32)]),
-        np.concatenate([held.counts[inside], np.ones(len(alone), np.int64)]),
+        histogram.column,
+        np.concatenate([place[histogram.classes[inside]].astype(np.uint32), own]),
+        np.concatenate([histogram.codes[inside], alone.astype(np.uint32)]),
+        np.concatenate([histogram.counts[inside], np.ones(len(alone), np.int64)]),
         kept + len(alone),
-        held.reference,
+        histogram.reference,
     )

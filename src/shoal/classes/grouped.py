@@ -93,20 +93,20 @@ class Grouped:
 
     def rolled(self, coarser: Mapping[str, Coarsening]) -> "Grouped":
         """Merge classes that become alike when some columns get coarser."""
-        made = [
+        values = [
             _coarser(attribute, key, coarser.get(attribute.name))
             for attribute, key in zip(self.attributes, self.keys, strict=True)
         ]
-        groups = group_rows([key for _, key in made], [attribute.size for attribute, _ in made], len(self))
+        groups = group_rows([key for _, key in values], [attribute.size for attribute, _ in values], len(self))
         number = len(groups)
         return replace(
             self,
-            attributes=tuple(attribute for attribute, _ in made),
-            keys=tuple(key[groups.first] for _, key in made),
+            attributes=tuple(attribute for attribute, _ in values),
+            keys=tuple(key[groups.first] for _, key in values),
             members=self.members.merged(groups.ids, number),
             values=tuple(
-                Values.of(held.column, groups.ids[held.classes], held.codes, held.members, number)
-                for held in self.values
+                Values.of(counted.column, groups.ids[counted.classes], counted.codes, counted.members, number)
+                for counted in self.values
             ),
             of_row=groups.ids[self.of_row],
         )
@@ -124,8 +124,8 @@ class Grouped:
             keys=tuple(key[alive] for key in self.keys),
             members=shown.members.merged(of_row, len(alive)),
             values=tuple(
-                Values.of(held.column, of_row, shown.codes[held.column.name], shown.members, len(alive))
-                for held in self.values
+                Values.of(counted.column, of_row, shown.codes[counted.column.name], shown.members, len(alive))
+                for counted in self.values
             ),
             of_row=of_row,
             shown=shown,

@@ -48,8 +48,10 @@ class Members:
             return Members(self.counts[groups])
         place = np.full(len(self.counts), len(groups), np.uint32)
         place[groups] = np.arange(len(groups), dtype=np.uint32)
-        held = place[self.persons.rows] < len(groups)
-        persons = replace(self.persons, holders=self.persons.holders[held], rows=place[self.persons.rows[held]])
+        chosen_rows = place[self.persons.rows] < len(groups)
+        persons = replace(
+            self.persons, holders=self.persons.holders[chosen_rows], rows=place[self.persons.rows[chosen_rows]]
+        )
         return Members(self.counts[groups], persons)
 
     def beside(self, other: "Members") -> "Members":

@@ -66,20 +66,20 @@ class Done:
         return bool(self.learned or self.regressed or self.curves or self.subgroups)
 
 
-def analyse(found: "Comparison", asked: Asked) -> Done:
+def analyse(comparison: "Comparison", asked: Asked) -> Done:
     """Do the analyses."""
     regressed = []
     if asked.outcome and asked.on:
-        regressed.append(found.regression(asked.outcome, asked.on))
+        regressed.append(comparison.regression(asked.outcome, asked.on))
     if asked.time and asked.event and asked.on:
-        regressed.append(found.hazards(asked.time, asked.event, asked.on))
+        regressed.append(comparison.hazards(asked.time, asked.event, asked.on))
     learned = None
     if asked.learn:
         model: Any = asked.model
         with progress_bar() as hook:
-            learned = found.learning(asked.learn, asked.on, model=model, seed=asked.seed, progress=hook)
-    curves = found.survival(asked.time, asked.event, asked.by) if asked.time and asked.event else []
-    groups = [group for column in asked.subgroups or () for group in found.subgroups(column)]
+            learned = comparison.learning(asked.learn, asked.on, model=model, seed=asked.seed, progress=hook)
+    curves = comparison.survival(asked.time, asked.event, asked.by) if asked.time and asked.event else []
+    groups = [group for column in asked.subgroups or () for group in comparison.subgroups(column)]
     return Done(learned, tuple(regressed), tuple(curves), tuple(groups))
 
 
@@ -89,25 +89,25 @@ def result(done: Done) -> dict[str, Any]:
         "learning": {**asdict(done.learned), "skill": done.learned.skill} if done.learned else None,
         "regressions": [
             {
-                **asdict(one),
-                "overlap": one.overlap,
+                **asdict(regressed),
+                "overlap": regressed.overlap,
                 "coefficients": [
                     {**asdict(part), "overlap": part.overlap, "same_conclusion": part.same_conclusion}
-                    for part in one.coefficients
+                    for part in regressed.coefficients
                 ],
             }
-            for one in done.regressed
+            for regressed in done.regressed
         ],
         "survival": [
             {
-                "group": one.group,
-                "largest_gap": one.largest_gap,
-                "median": {"before": one.before.median, "after": one.after.median if one.after else None},
-                "records": {"before": one.before.records, "after": one.after.records if one.after else 0},
+                "group": curve.group,
+                "largest_gap": curve.largest_gap,
+                "median": {"before": curve.before.median, "after": curve.after.median if curve.after else None},
+                "records": {"before": curve.before.records, "after": curve.after.records if curve.after else 0},
             }
-            for one in done.curves
+            for curve in done.curves
         ],
-        "subgroups": [{**asdict(one), "differs": one.differs} for one in done.subgroups],
+        "subgroups": [{**asdict(subgroup), "differs": subgroup.differs} for subgroup in done.subgroups],
     }
 
 
@@ -115,44 +115,49 @@ def show(done: Done, out: "Console") -> None:
     """Print the analyses."""
     if done.learned:
         _show_learned(done.learned, out)
-    for one in done.regressed:
-        _show_regressed(one, out)
+    for regressed in done.regressed:
+        _show_regressed(regressed, out)
     if done.curves:
         _show_curves(done.curves, out)
     if done.subgroups:
         _show_subgroups(done.subgroups, out)
 
 
-def _show_learned(one: "Learned", out: "Console") -> None:
-    out.print(f"\n[bold]Learning {plain(one.target)}[/bold]  [dim]{one.model}, tested on persons it has not seen[/dim]")
-    sheet = grid("", f"{one.measure}", "95 % interval")
-    rows = (("trained on the original", one.before), ("trained on the release", one.after))
-    for name, estimate in (*rows, ("difference", one.difference)):
+def _show_learned(learned: "Learned", out: "Console") -> None:
+    out.print(
+        f"\n[bold]Learning {plain(learned.target)}[/bold]  "
+        f"[dim]{learned.model}, tested on persons it has not seen[/dim]"
+    )
+    sheet = grid("", f"{learned.measure}", "95 % interval")
+    rows = (("trained on the original", learned.before), ("trained on the release", learned.after))
+    for name, estimate in (*rows, ("difference", learned.difference)):
         sheet.add_row(f"  {name}", f"{estimate.value:.4f}", _interval(estimate))
-    sheet.add_row("  [dim]without any columns[/dim]", f"{one.baseline:.4f}", "")
+    sheet.add_row("  [dim]without any columns[/dim]", f"{learned.baseline:.4f}", "")
     out.print(sheet)
-    if one.skill is not None:
-        out.print(f"  {one.skill:.0%} of what the columns tell about it is left (a rough figure: see the intervals).")
-    if one.auc is not None:
-        before, after = (f"{part.value:.3f} [{part.low:.3f}, {part.high:.3f}]" for part in one.auc)
+    if learned.skill is not None:
+        out.print(
+            f"  {learned.skill:.0%} of what the columns tell about it is left (a rough figure: see the intervals)."
+        )
+    if learned.auc is not None:
+        before, after = (f"{part.value:.3f} [{part.low:.3f}, {part.high:.3f}]" for part in learned.auc)
         out.print(rf"  [dim]Area under the curve: {plain(before)} before, {plain(after)} after.[/dim]")
 
 
-def _show_regressed(one: "Regressed", out: "Console") -> None:
-    about = {"linear": "coefficients", "logistic": "odds ratios", "cox": "hazard ratios"}[one.kind]
+def _show_regressed(regressed: "Regressed", out: "Console") -> None:
+    about = {"linear": "coefficients", "logistic": "odds ratios", "cox": "hazard ratios"}[regressed.kind]
     out.print(
-        f"\n[bold]{about.capitalize()} for {plain(one.outcome)}[/bold]  "
-        f"[dim]{one.overlap:.0%} of the intervals agree[/dim]"
+        f"\n[bold]{about.capitalize()} for {plain(regressed.outcome)}[/bold]  "
+        f"[dim]{regressed.overlap:.0%} of the intervals agree[/dim]"
     )
     sheet = grid("", "before", "95 % interval", "after", "95 % interval", "agree")
-    for part in one.coefficients:
-        before, after = _ratio(part.before, one.kind), _ratio(part.after, one.kind) if part.after else None
+    for part in regressed.coefficients:
+        before, after = _ratio(part.before, regressed.kind), _ratio(part.after, regressed.kind) if part.after else None
         agree = "–" if part.overlap is None else f"{max(part.overlap, 0):.0%}"
         mark = "" if part.same_conclusion else " [red]≠[/red]"
         shown = (f"{after.value:.3g}", _interval(after)) if after else ("–", "")
         sheet.add_row(f"  {plain(part.term)}", f"{before.value:.3g}", _interval(before), *shown, agree + mark)
     out.print(sheet)
-    out.print(f"  [dim]from {counted(one.records_before, 'record')} before, {one.records_after:,} after; "
+    out.print(f"  [dim]from {counted(regressed.records_before, 'record')} before, {regressed.records_after:,} after; "
               "≠: another conclusion[/dim]")  # fmt: skip
 
 
@@ -171,11 +176,11 @@ def _interval(estimate: "Estimate") -> str:
 def _show_curves(curves: "tuple[Curves, ...]", out: "Console") -> None:
     out.print("\n[bold]Survival[/bold]  [dim]Kaplan–Meier, before and after[/dim]")
     sheet = grid("", "records", "median", "records", "median", "largest gap")
-    for one in curves:
-        after = one.after
+    for curve in curves:
+        after = curve.after
         shown = (f"{after.records:,}", _median(after.median)) if after else ("0", "–")
-        gap = "–" if one.largest_gap is None else f"{one.largest_gap:.3f}"
-        sheet.add_row(f"  {plain(one.group)}", f"{one.before.records:,}", _median(one.before.median), *shown, gap)
+        gap = "–" if curve.largest_gap is None else f"{curve.largest_gap:.3f}"
+        sheet.add_row(f"  {plain(curve.group)}", f"{curve.before.records:,}", _median(curve.before.median), *shown, gap)
     out.print(sheet)
 
 
@@ -186,15 +191,15 @@ def _median(value: float | None) -> str:
 def _show_subgroups(groups: "tuple[Subgroup, ...]", out: "Console") -> None:
     out.print("\n[bold]Who was suppressed[/bold]  [dim]beside all records; ≠: more or fewer than chance explains[/dim]")
     sheet = grid("", "records", "suppressed", "95 % interval", "share before", "after")
-    for one in groups:
-        mark = " [red]≠[/red]" if one.differs else ""
+    for group in groups:
+        mark = " [red]≠[/red]" if group.differs else ""
         sheet.add_row(
-            f"  {plain(one.column)} {plain(one.label)}",
-            f"{one.records:,}",
-            f"{one.suppressed.value:.1%}{mark}",
-            f"[dim]{one.suppressed.low:.1%} to {one.suppressed.high:.1%}[/dim]",
-            f"{one.share_before:.1%}",
-            f"{one.share_after:.1%}",
+            f"  {plain(group.column)} {plain(group.label)}",
+            f"{group.records:,}",
+            f"{group.suppressed.value:.1%}{mark}",
+            f"[dim]{group.suppressed.low:.1%} to {group.suppressed.high:.1%}[/dim]",
+            f"{group.share_before:.1%}",
+            f"{group.share_after:.1%}",
         )
     out.print(sheet)
     out.print(f"  [dim]Of all records {groups[0].overall:.1%} were suppressed.[/dim]")

@@ -101,8 +101,8 @@ def _several(  # noqa: PLR0913 - options of a command
     if json:
         document("anonymize", {**release.to_dict(), "files": [str(path) for path in written]})
         return
-    told = release.sheet()
-    console().print(told.text(), markup=False, highlight=False, soft_wrap=True)
+    sheet = release.sheet()
+    console().print(sheet.text(), markup=False, highlight=False, soft_wrap=True)
     for path in written:
         remark(f"Written: {path}")
 
@@ -112,8 +112,8 @@ def show(release: "Release", out: "Console") -> None:
     released, lost = counted(release.table.records, "record"), counted(release.suppressed_records, "record")
     whose = f" of {counted(release.suppressed, 'person')}" if release.suppressed != release.suppressed_records else ""
     out.print(f"[bold]{released} released[/bold], {lost}{whose} left out.")
-    for told in _told(release):
-        out.print(told)
+    for sentence in _told(release):
+        out.print(sentence)
     if release.levels:
         sheet = grid("records on level", *map(str, range(max(map(len, release.levels.values())))))
         for name, records in release.levels.items():
@@ -121,42 +121,42 @@ def show(release: "Release", out: "Console") -> None:
         out.print()
         out.print(sheet)
     sheet = grid("requirement", "asked", "attained", "")
-    for one in release.requirements:
-        verdict = one.verdict
-        value = ", ".join(f"{name} = {_short(held)}" for name, held in verdict.value.items())
+    for requirement in release.requirements:
+        verdict = requirement.verdict
+        value = ", ".join(f"{name} = {_short(value_of)}" for name, value_of in verdict.value.items())
         column = f" ({verdict.column})" if verdict.column else ""
         sheet.add_row(plain(verdict.model + column), verdict.asked, value, "met" if verdict.satisfied else "not met")
     out.print()
     out.print(sheet)
     sheet = grid("quality", "value", "cost")
-    for name, held in release.quality.items():
-        if held.total is not None:
-            sheet.add_row(name, _short(held.total.value), f"{held.total.cost:.4f}")
+    for name, measured in release.quality.items():
+        if measured.total is not None:
+            sheet.add_row(name, _short(measured.total.value), f"{measured.total.cost:.4f}")
     out.print()
     out.print(sheet)
 
 
 def _told(release: "Release") -> list[str]:
     """Say in words what else was done."""
-    outliers, found = release.facts["outliers"], []
+    outliers, sentences = release.facts["outliers"], []
     if "moved" in outliers:
         far = f"{outliers['displacement']:.3f} of the domain"
-        found.append(f"{counted(outliers['moved'], 'person')} moved into the nearest class, {far} away on average.")
+        sentences.append(f"{counted(outliers['moved'], 'person')} moved into the nearest class, {far} away on average.")
     if "counterfeits" in outliers:
-        found.append(f"{counted(outliers['counterfeits'], 'record')} invented to fill small classes.")
+        sentences.append(f"{counted(outliers['counterfeits'], 'record')} invented to fill small classes.")
     if "cells" in outliers:
         records = counted(outliers["records"], "record")
-        found.append(f"{counted(outliers['cells'], 'cell')} suppressed in {records} that fit into no class.")
+        sentences.append(f"{counted(outliers['cells'], 'cell')} suppressed in {records} that fit into no class.")
     searched = release.internal["search"]
     if searched.get("gap") == 1:
-        found.append(f"Of {searched['schemes']:,} schemes, the best that was found in time; others may be better.")
+        sentences.append(f"Of {searched['schemes']:,} schemes, the best that was found in time; others may be better.")
     elif searched.get("gap"):
-        found.append(f"Of {searched['schemes']:,} schemes, none costs less by more than {searched['gap']:.2%}.")
+        sentences.append(f"Of {searched['schemes']:,} schemes, none costs less by more than {searched['gap']:.2%}.")
     for who, risk in release.facts.get("sampling", {}).items():
         if who != "share":
             numbers = f"at most {float(risk['highest']):.4f}, on average {risk['average']:.4f}"
-            found.append(f"Risk of a released person ({who}): {numbers}.")
-    return found
+            sentences.append(f"Risk of a released person ({who}): {numbers}.")
+    return sentences
 
 
 def _short(value: Any) -> str:
@@ -172,11 +172,11 @@ def _tell_frontier(points: "Frontier", recoding: str, *, json: bool) -> None:
         show_frontier(points, console())
 
 
-def show_frontier(found: "Frontier", out: "Console") -> None:
+def show_frontier(frontier: "Frontier", out: "Console") -> None:
     """Print the price of every k and limit."""
-    told = found.sheet()
-    out.print(f"{told.title}:\n")
-    sheet = grid(*told.headings)
-    for row in told.rows:
+    table = frontier.sheet()
+    out.print(f"{table.title}:\n")
+    sheet = grid(*table.headings)
+    for row in table.rows:
         sheet.add_row(*row)
     out.print(sheet)

@@ -56,7 +56,7 @@ def assess(  # noqa: PLR0913, PLR0917 - options of a command
 
     chosen = _policy(policy, k, preset or [])
     table = given.load(data, options, chosen)
-    found = shoal.assess(
+    assessment = shoal.assess(
         table,
         chosen,
         quasi=given.names(quasi),
@@ -70,27 +70,27 @@ def assess(  # noqa: PLR0913, PLR0917 - options of a command
     if also_known:
         roles = table if chosen is None else chosen.apply(table)
         rule = missing or ("own" if chosen is None else chosen.data.missing)
-        known = shoal.also_known(roles, found.quasi, subject=subject, missing=rule)
-        more = [asdict(one) for one in known]
+        known = shoal.also_known(roles, assessment.quasi, subject=subject, missing=rule)
+        more = [asdict(row) for row in known]
     if json:
-        document("assess", {**found.to_dict(), **({"also_known": more} if also_known else {})})
+        document("assess", {**assessment.to_dict(), **({"also_known": more} if also_known else {})})
     else:
-        show(found, console())
+        show(assessment, console())
         show_also_known(more, console())
-        for note in found.notes:
+        for note in assessment.notes:
             remark(f"Note: {note}")
-    if found.met is False:
+    if assessment.met is False:
         raise typer.Exit(1)
 
 
-def show_also_known(found: list[dict[str, Any]], out: "Console") -> None:
+def show_also_known(rows: list[dict[str, Any]], out: "Console") -> None:
     """Print what the classes are like if one more column is known."""
-    if not found:
+    if not rows:
         return
     table = grid("if this is known, too", "k", "unique", "classes")
-    for one in found:
-        name = "(nothing more)" if one["column"] is None else one["column"]
-        table.add_row(plain(name), f"{one['k']:,}", f"{one['unique']:,}", f"{one['classes']:,}")
+    for row in rows:
+        name = "(nothing more)" if row["column"] is None else row["column"]
+        table.add_row(plain(name), f"{row['k']:,}", f"{row['unique']:,}", f"{row['classes']:,}")
     out.print()
     out.print(table)
 
@@ -108,36 +108,36 @@ def _policy(path: Path | None, k: int | None, presets: list[str]) -> Any:
     return loaded.requiring(more.require)
 
 
-def show(found: "Assessment", out: "Console") -> None:
+def show(assessment: "Assessment", out: "Console") -> None:
     """Print the one screen."""
-    who = "persons" if found.counts_persons else "records"
-    about = f", {counted(found.persons, 'person')}" if found.counts_persons else ""
-    out.print(f"[bold]{counted(found.records, 'record')}{about}[/bold]")
-    out.print(f"[dim]An adversary may know {plain(', '.join(found.quasi))}.[/dim]", soft_wrap=True)
-    out.print(f"\n[bold]k = {found.k:,}[/bold]  {found.meaning}", soft_wrap=True)
-    _show_bands(found, out, who)
-    _show_identity(found, out)
-    _show_attributes(found, out)
-    _show_context(found, out)
-    _show_contributions(found, out)
-    _show_requirements(found, out, who)
+    who = "persons" if assessment.counts_persons else "records"
+    about = f", {counted(assessment.persons, 'person')}" if assessment.counts_persons else ""
+    out.print(f"[bold]{counted(assessment.records, 'record')}{about}[/bold]")
+    out.print(f"[dim]An adversary may know {plain(', '.join(assessment.quasi))}.[/dim]", soft_wrap=True)
+    out.print(f"\n[bold]k = {assessment.k:,}[/bold]  {assessment.meaning}", soft_wrap=True)
+    _show_bands(assessment, out, who)
+    _show_identity(assessment, out)
+    _show_attributes(assessment, out)
+    _show_context(assessment, out)
+    _show_contributions(assessment, out)
+    _show_requirements(assessment, out, who)
 
 
-def _show_bands(found: "Assessment", out: "Console", who: str) -> None:
+def _show_bands(assessment: "Assessment", out: "Console", who: str) -> None:
     sheet = grid(f"  {who} that look alike", "classes", who, "share", "")
-    for band in found.bands:
+    for band in assessment.bands:
         if band.classes:
             size = f"{band.smallest}" if band.largest == band.smallest else f"{band.smallest}–{band.largest or '…'}"
-            share = band.persons / found.persons
+            share = band.persons / assessment.persons
             bar = f"[cyan]{'█' * round(20 * share)}[/cyan]"
             sheet.add_row(f"  {size}", f"{band.classes:,}", f"{band.persons:,}", f"{share:.1%}", bar)
     out.print(sheet)
 
 
-def _show_identity(found: "Assessment", out: "Console") -> None:
+def _show_identity(assessment: "Assessment", out: "Console") -> None:
     out.print("\n[bold]Identity[/bold]  [dim]can somebody be found?[/dim]")
-    sheet = grid("", "highest", "on average", f"above {found.prosecutor.threshold:.3g}", "")
-    for risk in (found.prosecutor, found.journalist, found.marketer):
+    sheet = grid("", "highest", "on average", f"above {assessment.prosecutor.threshold:.3g}", "")
+    for risk in (assessment.prosecutor, assessment.journalist, assessment.marketer):
         row = (
             f"  {risk.adversary}",
             odds(risk.maximum),
@@ -147,75 +147,86 @@ def _show_identity(found: "Assessment", out: "Console") -> None:
         )
         sheet.add_row(*row)
     out.print(sheet)
-    out.print(f"  If everybody is tried, about {found.prosecutor.expected:,.1f} of {found.persons:,} are found.")
-    if found.uniqueness is not None:
-        known = found.uniqueness.counted
-        share, how = (known, "counted") if known is not None else (found.uniqueness.dankar, found.uniqueness.rule)
+    out.print(
+        f"  If everybody is tried, about {assessment.prosecutor.expected:,.1f} of {assessment.persons:,} are found."
+    )
+    if assessment.uniqueness is not None:
+        known = assessment.uniqueness.counted
+        share, how = (
+            (known, "counted") if known is not None else (assessment.uniqueness.dankar, assessment.uniqueness.rule)
+        )
         out.print(f"  Of the whole population, {share:.2%} are unique [dim]({how})[/dim].")
-    if found.history is not None and found.history.persons < found.records:
-        out.print(f"  Whoever knows all records of a person finds {float(found.history.unique):.1%} of them.")
-    if found.events:
-        curve = ", ".join(f"{one.known} → {odds(one.average)}" for one in found.events)
+    if assessment.history is not None and assessment.history.persons < assessment.records:
+        out.print(f"  Whoever knows all records of a person finds {float(assessment.history.unique):.1%} of them.")
+    if assessment.events:
+        curve = ", ".join(f"{event.known} → {odds(event.average)}" for event in assessment.events)
         out.print(f"  Whoever knows so many records of a person, on average: {curve}.")
-    if found.special_uniques is not None:
-        _show_special_uniques(found.special_uniques, out)
-    if found.household is not None:
-        out.print(f"  One member of a household is found: on average {odds(found.household.average)}.")
-    if found.survey is not None:
-        out.print(f"  With survey weights: at most {found.survey.maximum:.3f}, on average {found.survey.average:.3f}.")
+    if assessment.special_uniques is not None:
+        _show_special_uniques(assessment.special_uniques, out)
+    if assessment.household is not None:
+        out.print(f"  One member of a household is found: on average {odds(assessment.household.average)}.")
+    if assessment.survey is not None:
+        out.print(
+            f"  With survey weights: at most {assessment.survey.maximum:.3f}, "
+            f"on average {assessment.survey.average:.3f}."
+        )
 
 
-def _show_special_uniques(found: "SpecialUniques", out: "Console") -> None:
-    singled = ", ".join(f"{size} → {persons:,}" for size, persons in found.persons().items())
+def _show_special_uniques(special_uniques: "SpecialUniques", out: "Console") -> None:
+    singled = ", ".join(f"{size} → {persons:,}" for size, persons in special_uniques.persons().items())
     out.print(f"  Singled out by so many columns and no fewer: {singled}.")
-    parts = sorted(found.contributions.items(), key=lambda item: -item[1])[:5]
+    parts = sorted(special_uniques.contributions.items(), key=lambda item: -item[1])[:5]
     if any(part for _, part in parts):
         shares = plain(", ".join(f"{name} {part:.0%}" for name, part in parts))
         out.print(f"  [dim]Columns that have a part in it: {shares}.[/dim]", soft_wrap=True)
 
 
-def _show_attributes(found: "Assessment", out: "Console") -> None:
-    if not found.attributes:
+def _show_attributes(assessment: "Assessment", out: "Console") -> None:
+    if not assessment.attributes:
         return
     out.print("\n[bold]Attributes[/bold]  [dim]can something be learned about somebody?[/dim]")
     sheet = grid("  a guess is right", "highest", "on average", "without table", "certain for")
-    for one in found.attributes:
-        shares = (f"{float(share):.1%}" for share in (one.maximum, one.average, one.baseline))
-        sheet.add_row(f"  {one.column}", *shares, f"{one.certain:,}")
+    for attribute in assessment.attributes:
+        shares = (f"{float(share):.1%}" for share in (attribute.maximum, attribute.average, attribute.baseline))
+        sheet.add_row(f"  {attribute.column}", *shares, f"{attribute.certain:,}")
     out.print(sheet)
 
 
-def _show_context(found: "Assessment", out: "Console") -> None:
-    if found.context is None:
+def _show_context(assessment: "Assessment", out: "Console") -> None:
+    if assessment.context is None:
         return
     out.print("\n[bold]Context[/bold]  [dim]the journalist's risk × how likely somebody tries[/dim]")
-    for threat in found.context.threats:
-        out.print(f"  {threat.name:<16} {found.context.data:.3f} × {threat.probability:.2f} = {threat.risk:.3f}")
-    out.print(f"  {'overall':<16} {found.context.overall:.3f}")
+    for threat in assessment.context.threats:
+        out.print(f"  {threat.name:<16} {assessment.context.data:.3f} × {threat.probability:.2f} = {threat.risk:.3f}")
+    out.print(f"  {'overall':<16} {assessment.context.overall:.3f}")
 
 
-def _show_contributions(found: "Assessment", out: "Console") -> None:
-    if len(found.contributions) < 2:
+def _show_contributions(assessment: "Assessment", out: "Console") -> None:
+    if len(assessment.contributions) < 2:
         return
     out.print("\n[bold]What costs most[/bold]  [dim]if a column were one level coarser, or gone[/dim]")
     sheet = grid("", "k coarser", "alone", "k without", "alone")
-    for one in found.contributions[:8]:
-        coarser = (f"{one.coarser.k:,}", f"{one.coarser.alone:,}") if one.coarser else ("–", "–")
-        sheet.add_row(f"  {one.column}", *coarser, f"{one.without.k:,}", f"{one.without.alone:,}")
+    for contribution in assessment.contributions[:8]:
+        coarser = (
+            (f"{contribution.coarser.k:,}", f"{contribution.coarser.alone:,}") if contribution.coarser else ("–", "–")
+        )
+        sheet.add_row(
+            f"  {contribution.column}", *coarser, f"{contribution.without.k:,}", f"{contribution.without.alone:,}"
+        )
     out.print(sheet)
 
 
-def _show_requirements(found: "Assessment", out: "Console", who: str) -> None:
-    if not found.requirements and not found.checklist:
+def _show_requirements(assessment: "Assessment", out: "Console", who: str) -> None:
+    if not assessment.requirements and not assessment.checklist:
         out.print("\n[dim]Nothing is required. Give a policy, --preset ema-0070 or -k 11.[/dim]")
         return
-    if found.requirements:
+    if assessment.requirements:
         out.print("\n[bold]Requirements[/bold]")
-    for judged in found.requirements:
+    for judged in assessment.requirements:
         _show_requirement(judged, out, who.removesuffix("s"))
-    if found.checklist:
+    if assessment.checklist:
         out.print("\n[bold]To be confirmed by a person[/bold]")
-        for preset, item in found.checklist:
+        for preset, item in assessment.checklist:
             out.print(f"  ☐ {item} [dim]({preset})[/dim]", soft_wrap=True)
 
 

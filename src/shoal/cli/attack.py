@@ -59,7 +59,7 @@ def attack(  # noqa: PLR0913, PLR0917 - options of a command
     chosen = None if policy is None else shoal.Policy.load(policy)
     table = given.load(original, options, chosen)
     with progress_bar() as hook:
-        found = shoal.attack(
+        attacked = shoal.attack(
             table,
             given.load(release, options),
             chosen,
@@ -77,61 +77,62 @@ def attack(  # noqa: PLR0913, PLR0917 - options of a command
             progress=hook,
         )
     if pictures is not None:
-        drawn = {"attacks": shoal.charts.attacks(found), "wp216": shoal.charts.wp216(found), **_curves(found)}
+        drawn = {"attacks": shoal.charts.attacks(attacked), "wp216": shoal.charts.wp216(attacked), **_curves(attacked)}
         draw(pictures, drawn, force=force)
     if json:
-        document("attack", found.to_dict())
+        document("attack", attacked.to_dict())
         return
-    show(found, console())
-    for note in (*found.notes, *(f"{one.title}: {note}" for one in found.results for note in one.notes)):
+    show(attacked, console())
+    for note in (*attacked.notes, *(f"{result.title}: {note}" for result in attacked.results for note in result.notes)):
         remark(f"Note: {note}")
-    for name, why in found.left_out.items():
+    for name, why in attacked.left_out.items():
         remark(f"Note: {name} is left out. {why}")
 
 
-def _curves(found: "Attacked") -> dict[str, Any]:
+def _curves(attacked: "Attacked") -> dict[str, Any]:
     from shoal import charts
 
-    drawn = [one for one in found.results if len(one.curve) > 1]
+    drawn = [result for result in attacked.results if len(result.curve) > 1]
     names = [
-        "-".join(part for part in (one.attack, one.variant.replace(", ", "-"), one.column) if part) for one in drawn
+        "-".join(part for part in (result.attack, result.variant.replace(", ", "-"), result.column) if part)
+        for result in drawn
     ]
-    return {name: charts.knowledge(one) for name, one in zip(names, drawn, strict=True)}
+    return {name: charts.knowledge(result) for name, result in zip(names, drawn, strict=True)}
 
 
-def _way(one: "Result") -> str:
+def _way(result: "Result") -> str:
     """Return the name of an attack and the way it went, whatever it was after."""
-    return f"{one.attack} ({one.variant})" if one.variant else one.attack
+    return f"{result.attack} ({result.variant})" if result.variant else result.attack
 
 
-def show(found: "Attacked", out: "Console") -> None:
+def show(attacked: "Attacked", out: "Console") -> None:
     """Print what each attack achieves, and the card of WP216."""
     from shoal.attacks.attack import ATTACKS
 
-    controlled = any(one.control is not None for one in found.results)
+    controlled = any(result.control is not None for result in attacked.results)
     names = ("attack", "success (95 %)", "baseline", *(("control",) if controlled else ()), "lift")
     table = grid(*names)
     table.columns[0].overflow = "fold"
     for column, width in zip(table.columns[1:], (18, 8, *((7,) if controlled else ()), 5), strict=True):
         column.min_width = width
-    for one in found.results:
-        success = one.success
-        control = "-" if one.control is None else f"{one.control.value:.1%}"
+    for result in attacked.results:
+        success = result.success
+        control = "-" if result.control is None else f"{result.control.value:.1%}"
         table.add_row(
-            plain(one.title),
+            plain(result.title),
             f"{success.value:.1%} ({100 * success.low:.1f}–{100 * success.high:.1f})",
-            f"{one.baseline:.1%}",
+            f"{result.baseline:.1%}",
             *((control,) if controlled else ()),
-            f"{one.lift:+.2f}",
+            f"{result.lift:+.2f}",
         )
     out.print(table)
     out.print("\nWhat counts as success:")
-    for name, says in {_way(one): one.says for one in found.results}.items():
+    for name, says in {_way(result): result.says for result in attacked.results}.items():
         out.print(f"  {plain(name)}: {plain(says)}")
     out.print("\nThe three questions of WP216, each with the attack that gained most over its baseline:")
-    for question, best in found.card().items():
-        said = "nothing was tried"
+    for question, best in attacked.card().items():
+        outcome = "nothing was tried"
         if best is not None:
             without = ATTACKS[best.attack].without
-            said = f"{best.success.value:.1%} by {best.title}, {best.baseline:.1%} {without}"
-        out.print(f"  {question}: {plain(said)}")
+            outcome = f"{best.success.value:.1%} by {best.title}, {best.baseline:.1%} {without}"
+        out.print(f"  {question}: {plain(outcome)}")

@@ -62,12 +62,12 @@ def compare(  # noqa: PLR0913, PLR0917 - options of a command
 
     asked = analyses.Asked(learn, outcome, time, event, by, given.names(on), given.names(subgroups), model, seed)
     chosen = shoal.Policy.load(policy) if policy is not None else None
-    said = chosen is not None and "suppressed" in chosen.data.read.model_fields_set
-    before = given.load(original, options if said else {"suppressed": "*", **options}, chosen)
-    found = {}
+    stated = chosen is not None and "suppressed" in chosen.data.read.model_fields_set
+    before = given.load(original, options if stated else {"suppressed": "*", **options}, chosen)
+    comparisons = {}
     for path in releases:
         after = given.load(path, {"suppressed": "*", **options})
-        found[path] = shoal.compare(
+        comparisons[path] = shoal.compare(
             before,
             after,
             chosen,
@@ -79,84 +79,93 @@ def compare(  # noqa: PLR0913, PLR0917 - options of a command
             target=target,
             qualities=given.names(qualities),
         )
-    done = {path: analyses.analyse(one, asked) for path, one in found.items()}
+    done = {path: analyses.analyse(comparison, asked) for path, comparison in comparisons.items()}
     if json:
-        document("compare", result(found, {path: analyses.result(one) for path, one in done.items()}))
+        document("compare", result(comparisons, {path: analyses.result(analysed) for path, analysed in done.items()}))
     else:
-        show(found, console())
-        for path, held in done.items():
-            if len(done) > 1 and held.any:
+        show(comparisons, console())
+        for path, analysed in done.items():
+            if len(done) > 1 and analysed.any:
                 console().print(f"\n[bold]{plain(path.name)}[/bold]")
-            analyses.show(held, console())
-        for path, one in found.items():
-            _remark(path, one, many=len(found) > 1)
+            analyses.show(analysed, console())
+        for path, comparison in comparisons.items():
+            _remark(path, comparison, many=len(comparisons) > 1)
     if pictures is not None:
-        draw(pictures, _charts(found), force=force)
+        draw(pictures, _charts(comparisons), force=force)
 
 
-def result(found: "dict[Path, Comparison]", analyses: dict[Path, dict[str, Any]]) -> dict[str, Any]:
+def result(comparisons: "dict[Path, Comparison]", analyses: dict[Path, dict[str, Any]]) -> dict[str, Any]:
     """Return the comparisons as plain data; that of a single release without a list around it."""
-    made = [{"release": str(path), **one.to_dict(), "analyses": analyses[path]} for path, one in found.items()]
-    return made[0] if len(made) == 1 else {"releases": made}
+    documents = [
+        {"release": str(path), **comparison.to_dict(), "analyses": analyses[path]}
+        for path, comparison in comparisons.items()
+    ]
+    return documents[0] if len(documents) == 1 else {"releases": documents}
 
 
-def show(found: "dict[Path, Comparison]", out: "Console") -> None:
+def show(comparisons: "dict[Path, Comparison]", out: "Console") -> None:
     """Print the comparison: cost by measure, privacy before and after, what became of each column."""
-    first = next(iter(found.values()))
-    names = [plain(name) for name in _names(list(found)).values()]
+    first = next(iter(comparisons.values()))
+    names = [plain(name) for name in _names(list(comparisons)).values()]
     about = f"[dim]measured over {plain(', '.join(first.quasi))}[/dim]"
-    released = " " if len(found) > 1 else f", {first.released:,} released "
+    released = " " if len(comparisons) > 1 else f", {first.released:,} released "
     out.print(f"[bold]{counted(first.records, 'record')}{released}[/bold] {about}", soft_wrap=True)
-    _show_cost(found, names, out)
-    _show_privacy(found, names, out)
-    if len(found) == 1 and first.columns:
+    _show_cost(comparisons, names, out)
+    _show_privacy(comparisons, names, out)
+    if len(comparisons) == 1 and first.columns:
         _show_columns(first, out)
 
 
-def _show_cost(found: "dict[Path, Comparison]", names: list[str], out: "Console") -> None:
+def _show_cost(comparisons: "dict[Path, Comparison]", names: list[str], out: "Console") -> None:
     """Print the measures by what they look at."""
     from shoal.qualities.quality import Aspect
 
-    first = next(iter(found.values()))
+    first = next(iter(comparisons.values()))
     out.print("\n[bold]What it cost[/bold]  [dim]0: nothing, 1: everything; then the measure's own value[/dim]")
-    sheet = grid("", *names) if len(found) > 1 else grid("", "cost", "value", "most in")
+    sheet = grid("", *names) if len(comparisons) > 1 else grid("", "cost", "value", "most in")
     for aspect in Aspect:
-        held = {name: one for name, one in first.quality.items() if one.aspect is aspect and one.total is not None}
-        if held:
+        costs = {
+            name: measured
+            for name, measured in first.quality.items()
+            if measured.aspect is aspect and measured.total is not None
+        }
+        if costs:
             sheet.add_row(f"  [dim]{aspect}[/dim]")
-        for name, one in held.items():
-            several = [_cell(other.quality.get(name)) for other in found.values()]
-            sheet.add_row(f"  {name}", *(several if len(found) > 1 else _single(one, first.quasi)))
+        for name, measured in costs.items():
+            several = [_cell(other.quality.get(name)) for other in comparisons.values()]
+            sheet.add_row(f"  {name}", *(several if len(comparisons) > 1 else _single(measured, first.quasi)))
     out.print(sheet)
 
 
-def _single(held: "Measured", quasi: tuple[str, ...]) -> tuple[str, ...]:
+def _single(measured: "Measured", quasi: tuple[str, ...]) -> tuple[str, ...]:
     """Return cost, value, and the quasi-identifier that costs most."""
-    if held.total is None:
+    if measured.total is None:
         return ()
-    costs = {name: held.columns[name].cost for name in quasi if name in held.columns}
+    costs = {name: measured.columns[name].cost for name in quasi if name in measured.columns}
     dearest = max(costs, key=lambda name: costs[name], default=None)
     where = f"[dim]{plain(dearest)} {costs[dearest]:.3f}[/dim]" if dearest and costs[dearest] > 0 else ""
-    left = sum(name in held.left_out for name in quasi)
+    left = sum(name in measured.left_out for name in quasi)
     where += f" [dim](of {len(quasi) - left} columns)[/dim]" if left else ""
-    unit = "" if held.unit == "share" else f" [dim]{held.unit}[/dim]"
-    return f"{held.total.cost:.3f}", f"{held.total.value:,.5g}{unit}", where
+    unit = "" if measured.unit == "share" else f" [dim]{measured.unit}[/dim]"
+    return f"{measured.total.cost:.3f}", f"{measured.total.value:,.5g}{unit}", where
 
 
-def _cell(held: "Measured | None") -> str:
-    if held is None or held.total is None:
+def _cell(measured: "Measured | None") -> str:
+    if measured is None or measured.total is None:
         return "–"
-    return f"{held.total.cost:.3f} [dim]({held.total.value:,.4g})[/dim]"
+    return f"{measured.total.cost:.3f} [dim]({measured.total.value:,.4g})[/dim]"
 
 
-def _show_privacy(found: "dict[Path, Comparison]", names: list[str], out: "Console") -> None:
-    first = next(iter(found.values()))
+def _show_privacy(comparisons: "dict[Path, Comparison]", names: list[str], out: "Console") -> None:
+    first = next(iter(comparisons.values()))
     if not first.before:
         return
     out.print("\n[bold]What it brought[/bold]  [dim]privacy models before and after[/dim]")
-    sheet = grid("", "before", *(names if len(found) > 1 else ["after"]))
+    sheet = grid("", "before", *(names if len(comparisons) > 1 else ["after"]))
     for name, value in first.before.items():
-        sheet.add_row(f"  {name}", _written(value), *(_written(one.after.get(name)) for one in found.values()))
+        sheet.add_row(
+            f"  {name}", _written(value), *(_written(comparison.after.get(name)) for comparison in comparisons.values())
+        )
     out.print(sheet)
 
 
@@ -164,35 +173,35 @@ def _written(value: Any) -> str:
     if value is None:
         return "–"
     if isinstance(value, dict):
-        return ", ".join(f"{name} {_written(one)}" for name, one in value.items())
+        return ", ".join(f"{name} {_written(part)}" for name, part in value.items())
     return f"{value:.4g}" if isinstance(value, float) else f"{value:,}"
 
 
-def _show_columns(found: "Comparison", out: "Console") -> None:
+def _show_columns(comparison: "Comparison", out: "Console") -> None:
     out.print("\n[bold]What became of the cells[/bold]")
     sheet = grid("", "kept", "coarser", "suppressed", "changed")
-    for name, fates in found.columns.items():
-        mark = "" if name in found.quasi else " [dim](not counted above)[/dim]"
+    for name, fates in comparison.columns.items():
+        mark = "" if name in comparison.quasi else " [dim](not counted above)[/dim]"
         whole = max(sum(asdict(fates).values()), 1)
         shares = (f"{number / whole:.1%}" for number in asdict(fates).values())
         sheet.add_row(f"  {plain(name)}{mark}", *shares)
     out.print(sheet)
 
 
-def _remark(path: Path, found: "Comparison", *, many: bool) -> None:
+def _remark(path: Path, comparison: "Comparison", *, many: bool) -> None:
     """Tell on stderr what a reader should know."""
     where = f"{path.name}: " if many else ""
-    for note in found.notes:
+    for note in comparison.notes:
         remark(f"Note: {where}{note}")
-    for one in found.remarks:
-        remark(f"Note: {where}Column '{one.column}', {counted(one.records, 'record')}: {one.says}{_texts(one)}.")
-    for name, reason in found.left_out.items():
+    for text in comparison.remarks:
+        remark(f"Note: {where}Column '{text.column}', {counted(text.records, 'record')}: {text.says}{_texts(text)}.")
+    for name, reason in comparison.left_out.items():
         remark(f"Note: {where}{name} is left out. {reason}")
 
 
-def _texts(one: "Remark") -> str:
+def _texts(remark: "Remark") -> str:
     """Return how many texts a remark is about; ``--json`` names them."""
-    return f" ({counted(len(one.texts), 'text')}, which --json names)" if one.texts else ""
+    return f" ({counted(len(remark.texts), 'text')}, which --json names)" if remark.texts else ""
 
 
 def _names(paths: list[Path]) -> dict[Path, str]:
@@ -201,12 +210,12 @@ def _names(paths: list[Path]) -> dict[Path, str]:
     return {path: path.stem if stems.count(path.stem) == 1 else given.long_name(path) for path in paths}
 
 
-def _charts(found: "dict[Path, Comparison]") -> "dict[str, Chart]":
+def _charts(comparisons: "dict[Path, Comparison]") -> "dict[str, Chart]":
     from shoal import charts
 
-    names = _names(list(found))
-    drawn = {"costs": charts.costs({names[path]: one.quality for path, one in found.items()})}
-    for path, one in found.items():
-        for column in one.recoding.columns:
+    names = _names(list(comparisons))
+    drawn = {"costs": charts.costs({names[path]: comparison.quality for path, comparison in comparisons.items()})}
+    for path, comparison in comparisons.items():
+        for column in comparison.recoding.columns:
             drawn[f"{names[path]}-{column.name}"] = charts.before_after(column)
     return drawn

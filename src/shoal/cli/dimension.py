@@ -49,7 +49,7 @@ def dimension(  # noqa: PLR0913, PLR0917 - options of a command
     from shoal.policy.policy import Policy
 
     chosen = None if policy is None else Policy.load(policy)
-    found = shoal.dimension(
+    dimension = shoal.dimension(
         given.load(data, options, chosen),
         chosen,
         quasi=given.names(quasi),
@@ -62,29 +62,29 @@ def dimension(  # noqa: PLR0913, PLR0917 - options of a command
         distance=distance,
     )
     if pictures is not None:
-        draw(pictures, {"trade-off": shoal.charts.trade_off(found)}, force=force)
+        draw(pictures, {"trade-off": shoal.charts.trade_off(dimension)}, force=force)
     if json:
-        document("dimension", found.to_dict())
+        document("dimension", dimension.to_dict())
     else:
-        show(found, console())
+        show(dimension, console())
 
 
-def _levels(said: list[str]) -> dict[str, int]:
-    found = {}
-    for one in said:
-        name, _, number = one.rpartition("=")
+def _levels(texts: list[str]) -> dict[str, int]:
+    levels = {}
+    for text in texts:
+        name, _, number = text.rpartition("=")
         if not name or not number.isdecimal():
             raise ModelError("A level is given as NAME=2.")
-        found[name] = int(number)
-    return found
+        levels[name] = int(number)
+    return levels
 
 
-def show(found: "Dimension", out: "Console") -> None:
+def show(dimension: "Dimension", out: "Console") -> None:
     """Print what each column brings and costs, and which dimension is best."""
     table = grid("made coarser", "k", "gain", "l", "t", "unique", "NUE", "lost")
-    for step in (found.before, *found.steps):
+    for step in (dimension.before, *dimension.steps):
         table.add_row(
-            plain(_called(step, found)),
+            plain(_called(step, dimension)),
             f"{step.k:,}",
             f"{step.privacy_gain:,}",
             "/".join(map(str, step.l.values())) or "-",
@@ -94,7 +94,11 @@ def show(found: "Dimension", out: "Console") -> None:
             f"{step.percent:.2f} %",
         )
     out.print(table)
-    named = (("as published", found.published), ("repaired", found.repaired), ("principled", found.principled))
+    named = (
+        ("as published", dimension.published),
+        ("repaired", dimension.repaired),
+        ("principled", dimension.principled),
+    )
     out.print("\nThe best dimension:")
     for name, choice in named:
         named_columns = f" ({', '.join(choice.columns)})" if choice.columns else ""
@@ -102,9 +106,9 @@ def show(found: "Dimension", out: "Console") -> None:
         out.print(f"  {name}: {plain(best)}: {choice.because}")
 
 
-def _called(step: "Step", found: "Dimension") -> str:
+def _called(step: "Step", dimension: "Dimension") -> str:
     """Name the last column of a prefix, or all columns where there are other subsets, too."""
     if not step.columns:
         return "nothing"
-    prefix = step.columns == found.order[: step.dimension] and len(found.steps) == len(found.order)
+    prefix = step.columns == dimension.order[: step.dimension] and len(dimension.steps) == len(dimension.order)
     return f"{'+ ' if step.dimension > 1 else ''}{step.columns[-1]}" if prefix else ", ".join(step.columns)

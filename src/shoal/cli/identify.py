@@ -50,7 +50,7 @@ def identify(  # noqa: PLR0913, PLR0917 - options of a command
         raise WriteError("The policy would overwrite the data.", hint="Give another name with --write.")
     table = given.load(data, options)
     with progress_bar() as hook:
-        found = identify(
+        identification = identify(
             table,
             subject=subject,
             direct=given.names(direct) or (),
@@ -63,15 +63,15 @@ def identify(  # noqa: PLR0913, PLR0917 - options of a command
             progress=hook,
         )
     if write is not None:
-        _write(found.starter(data.name, options), write, table.source.files, force=force)
+        _write(identification.starter(data.name, options), write, table.source.files, force=force)
     if pictures is not None:
-        draw(pictures, _charts(found), force=force)
+        draw(pictures, _charts(identification), force=force)
     if json:
-        document("identify", found.to_dict())
+        document("identify", identification.to_dict())
         return
-    show(found, console())
-    if found.rates is not None:
-        _tell_rates(found.rates)
+    show(identification, console())
+    if identification.rates is not None:
+        _tell_rates(identification.rates)
     if write is not None:
         remark(f"Wrote {write}. Go through it line by line: the roles in it are proposals.")
 
@@ -83,34 +83,38 @@ def _write(text: str, path: Path, never: tuple[Path, ...], *, force: bool) -> No
         beside.write_text(text, encoding="utf-8")
 
 
-def show(found: "Identification", out: "Console") -> None:
+def show(identification: "Identification", out: "Console") -> None:
     """Print the proposals, and what columns do together."""
     table = grid("column", "role", "why")
     table.columns[1].justify = table.columns[2].justify = "left"
     table.columns[2].no_wrap = False
     table.columns[0].no_wrap, table.columns[0].overflow, table.columns[0].max_width = False, "fold", 40
-    for name, one in found.columns.items():
-        table.add_row(plain(name), str(one.role), plain("; ".join(one.reasons)))
+    for name, column in identification.columns.items():
+        table.add_row(plain(name), str(column.role), plain("; ".join(column.reasons)))
     out.print(table)
-    parts = found.contribution
+    parts = identification.contribution
     if parts is not None:
         known = ", ".join(f"{number}: {share:.1%}" for number, share in enumerate(parts.by_number[1:7], 1))
         drawn = "" if parts.orders is None else f" (from {parts.orders} orders of columns, drawn at random)"
         out.print(f"\nPeople who are unique, by how many columns are known{drawn}:\n  {known}")
-    if found.keys:
+    if identification.keys:
         exact = parts is not None and parts.exact
-        shown = found.keys[:3]
-        more = f" (the first {len(shown)} of {found.key_number} such sets)" if found.key_number > len(shown) else ""
+        shown = identification.keys[:3]
+        more = (
+            f" (the first {len(shown)} of {identification.key_number} such sets)"
+            if identification.key_number > len(shown)
+            else ""
+        )
         out.print(f"\n{'The fewest' if exact else 'Few'} columns that make nine in ten people unique{more}:")
         for key in shown:
             out.print(f"  {plain(' + '.join(key.columns))} ({_told(key)})")
-    if found.links:
+    if identification.links:
         out.print("\nColumns that tell the same; treat them together:")
-        for link in found.links:
+        for link in identification.links:
             out.print(f"  {plain(str(link))}")
-    held = [item for item in found.hipaa if item.columns]
-    out.print(f"\nHIPAA Safe Harbor, {len(held)} of 18 identifiers found:")
-    for item in held:
+    flagged = [item for item in identification.hipaa if item.columns]
+    out.print(f"\nHIPAA Safe Harbor, {len(flagged)} of 18 identifiers found:")
+    for item in flagged:
         out.print(f"  {item.letter}  {item.says}: {plain(', '.join(item.columns))}")
 
 
@@ -120,24 +124,24 @@ def _told(key: "Key") -> str:
     return f"{key.share:.1%}{apart}"
 
 
-def _charts(found: "Identification") -> "dict[str, Chart]":
+def _charts(identification: "Identification") -> "dict[str, Chart]":
     from shoal import charts
 
-    if found.contribution is None:
-        return {"linked-columns": charts.linked_columns(found)}
+    if identification.contribution is None:
+        return {"linked-columns": charts.linked_columns(identification)}
     return {
-        "contributions": charts.contributions(found),
-        "known-columns": charts.known_columns(found),
-        "linked-columns": charts.linked_columns(found),
+        "contributions": charts.contributions(identification),
+        "known-columns": charts.known_columns(identification),
+        "linked-columns": charts.linked_columns(identification),
     }
 
 
-def _tell_rates(found: "GDistinct") -> None:
+def _tell_rates(g_distinct: "GDistinct") -> None:
     table = grid("column", "risk rate", "values", "role")
-    for rate in found.rates:
+    for rate in g_distinct.rates:
         table.add_row(plain(rate.name), f"{rate.rate:.2f} %", f"{rate.values:,}", str(rate.role))
     console().print(table)
-    for name, share in found.excluded.items():
+    for name, share in g_distinct.excluded.items():
         remark(f"Left out: {name}, of which {share:.1%} are missing.")
-    for note in found.advice():
+    for note in g_distinct.advice():
         remark(f"Note: {note}")

@@ -66,6 +66,6 @@ def _result(table: "Table", policy: Any, output: Path) -> dict[str, Any]:
         "records": table.records,
         "subject": policy.data.subject,
         "columns": columns,
-        "read": {name: said for name, said in table.source.details.items() if name != "stored"},
+        "read": {name: detail for name, detail in table.source.details.items() if name != "stored"},
         "notes": list(table.source.notes),
     }

@@ -78,7 +78,7 @@ def peers(  # noqa: PLR0913, PLR0917 - options of a command
             empty=empty,
             p=p,
             q=q,
-            combinations=[given.names(one) or [] for one in only] if only else None,
+            combinations=[given.names(combination) or [] for combination in only] if only else None,
             tolerance=distances(tolerance),
             known_within=distances(known_within),
             sample=sample,
@@ -137,13 +137,13 @@ def _charts(people: "People", swept: "Sweep | None") -> "dict[str, Chart]":
     """Return every picture there is."""
     from shoal import charts
 
-    made = {"persons": charts.heatmap(people), "facts": charts.facts(people)}
-    for place, (name, held) in enumerate(people.variables.items(), 1):
-        if len(held.known) > 1:
-            made[f"unknown-{place}"] = charts.left_out(people, name)
+    drawn = {"persons": charts.heatmap(people), "facts": charts.facts(people)}
+    for place, (name, variable) in enumerate(people.variables.items(), 1):
+        if len(variable.known) > 1:
+            drawn[f"unknown-{place}"] = charts.left_out(people, name)
     if swept is not None:
-        made["sweep"] = charts.sweep(swept)
-    return made
+        drawn["sweep"] = charts.sweep(swept)
+    return drawn
 
 
 def shortened(name: str) -> str:
@@ -172,33 +172,35 @@ def ranks(text: str) -> dict[str, float]:
 
 def show(people: "People", out: "Console") -> None:
     """Print one line per variable, the least protected first."""
-    found = sorted(people.summary().items(), key=lambda item: -item[1]["share_breached"])
+    ranked = sorted(people.summary().items(), key=lambda item: -item[1]["share_breached"])
     out.print(f"[bold]{people.persons():,} persons[/bold], each protected by those who share what is known about them")
     if people.p == 0:
         out.print("[dim]breached: some combination of known variables leaves no doubt[/dim]")
     sheet = grid("\n  learned about", "\nbreached", "mean\nPPP", "by 1\nfact", "by 2\nfacts", "by 3\nfacts", "by\nmore")
-    for name, one in found:
-        by, deepest = one["breached_by_facts"], people.variables[name].deepest
+    for name, summary in ranked:
+        by, deepest = summary["breached_by_facts"], people.variables[name].deepest
         few = [by.get(str(size), 0) for size in (1, 2, 3)]
         counts = [f"{number:,}" if size <= deepest else "?" for size, number in enumerate(few, 1)]
         more = f"{sum(by.values()) - sum(few) - by.get('0', 0):,}"
-        sheet.add_row(f"  {shortened(name)}", f"{one['share_breached']:.1%}", f"{one['mean']:.3f}", *counts, more)
+        sheet.add_row(
+            f"  {shortened(name)}", f"{summary['share_breached']:.1%}", f"{summary['mean']:.3f}", *counts, more
+        )
     out.print(sheet)
-    if any(held.deepest < 3 for held in people.variables.values()):
+    if any(variable.deepest < 3 for variable in people.variables.values()):
         out.print("\n  [dim]?: the search stopped before; these persons are counted under more[/dim]")
     out.print("\n  [dim]by n facts: so many persons fall to n known variables, and to no fewer[/dim]")
 
 
 def _facts(people: "People", record: int) -> list[dict[str, Any]]:
-    return [asdict(one) for one in people.for_person(record)]
+    return [asdict(facts) for facts in people.for_person(record)]
 
 
 def show_person(people: "People", record: int, out: "Console") -> None:
     """Print what gives one person away."""
-    found = people.for_person(record)
+    facts_of_person = people.for_person(record)
     out.print(f"\n[bold]The person of record {record:,}[/bold]  [dim]what is enough to learn …; or else[/dim]")
-    for facts in found:
-        shown = [plain(" + ".join(one)) or "nothing at all" for one in facts.minimal[:4]]
+    for facts in facts_of_person:
+        shown = [plain(" + ".join(names)) or "nothing at all" for names in facts.minimal[:4]]
         more = f" [dim]and {len(facts.minimal) - 4:,} more[/dim]" if len(facts.minimal) > 4 else ""
         given_away = "; ".join(shown) + more if shown else f"[dim]protected: PPP is at least {facts.ppp:.3f}[/dim]"
         out.print(f"  {plain(f'{shortened(facts.variable):<16}')} {given_away}", soft_wrap=True)
@@ -212,7 +214,7 @@ def show_sweep(swept: "Sweep", out: "Console") -> None:
     for number, best in enumerate(swept.best, 1):
         if best is None or number not in {1, 2, 3, 4, 6, 8, 12, 24, len(swept.best)}:
             continue
-        equal = [one.partition.share for one in swept.equal_width if one.categories == number]
+        equal = [step.partition.share for step in swept.equal_width if step.categories == number]
         width = f"{max(equal):.1%}" if equal else "–"
         sheet.add_row(f"  {number}", f"{best.share:.1%}", f"{best.loss:.3f}", f"{best.smallest:,}", width)
     out.print(sheet)
@@ -221,8 +223,8 @@ def show_sweep(swept: "Sweep", out: "Console") -> None:
 def show_reach(people: "People", access: dict[str, float], out: "Console") -> None:
     """Print how many persons are breached by what is easily known."""
     out.print("\n[bold]Breached by facts within reach[/bold]  [dim]up to each rank[/dim]")
-    found = people.within_reach(access)
+    reach = people.within_reach(access)
     sheet = grid("  learned about", *(f"{rank:g}" for rank in sorted(set(access.values()))))
-    for name, by_rank in found.items():
+    for name, by_rank in reach.items():
         sheet.add_row(f"  {shortened(name)}", *(f"{persons:,}" for persons in by_rank.values()))
     out.print(sheet)

@@ -23,10 +23,10 @@ def plan(
     """
     import shoal
 
-    found = shoal.plan(data, policy, quasi=given.names(quasi), **options)
+    plan = shoal.plan(data, policy, quasi=given.names(quasi), **options)
     if json:
-        document("plan", found.to_dict())
+        document("plan", plan.to_dict())
     else:
-        console().print(found.sheet().text(), markup=False, highlight=False, soft_wrap=True)
-    if not found.fits:
+        console().print(plan.sheet().text(), markup=False, highlight=False, soft_wrap=True)
+    if not plan.fits:
         raise typer.Exit(1)

@@ -80,7 +80,7 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
     others = {"external": register, "outsiders": outsiders}
     wanted = _wanted(table, predict, survival)
     with progress_bar() as hook:
-        made: Any = (
+        result: Any = (
             shoal.anonymize(table, chosen, progress=hook)
             if release is None
             else given.load(release, {"suppressed": SUPPRESSED, **options})
@@ -88,17 +88,17 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
         matching: dict[str, Any] = {} if release is None else {"key": given.names(key), "in_order": in_order}
         tried = None
         if attacks:
-            held: dict[str, Any] = {
+            settings: dict[str, Any] = {
                 name: given.load(path, options) for name, path in others.items() if path is not None
             }
-            tried = shoal.attack(table, made, chosen, progress=hook, **matching, **held)
-        found = shoal.report(
+            tried = shoal.attack(table, result, chosen, progress=hook, **matching, **settings)
+        report = shoal.report(
             table,
-            made,
+            result,
             tried,
             policy=None if release is None else chosen,
             **matching,
-            analyses=_analyses(table, made, chosen, wanted, hook) if wanted else (),
+            analyses=_analyses(table, result, chosen, wanted, hook) if wanted else (),
             external=external,
             least=least,
             title=title,
@@ -106,19 +106,19 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
             **(_around(table, chosen, hook) if lattice and release is None and not external else {}),
         )
         if keep is not None:  # first, because it may fail: a report without its release would be half a result
-            made.save(keep, force=force, beside=None if isinstance(keep, Path) else output.parent)
-        path = found.save(output, force=force)
-    _tell(found, path, json=json)
-    raise typer.Exit(0 if found.findings.met or not found.findings.requirements else 1)
+            result.save(keep, force=force, beside=None if isinstance(keep, Path) else output.parent)
+        path = report.save(output, force=force)
+    _tell(report, path, json=json)
+    raise typer.Exit(0 if report.findings.met or not report.findings.requirements else 1)
 
 
-def _tell(found: "Report", path: Path, *, json: bool) -> None:
+def _tell(report: "Report", path: Path, *, json: bool) -> None:
     from shoal.reporting.chapters.summary import verdict
 
     if json:
-        document("report", {"file": str(path), "external": found.audience.external, "met": found.findings.met})
+        document("report", {"file": str(path), "external": report.audience.external, "met": report.findings.met})
     else:
-        remark(verdict(found.findings).text)
+        remark(verdict(report.findings).text)
         remark(f"Written: {path}")
 
 
@@ -133,18 +133,20 @@ def _wanted(table: "Table", predict: str | None, survival: str | None) -> dict[s
         raise ModelError("Survival takes two columns: --survival TIME,EVENT.")
     if wanted["survival"]:  # columns are checked before the long work
         shoal.compare(table, table, qualities=[], in_order=True).survival(*wanted["survival"])
-    return {name: held for name, held in wanted.items() if held}
+    return {name: value for name, value in wanted.items() if value}
 
 
 def _analyses(
-    table: "Table", made: Any, policy: "Policy", wanted: dict[str, list[str]], hook: "Hook"
+    table: "Table", release: Any, policy: "Policy", wanted: dict[str, list[str]], hook: "Hook"
 ) -> "list[Analysis]":
     """Do the analyses that were asked for."""
     import shoal
 
-    found = shoal.compare(table, made) if isinstance(made, shoal.Release) else shoal.compare(table, made, policy)
-    done: list[Analysis] = [found.learning(target, progress=hook) for target in wanted.get("predict", ())]
-    return [*done, found.survival(*wanted["survival"])] if "survival" in wanted else done
+    comparison = (
+        shoal.compare(table, release) if isinstance(release, shoal.Release) else shoal.compare(table, release, policy)
+    )
+    done: list[Analysis] = [comparison.learning(target, progress=hook) for target in wanted.get("predict", ())]
+    return [*done, comparison.survival(*wanted["survival"])] if "survival" in wanted else done
 
 
 def _around(table: "Table", policy: "Policy", hook: "Hook") -> dict[str, Any]:
@@ -157,11 +159,11 @@ def _around(table: "Table", policy: "Policy", hook: "Hook") -> dict[str, Any]:
         ("schemes", lambda: shoal.schemes(table, policy, most=WORK // rows, progress=hook)),
         ("frontier", lambda: shoal.frontier(table, policy, progress=hook)),
     )
-    found: dict[str, Any] = {}
+    around: dict[str, Any] = {}
     for name, look in looks:
         try:
-            found[name] = look()
+            around[name] = look()
         except ModelError as error:
             remark(f"Note: No picture of the {name}. {error.message}")
             break  # the frontier takes longer still
-    return found
+    return around

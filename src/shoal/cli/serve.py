@@ -25,4 +25,4 @@ def serve(
         raise ShoalError(
             "The workbench needs Starlette and uvicorn, which are not installed.", hint='Run: pip install "shoal[web]".'
         ) from None
-    run(data, policy, project, port, told=remark, browser=browser)
+    run(data, policy, project, port, announce=remark, browser=browser)

@@ -61,16 +61,16 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document inst
 Force = Annotated[bool, typer.Option("--force", help="Replace files, or tables of a database, that are there.")]
 
 
-def same(one: "Path | Address", other: "Path | Address") -> bool:
+def same(target: "Path | Address", other: "Path | Address") -> bool:
     """Tell whether two sources are the same."""
-    if isinstance(one, Path) and isinstance(other, Path):
-        return one.exists() and other.exists() and one.samefile(other)
-    return one == other
+    if isinstance(target, Path) and isinstance(other, Path):
+        return target.exists() and other.exists() and target.samefile(other)
+    return target == other
 
 
-def long_name(one: "Path | Address") -> str:
+def long_name(target: "Path | Address") -> str:
     """Return a name that no other source has."""
-    return str(one.with_suffix("")) if isinstance(one, Path) else f"{one} {one.name}"
+    return str(target.with_suffix("")) if isinstance(target, Path) else f"{target} {target.name}"
 
 
 def names(given: str | None) -> list[str] | None:
@@ -92,23 +92,27 @@ def reading(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def run(**given: Any) -> None:
-        said = {name: given.pop(name) for name in offered}
+        options = {name: given.pop(name) for name in offered}
         with protecting_inputs():
-            command(**given, options=_options(said))
+            command(**given, options=_options(options))
 
-    kept = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own.values() if one.name != "options"]
+    kept = [
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for parameter in own.values()
+        if parameter.name != "options"
+    ]
     signature = inspect.Signature([*kept, *more])
     run.__signature__ = signature  # type: ignore[attr-defined]
-    run.__annotations__ = {one.name: one.annotation for one in signature.parameters.values()}
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in signature.parameters.values()}
     return run
 
 
 def _options(given: dict[str, Any]) -> dict[str, Any]:
     """Return the reading options that were given."""
-    said = {name: names(value) if name in _LISTS else value for name, value in given.items() if value is not None}
-    if said.get("separator") in {"\\t", "tab"}:
-        said["separator"] = "\t"
-    return said
+    options = {name: names(value) if name in _LISTS else value for name, value in given.items() if value is not None}
+    if options.get("separator") in {"\\t", "tab"}:
+        options["separator"] = "\t"
+    return options
 
 
 def load(path: "Path | Address", options: dict[str, Any], policy: "Policy | None" = None) -> "Table":

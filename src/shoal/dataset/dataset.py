@@ -35,8 +35,8 @@ class Dataset:
         if not chosen.tables:
             raise PolicyError("The policy names no tables.", hint="Say what each is: [tables.patients.columns] …")
         options = {name: chosen.of(name).data.read for name in in_order(chosen.tables)}
-        found = _of_database(source, options, hook) if is_address(source) else _one_by_one(source, options, hook)
-        return cls({name: table.held() for name, table in found.items()}, chosen)
+        tables = _of_database(source, options, hook) if is_address(source) else _one_by_one(source, options, hook)
+        return cls({name: table.in_memory() for name, table in tables.items()}, chosen)
 
     @property
     def references(self) -> tuple[Reference, ...]:
@@ -45,11 +45,11 @@ class Dataset:
 
     def refers(self, name: str) -> tuple[Reference, ...]:
         """Return to whom a table refers."""
-        return tuple(one for one in self.references if one.table == name)
+        return tuple(reference for reference in self.references if reference.table == name)
 
     def referred(self, name: str) -> tuple[Reference, ...]:
         """Return who refers to a table."""
-        return tuple(one for one in self.references if one.other == name)
+        return tuple(reference for reference in self.references if reference.other == name)
 
 
 def _of_database(source: str | Address, options: Mapping[str, Options], progress: Hook) -> dict[str, Table]:
@@ -62,15 +62,15 @@ def _of_database(source: str | Address, options: Mapping[str, Options], progress
         )
     with database_of(address).opened(address, list(options)) as stored:
         pairs = zip(options.items(), stored, strict=True)
-        return {name: held.read(said, progress) for (name, said), held in pairs}
+        return {name: database.read(options, progress) for (name, options), database in pairs}
 
 
 def _one_by_one(source: Any, options: Mapping[str, Options], progress: Hook) -> dict[str, Table]:
-    found = {}
-    for done, (name, said) in enumerate(options.items()):
+    tables = {}
+    for done, (name, table_options) in enumerate(options.items()):
         progress(Progress(f"reading {name}", done, len(options)))
-        found[name] = read(_source(source, name), **said.model_dump(exclude_unset=True))
-    return found
+        tables[name] = read(_source(source, name), **table_options.model_dump(exclude_unset=True))
+    return tables
 
 
 def _source(source: Any, name: str) -> Any:
@@ -89,7 +89,7 @@ def _source(source: Any, name: str) -> Any:
 
 def _file(folder: Path, name: str) -> Path:
     """Return the file of a folder, or the folder in it, that is called like a table."""
-    suffixes = [suffix for one in FORMATS.values() for suffix in one.suffixes]
+    suffixes = [suffix for format_ in FORMATS.values() for suffix in format_.suffixes]
     wanted = {name, *(f"{name}{suffix}" for suffix in suffixes)}
     fitting = [
         path for path in sorted(folder.iterdir()) if path.name in wanted and (path.name != name or path.is_dir())

@@ -19,18 +19,18 @@ from shoal.table.table import Table
 
 def keys(dataset: Dataset, name: str) -> tuple[str, ...]:
     """Return the columns of a table that get pseudonyms: what refers, what is referred to, what the policy names."""
-    said = dataset.policy.pseudonyms
-    refer = [one.column for one in dataset.refers(name)]
-    referred = [one.key for one in dataset.referred(name)]
-    named = [] if said is None else [column for column in said.columns if column in dataset.tables[name]]
+    pseudonyms = dataset.policy.pseudonyms
+    refer = [reference.column for reference in dataset.refers(name)]
+    referred = [reference.key for reference in dataset.referred(name)]
+    named = [] if pseudonyms is None else [column for column in pseudonyms.columns if column in dataset.tables[name]]
     return tuple(dict.fromkeys([*refer, *referred, *named]))
 
 
 def check_pseudonyms(dataset: Dataset) -> None:
     """Refuse names of columns that no table has."""
-    said = dataset.policy.pseudonyms
+    pseudonyms = dataset.policy.pseudonyms
     known = {column for table in dataset.tables.values() for column in table.names}
-    for column in [] if said is None else said.columns:
+    for column in [] if pseudonyms is None else pseudonyms.columns:
         if column not in known:
             raise PolicyError(
                 f"Column '{column}' is to get pseudonyms, but no table has it.", hint=did_you_mean(column, known)
@@ -43,30 +43,34 @@ def dressed(dataset: Dataset, name: str, base: Table, origins: Records) -> tuple
     ``origins``: which record of the given table each one was.
     """
     given = dataset.tables[name]
-    held = {column: Encoded(base[column], base.codes(column)) for column in base.names}
-    held.update(_pseudonyms(dataset, name, origins))
-    ordered = [held[column] for column in given.names if column in held]
-    sizes = [max(one.column.size, 1) for one in ordered]
-    rows = group_rows([one.codes for one in ordered], sizes, base.records)
+    encoded = {column: Encoded(base[column], base.codes(column)) for column in base.names}
+    encoded.update(_pseudonyms(dataset, name, origins))
+    ordered = [encoded[column] for column in given.names if column in encoded]
+    sizes = [max(encoded.column.size, 1) for encoded in ordered]
+    rows = group_rows([encoded.codes for encoded in ordered], sizes, base.records)
     order: Records = np.argsort(rows.ids, kind="stable")
-    made = Table.of([Encoded(one.column, one.codes[order]) for one in ordered], base.records, base.source)
-    roles = {**base.roles, **dict.fromkeys(held.keys() - set(base.names), Role.INSENSITIVE)}
-    return replace(made, roles=roles), order
+    sorted_table = Table.of(
+        [Encoded(encoded.column, encoded.codes[order]) for encoded in ordered], base.records, base.source
+    )
+    roles = {**base.roles, **dict.fromkeys(encoded.keys() - set(base.names), Role.INSENSITIVE)}
+    return replace(sorted_table, roles=roles), order
 
 
 def _pseudonyms(dataset: Dataset, name: str, origins: Records) -> Mapping[str, Encoded]:
-    said, given = dataset.policy.pseudonyms, dataset.tables[name]
-    if said is None:
+    settings, given = dataset.policy.pseudonyms, dataset.tables[name]
+    if settings is None:
         return {}
-    key = key_of(dataset.policy, said)
-    found = {}
+    key = key_of(dataset.policy, settings)
+    pseudonyms = {}
     for column in keys(dataset, name):
-        made, codes = pseudonymous(given[column], key, domain=_domain(dataset, name, column))
-        found[column] = Encoded(*compacted(made, codes[given.codes(column)[origins]]))
-    return found
+        column_of, codes = pseudonymous(given[column], key, domain=_domain(dataset, name, column))
+        pseudonyms[column] = Encoded(*compacted(column_of, codes[given.codes(column)[origins]]))
+    return pseudonyms
 
 
 def _domain(dataset: Dataset, name: str, column: str) -> str:
     """Return where the values of a column come from; those that no reference is about have theirs by name."""
-    refers = {one.column for one in dataset.refers(name)} | {one.key for one in dataset.referred(name)}
+    refers = {reference.column for reference in dataset.refers(name)} | {
+        reference.key for reference in dataset.referred(name)
+    }
     return domain(dataset.policy.tables, name, column) if column in refers else column

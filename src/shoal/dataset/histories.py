@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 import pyarrow as pa
 
-from shoal.dataset.part import Part
+from shoal.dataset.part import DatasetPart
 from shoal.kernels.translation import narrowest
 from shoal.release.columns import compacted
 from shoal.table.column import Column
@@ -14,10 +14,12 @@ from shoal.table.raw import Encoded
 from shoal.table.table import Source, Table
 
 
-def alone(parts: Iterable[Part]) -> tuple[int, int]:
+def alone(parts: Iterable[DatasetPart]) -> tuple[int, int]:
     """Return how many persons are the only ones with all that their records show together, and how many there are."""
-    held = [(part.whose, part.shows.classes) for part in parts]
-    pairs = [(person, shown) for person, shown in held if person is not None and shown is not None and len(shown.codes)]
+    classes_of = [(part.whose, part.shows.classes) for part in parts]
+    pairs = [
+        (person, shown) for person, shown in classes_of if person is not None and shown is not None and len(shown.codes)
+    ]
     if not pairs:
         return 0, 0
     people: dict[str | None, int] = {}
@@ -30,8 +32,8 @@ def alone(parts: Iterable[Part]) -> tuple[int, int]:
     who, what = np.concatenate(persons), np.concatenate(classes)
     columns = {"person": who, "class": what, "times": _times(who, what)}
     encoded = [_numbers(name, values) for name, values in columns.items()]
-    found = Table.of(encoded, len(who), Source()).assign(subject="person").profiles(["class", "times"])
-    return int(found.counts[found.counts == 1].sum()), int(found.counts.sum())
+    profiles = Table.of(encoded, len(who), Source()).assign(subject="person").profiles(["class", "times"])
+    return int(profiles.counts[profiles.counts == 1].sum()), int(profiles.counts.sum())
 
 
 def _times(persons: np.ndarray, classes: np.ndarray) -> np.ndarray:
@@ -39,9 +41,9 @@ def _times(persons: np.ndarray, classes: np.ndarray) -> np.ndarray:
     order = np.lexsort((classes, persons))
     new = np.r_[True, (np.diff(persons[order]) != 0) | (np.diff(classes[order]) != 0)]
     begins = np.flatnonzero(new)
-    found = np.empty(len(order), np.int64)
-    found[order] = np.arange(len(order)) - np.repeat(begins, np.diff(np.r_[begins, len(order)]))
-    return found
+    times = np.empty(len(order), np.int64)
+    times[order] = np.arange(len(order)) - np.repeat(begins, np.diff(np.r_[begins, len(order)]))
+    return times
 
 
 def _numbers(name: str, values: np.ndarray) -> Encoded:

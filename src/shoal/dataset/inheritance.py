@@ -26,19 +26,19 @@ from shoal.table.table import Table
 class Secret:
     """A sensitive column, what the policy says about it, and what is required of it."""
 
-    held: Encoded
-    said: ColumnPolicy
+    encoded: Encoded
+    policy: ColumnPolicy
     models: tuple[Model, ...]
 
     @property
     def name(self) -> str:
         """What the column is called."""
-        return self.held.column.name
+        return self.encoded.column.name
 
     def taken(self, records: Records, name: str) -> "Secret":
         """Return the column of those who refer to these records; what is required of it names it anew."""
         models = tuple(model.model_copy(update={"column": name}) for model in self.models)
-        return Secret(_taken(self.held, records, name), self.said, models)
+        return Secret(_taken(self.encoded, records, name), self.policy, models)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,16 +51,16 @@ class Heritage:
     @property
     def columns(self) -> list[Encoded]:
         """All of it as columns."""
-        return [*self.classes, *(secret.held for secret in self.secrets)]
+        return [*self.classes, *(secret.encoded for secret in self.secrets)]
 
     @property
     def names(self) -> set[str]:
         """What these columns are called."""
-        return {one.column.name for one in self.columns}
+        return {column.column.name for column in self.columns}
 
     def of(self, records: Records) -> "Heritage":
         """Return what some of the records have."""
-        classes = tuple(_taken(one, records, one.column.name) for one in self.classes)
+        classes = tuple(_taken(encoded, records, encoded.column.name) for encoded in self.classes)
         return Heritage(classes, tuple(secret.taken(records, secret.name) for secret in self.secrets))
 
 
@@ -84,20 +84,20 @@ def inherited(links: Mapping[Reference, Records], shows: Mapping[str, Shows], ta
     names = set(taken)
 
     def named(wanted: str) -> str:
-        names.add(found := unused(wanted, names))
-        return found
+        names.add(free := unused(wanted, names))
+        return free
 
-    for one, link in links.items():
-        held = shows[one.other]
-        if held.classes is not None:
-            classes.append(_taken(held.classes, link, named(f"{one.other} ({one.column})")))
-        secrets += [secret.taken(link, named(_full(secret.name, one))) for secret in held.secrets]
+    for reference, link in links.items():
+        shown = shows[reference.other]
+        if shown.classes is not None:
+            classes.append(_taken(shown.classes, link, named(f"{reference.other} ({reference.column})")))
+        secrets += [secret.taken(link, named(_full(secret.name, reference))) for secret in shown.secrets]
     return Heritage(tuple(classes), tuple(secrets))
 
 
-def _full(name: str, one: Reference) -> str:
+def _full(name: str, reference: Reference) -> str:
     """Return the name of a column of another table."""
-    return name if "." in name else f"{one.other}.{name}"
+    return name if "." in name else f"{reference.other}.{name}"
 
 
 def shown_classes(table: Table, quasi: Sequence[str], inherited: Sequence[Encoded]) -> Encoded | None:
@@ -128,5 +128,5 @@ def _texts(column: Column) -> np.ndarray:
     return np.array(["-:" if label is None else f"{len(label)}:{label}" for label in labels], object)
 
 
-def _taken(held: Encoded, records: Records, name: str) -> Encoded:
-    return Encoded(replace(held.column, name=name), held.codes[records])
+def _taken(encoded: Encoded, records: Records, name: str) -> Encoded:
+    return Encoded(replace(encoded.column, name=name), encoded.codes[records])

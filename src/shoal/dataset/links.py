@@ -32,26 +32,29 @@ def named_records(table: Table, column: str, other: Table, key: str) -> Records:
 def _places(column: Column, key: Column) -> Records:
     """Return the code of a key that each code of a column stands for; the one after its last stands for none."""
     texts = column.labels()[: len(column.values)]
-    found = pc.index_in(texts, key.labels()[: len(key.values)]).fill_null(key.size)
+    places = pc.index_in(texts, key.labels()[: len(key.values)]).fill_null(key.size)
     tail = np.full(column.size - len(column.values), key.size, np.intp)
-    return np.concatenate([found.to_numpy(zero_copy_only=False).astype(np.intp), tail])
+    return np.concatenate([places.to_numpy(zero_copy_only=False).astype(np.intp), tail])
 
 
-def check_reference(one: Reference, table: Table, other: Table) -> None:
+def check_reference(reference: Reference, table: Table, other: Table) -> None:
     """Refuse a key that is missing in records or the same in several, and one of another kind than what names it."""
-    column, key = table[one.column], other[one.key]
+    column, key = table[reference.column], other[reference.key]
     if key.missing or key.suppressed:
-        raise PolicyError(f"Others refer to '{one.other}' by its column '{one.key}', which is empty in some records.")
-    twice = int(np.count_nonzero(other.counts(one.key) > 1))
+        raise PolicyError(
+            f"Others refer to '{reference.other}' by its column '{reference.key}', which is empty in some records."
+        )
+    twice = int(np.count_nonzero(other.counts(reference.key) > 1))
     if twice:
         raise PolicyError(
-            f"Others refer to '{one.other}' by its column '{one.key}', but {counted(twice, 'value')} in it "
+            f"Others refer to '{reference.other}' by its column '{reference.key}', but {counted(twice, 'value')} in it "
             "are those of several records.",
             hint="Records that are referred to must have keys of their own.",
         )
     if column.kind is not key.kind and len(column.values) and len(key.values):
         raise PolicyError(
-            f"'{one.table}.{one.column}' holds {column.kind}, but '{one.other}.{one.key}' holds {key.kind}.",
+            f"'{reference.table}.{reference.column}' holds {column.kind}, "
+            f"but '{reference.other}.{reference.key}' holds {key.kind}.",
             hint="Both must be written alike: 7 is not 7.0, nor 007. Text is read by [tables.NAME.read] text = […].",
         )
 
@@ -66,8 +69,8 @@ class Whose:
 
     def records(self, records: Records, link: Callable[[Reference], Records]) -> Records:
         """Return the records of the last table that some records lead to."""
-        for one in self.steps:
-            records = link(one)[records]
+        for step in self.steps:
+            records = link(step)[records]
         return records
 
 
@@ -79,31 +82,31 @@ def whose(policy: Policy, columns: Mapping[str, Collection[str]], name: str) -> 
     >>> whose(policy, {"people": ["id"], "stays": ["who"]}, "stays").steps
     (Reference(table='stays', column='who', other='people', key='id'),)
     """
-    own, said = policy.tables[name].subject, policy.of(name).data.subject
-    if said is not None and said in columns[name]:
-        return Whose((), name, said)
+    own, subject = policy.tables[name].subject, policy.of(name).data.subject
+    if subject is not None and subject in columns[name]:
+        return Whose((), name, subject)
     if own is not None:
         raise PolicyError(
             f"The table '{name}' has no column '{own}', which identifies the person of a record.",
             hint="In a release it has one if the subject gets pseudonyms: [pseudonyms] key_file = …, and if it is the "
             "same in all tables: [data] subject = …",
         )
-    found = by_reference(policy, columns, name)
-    if len(found) > 1:
+    way = by_reference(policy, columns, name)
+    if len(way) > 1:
         raise PolicyError(
             f"The table '{name}' refers to several that say whose records they are.",
             hint=f"Name the column of its own that does: [tables.{name}] subject = …",
         )
-    return next(iter(found), None)
+    return next(iter(way), None)
 
 
 def by_reference(policy: Policy, columns: Mapping[str, Collection[str]], name: str) -> list[Whose]:
     """Return all ways in which what a table refers to says whose its records are."""
-    own = [one for one in references(policy.tables) if one.table == name]
+    own = [reference for reference in references(policy.tables) if reference.table == name]
     return [
-        Whose((one, *far.steps), far.table, far.column)
-        for one in own
-        if (far := whose(policy, columns, one.other)) is not None
+        Whose((reference, *far.steps), far.table, far.column)
+        for reference in own
+        if (far := whose(policy, columns, reference.other)) is not None
     ]
 
 
@@ -119,7 +122,7 @@ def check_persons(policy: Policy, tables: Mapping[str, Table], name: str) -> Non
         alike = own.column == way.column == policy.data.subject  # the same in all tables
         if not alike and domain(policy.tables, way.table, way.column) != where:
             continue
-        records = way.records(np.arange(table.records), lambda one: _linked(one, tables))
+        records = way.records(np.arange(table.records), lambda reference: _linked(reference, tables))
         labels = np.array([*tables[way.table][way.column].labels().to_pylist(), None], object)
         codes = np.append(tables[way.table].codes(way.column).astype(np.intp), len(labels) - 1)
         differ = int(np.count_nonzero((labels[codes[records]] != mine) & (records >= 0)))
@@ -131,6 +134,6 @@ def check_persons(policy: Policy, tables: Mapping[str, Table], name: str) -> Non
             )
 
 
-def _linked(one: Reference, tables: Mapping[str, Table]) -> Records:
-    link = named_records(tables[one.table], one.column, tables[one.other], one.key)
+def _linked(reference: Reference, tables: Mapping[str, Table]) -> Records:
+    link = named_records(tables[reference.table], reference.column, tables[reference.other], reference.key)
     return np.append(link, -1)  # who refers to nothing leads nowhere

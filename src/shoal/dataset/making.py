@@ -15,7 +15,7 @@ from shoal.dataset.dataset import Dataset
 from shoal.dataset.dressing import check_pseudonyms, dressed, keys
 from shoal.dataset.inheritance import Heritage, Secret, Shows, inherited
 from shoal.dataset.links import Records, check_persons, check_reference, named_records, whose
-from shoal.dataset.part import Part
+from shoal.dataset.part import DatasetPart
 from shoal.dataset.release import DatasetRelease, checked
 from shoal.dataset.requirements import about, check_named, fitting
 from shoal.errors import Cancelled, PolicyError, ReleaseError, ShoalError, counted
@@ -38,7 +38,7 @@ from shoal.table.table import Table
 def released_together(dataset: Dataset, threads: int | None, progress: Hook) -> DatasetRelease:
     """Find a release of all tables of a dataset, make it, and verify it."""
     _check(dataset)
-    parts: dict[str, Part] = {}
+    parts: dict[str, DatasetPart] = {}
     for done, name in enumerate(dataset.tables):
         progress(Progress(f"anonymizing {name}", done, len(dataset.tables)))
         with _of_table(name):
@@ -54,41 +54,41 @@ def _of_table(name: str) -> Iterator[None]:
     except Cancelled:
         raise
     except ShoalError as error:
-        told = error
+        failure = error
     else:
         return
-    raise type(told)(f"Table '{name}': {told.message}", hint=told.hint) from None
+    raise type(failure)(f"Table '{name}': {failure.message}", hint=failure.hint) from None
 
 
 def _check(dataset: Dataset) -> None:
     """Refuse what cannot be had for several tables."""
     policy = dataset.policy
-    refers = [name for name, said in policy.tables.items() if said.refers]
+    refers = [name for name, table_policy in policy.tables.items() if table_policy.refers]
     if refers and policy.pseudonyms is None:
         raise PolicyError(
             f"The table '{refers[0]}' refers to another, and what refers to what is seen by pseudonyms only.",
             hint="Give a key for them: [pseudonyms] key_file = …",
         )
-    for name, said in policy.tables.items():
-        how = said.search or policy.search
-        if how.outliers == "counterfeits" or (said.refers and how.outliers != "suppress"):
+    for name, table_policy in policy.tables.items():
+        how = table_policy.search or policy.search
+        if how.outliers == "counterfeits" or (table_policy.refers and how.outliers != "suppress"):
             raise PolicyError(
                 f"In the table '{name}', persons who fit into no class must be left out.",
                 hint='search.outliers = "suppress"',
             )
-        if said.refers and how.recoding not in {"global", "local"}:
+        if table_policy.refers and how.recoding not in {"global", "local"}:
             raise PolicyError(
                 f"The table '{name}' refers to another: what that shows stays as it is, which only some searches heed.",
                 hint='search.recoding = "global" or "local".',
             )
-    named = {column for said in policy.tables.values() for column in said.columns}
+    named = {column for table_policy in policy.tables.values() for column in table_policy.columns}
     for column in [] if policy.dates is None else policy.dates.columns:
         if column not in named:
             raise PolicyError(f"Dates of a column '{column}' are to be moved, which no table has.")
     check_named(policy)
     check_pseudonyms(dataset)
-    for one in dataset.references:
-        check_reference(one, dataset.tables[one.table], dataset.tables[one.other])
+    for reference in dataset.references:
+        check_reference(reference, dataset.tables[reference.table], dataset.tables[reference.other])
     for name in dataset.tables:
         check_persons(policy, dataset.tables, name)
 
@@ -99,21 +99,25 @@ class _Making:
 
     dataset: Dataset
     name: str
-    parts: Mapping[str, Part]
+    parts: Mapping[str, DatasetPart]
 
     @property
     def given(self) -> Table:
         return self.dataset.tables[self.name]
 
-    def part(self, progress: Hook, threads: int | None) -> Part:
+    def part(self, progress: Hook, threads: int | None) -> DatasetPart:
         """Make what goes out of this table."""
-        links = {one: self._link(one) for one in self.dataset.refers(self.name)}
+        links = {reference: self._link(reference) for reference in self.dataset.refers(self.name)}
         orphans = self._orphans(links)
-        released = {one: np.append(self.parts[one.other].became, -1)[link] for one, link in links.items()}
+        released = {
+            reference: np.append(self.parts[reference.other].became, -1)[link] for reference, link in links.items()
+        }
         here = np.all([~orphans, *(link >= 0 for link in released.values())], axis=0)
         records = np.flatnonzero(here)
         shows = {name: part.shows for name, part in self.parts.items()}
-        heritage = inherited({one: link[records] for one, link in released.items()}, shows, self.given.names)
+        heritage = inherited(
+            {reference: link[records] for reference, link in released.items()}, shows, self.given.names
+        )
         table, policy = self._joined(records, heritage)
         release, base, back = self._searched(table, policy, heritage, progress, threads)
         kept = [name for name in base.names if name not in heritage.names and name in self.given]
@@ -122,7 +126,7 @@ class _Making:
         became = np.full(self.given.records, -1, np.intp)
         became[records[back]] = np.arange(out.records)
         subject = policy.data.subject
-        return Part(
+        return DatasetPart(
             table=out,
             release=release,
             became=became,
@@ -134,8 +138,10 @@ class _Making:
             followed=int(np.count_nonzero(~here & ~orphans)),
         )
 
-    def _link(self, one: Reference) -> Records:
-        return named_records(self.dataset.tables[one.table], one.column, self.dataset.tables[one.other], one.key)
+    def _link(self, reference: Reference) -> Records:
+        return named_records(
+            self.dataset.tables[reference.table], reference.column, self.dataset.tables[reference.other], reference.key
+        )
 
     def _orphans(self, links: Mapping[Reference, Records]) -> NDArray[np.bool_]:
         """Return which records refer to nothing; refuse them, unless they may be dropped."""
@@ -169,33 +175,33 @@ class _Making:
             )
         ready = prepared(table, policy)
         rows = ready.distinct([])
-        made = transformed(ready, rows, {}, np.zeros(len(rows), bool))
-        return None, made.table, made.origins()
+        unsearched = transformed(ready, rows, {}, np.zeros(len(rows), bool))
+        return None, unsearched.table, unsearched.origins()
 
     def _joined(self, records: Records, heritage: Heritage) -> tuple[Table, Policy]:
         """Return some records with what they inherit, and the policy for that."""
         policy = self.dataset.policy.of(self.name)
-        held, subject = self._with_subject(records)
-        table = Table.of([*held, *heritage.columns], len(records), self.given.source)
-        household, weight = (one if one in table else None for one in (policy.data.household, policy.data.weight))
+        encoded, subject = self._with_subject(records)
+        table = Table.of([*encoded, *heritage.columns], len(records), self.given.source)
+        household, weight = (name if name in table else None for name in (policy.data.household, policy.data.weight))
         data = policy.data.model_copy(update={"subject": subject, "household": household, "weight": weight})
         columns = dict(policy.columns)
         unsaid = [name for name in keys(self.dataset, self.name) if name not in columns and name != subject]
         columns.update(dict.fromkeys(unsaid, ColumnPolicy(role=Role.DIRECT)))
-        fixed = [one.column.name for one in heritage.classes]
+        fixed = [encoded.column.name for encoded in heritage.classes]
         columns.update(dict.fromkeys(fixed, ColumnPolicy(role=Role.QUASI, hierarchy=Suppression())))
-        columns.update({one.name: _released(one.said) for one in heritage.secrets})
-        quasi = {name for name, said in columns.items() if said.role is Role.QUASI}
-        levels = {name: held for name, held in policy.search.levels.items() if name in quasi}
+        columns.update({secret.name: _released(secret.policy) for secret in heritage.secrets})
+        quasi = {name for name, column in columns.items() if column.role is Role.QUASI}
+        levels = {name: level for name, level in policy.search.levels.items() if name in quasi}
         levels.update(dict.fromkeys(fixed, (0, 0)))
-        weights = {name: held for name, held in policy.search.weights.items() if name in quasi}
+        weights = {name: weight for name, weight in policy.search.weights.items() if name in quasi}
         search = policy.search.model_copy(update={"levels": levels, "weights": weights})
         if self.dataset.refers(self.name):  # those who were drawn have been drawn
             search = search.model_copy(update={"sample": None})
-        sensitive = {name for name, said in columns.items() if said.role is Role.SENSITIVE}
+        sensitive = {name for name, column in columns.items() if column.role is Role.SENSITIVE}
         require = fitting(policy.require, sensitive)
         if self.dataset.policy.tables[self.name].require != []:  # of which nothing is required on purpose
-            require += [model for one in heritage.secrets for model in one.models]
+            require += [model for secret in heritage.secrets for model in secret.models]
         changed = {
             "columns": columns,
             "data": data,
@@ -211,17 +217,19 @@ class _Making:
         They keep all their values, of which hierarchies are made, unless they name persons.
         """
         names = {name: table.names for name, table in self.dataset.tables.items()}
-        found = whose(self.dataset.policy, names, self.name)
-        persons = {self.dataset.policy.data.household, None if found is None else found.column}
-        held = [Encoded(column, self.given.codes(column.name)[records]) for column in self.given.columns]
-        held = [Encoded(*compacted(one.column, one.codes)) if one.column.name in persons else one for one in held]
-        if found is None or not found.steps:
-            return held, None if found is None else found.column
-        last = self.dataset.tables[found.table]
-        codes = last.codes(found.column)[found.records(records, self._link)]
-        column, codes = compacted(last[found.column], codes)
-        name = unused(found.column, self.given.names)
-        return [*held, Encoded(replace(column, name=name), codes)], name
+        way = whose(self.dataset.policy, names, self.name)
+        persons = {self.dataset.policy.data.household, None if way is None else way.column}
+        encoded = [Encoded(column, self.given.codes(column.name)[records]) for column in self.given.columns]
+        encoded = [
+            Encoded(*compacted(part.column, part.codes)) if part.column.name in persons else part for part in encoded
+        ]
+        if way is None or not way.steps:
+            return encoded, None if way is None else way.column
+        last = self.dataset.tables[way.table]
+        codes = last.codes(way.column)[way.records(records, self._link)]
+        column, codes = compacted(last[way.column], codes)
+        name = unused(way.column, self.given.names)
+        return [*encoded, Encoded(replace(column, name=name), codes)], name
 
     def _secrets(self, out: Table, policy: Policy) -> list[Secret]:
         """Return the sensitive columns of what goes out, with what is required of them."""
@@ -232,6 +240,6 @@ class _Making:
         ]
 
 
-def _released(said: ColumnPolicy) -> ColumnPolicy:
+def _released(column_policy: ColumnPolicy) -> ColumnPolicy:
     """Return what is said about a column that was looked at where it comes from."""
-    return said.model_copy(update={"names_nobody": True})
+    return column_policy.model_copy(update={"names_nobody": True})

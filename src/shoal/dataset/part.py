@@ -10,7 +10,7 @@ from shoal.table.table import Table
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class DatasetPart:
     """What goes out of one table of several.
 
     ``release``: how it was found, with what it inherits; None if nothing was searched for. ``became``: which released
@@ -32,6 +32,6 @@ class Part:
     @property
     def notes(self) -> tuple[str, ...]:
         """What is to be said about the columns."""
-        said = () if self.release is None else self.release.notes
+        notes = () if self.release is None else self.release.notes
         gone = [f"Columns that do not go out: {', '.join(self.left_out)}."] if self.left_out else []
-        return (*gone, *(note for note in said if " does not go out: " not in note))
+        return (*gone, *(note for note in notes if " does not go out: " not in note))

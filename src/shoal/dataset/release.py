@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.dataset.histories import alone
-from shoal.dataset.part import Part
+from shoal.dataset.part import DatasetPart
 from shoal.dataset.verification import verify_all
 from shoal.errors import WriteError, counted
 from shoal.fileset import DATASET, FileSet, owner_folder, sha256
@@ -18,7 +18,7 @@ from shoal.release.fingerprint import fingerprint
 from shoal.release.manifest import written
 from shoal.release.published import figures, published
 from shoal.scratch import scratch_folder
-from shoal.sheet import Sheet, Shown
+from shoal.sheet import Presentable, Sheet
 from shoal.table.databases.database import Address, Stored, is_address
 from shoal.table.formats.format import FORMATS
 from shoal.table.table import Table
@@ -26,12 +26,12 @@ from shoal.table.writing import write, write_stored
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class DatasetRelease(Shown):
+class DatasetRelease(Presentable):
     """Tables that belong together, as they go out. ``references``: who refers to whom, in the release as before."""
 
     __module__ = "shoal"
 
-    parts: Mapping[str, Part]
+    parts: Mapping[str, DatasetPart]
     references: tuple[Reference, ...]
     policy: Policy
 
@@ -48,29 +48,31 @@ class DatasetRelease(Shown):
     @property
     def notes(self) -> tuple[str, ...]:
         """What the owner should know."""
-        found = []
+        notes = []
         for name, part in self.parts.items():
             if part.orphans:
-                found.append(f"{name}: {counted(part.orphans, 'record')} referred to nothing, and are left out.")
+                notes.append(f"{name}: {counted(part.orphans, 'record')} referred to nothing, and are left out.")
             if part.followed:
-                found.append(f"{name}: {counted(part.followed, 'record')} are left out with what they refer to.")
+                notes.append(f"{name}: {counted(part.followed, 'record')} are left out with what they refer to.")
             if part.release is None:
-                found.append(f"{name}: nothing is required of it.")
-            found += [f"{name}: {note}" for note in part.notes]
+                notes.append(f"{name}: nothing is required of it.")
+            notes += [f"{name}: {note}" for note in part.notes]
         persons, everybody = self.alone
         if persons:
-            found.append(
+            notes.append(
                 f"Who knows all records of a person in all tables at once, and not only one, can tell {persons:,} of "
                 f"{counted(everybody, 'person')} apart."
             )
-        return tuple(found)
+        return tuple(notes)
 
     def sheet(self) -> Sheet:
         """Return what goes out of each table."""
         rows = []
         for name, part in self.parts.items():
             asked = () if part.release is None else part.release.requirements
-            attained = ", ".join(dict.fromkeys(one.verdict.attained for one in asked)) or "nothing is required"
+            attained = (
+                ", ".join(dict.fromkeys(requirement.verdict.attained for requirement in asked)) or "nothing is required"
+            )
             rows.append((name, f"{part.table.records:,}", f"{len(part.became) - part.table.records:,}", attained))
         records = sum(part.table.records for part in self.parts.values())
         title = f"{counted(records, 'record')} released in {counted(len(self.parts), 'table')}."
@@ -97,12 +99,12 @@ class DatasetRelease(Shown):
         target = Path(str(where))
         paths = {name: target / f"{name}{suffix or _suffix(table)}" for name, table in self.tables.items()}
         with FileSet(last=target / DATASET, force=force, never=self._inputs()) as files:
-            folder, made = files.folder(target), dict[str, tuple[Path | Stored, Mapping[str, Any]]]()
+            folder, written = files.folder(target), dict[str, tuple[Path | Stored, Mapping[str, Any]]]()
             for name, table in self.tables.items():
-                note = _noting(made, name)
+                note = _noting(written, name)
                 write(table, paths[name], force=force, progress=progress, files=files, check_written=note)
-            verify_all(self.parts, self.policy, made)
-            hashes = {paths[name].name: sha256(Path(str(source))) for name, (source, _) in made.items()}
+            verify_all(self.parts, self.policy, written)
+            hashes = {paths[name].name: sha256(Path(str(source))) for name, (source, _) in written.items()}
             names = self._write_documents(files, folder, target, {"files": hashes})
         return *paths.values(), *names
 
@@ -114,7 +116,7 @@ class DatasetRelease(Shown):
         with FileSet(last=beside / DATASET, force=force, never=self._inputs()) as files:
 
             def look(stored: Mapping[str, Stored]) -> None:
-                verify_all(self.parts, self.policy, {name: (held, {}) for name, held in stored.items()})
+                verify_all(self.parts, self.policy, {name: (stored_at, {}) for name, stored_at in stored.items()})
                 names.extend(self._write_documents(files, beside, beside / "dataset", {}))
 
             saved = write_stored(self.tables, address, force=force, progress=progress, check_written=look)
@@ -129,40 +131,44 @@ class DatasetRelease(Shown):
         owner = files.folder(owner_folder(name), private=True)
         goes_out, internal = self._documents(named)
         files.add(owner / "internal.json", private=True).write_text(internal, encoding="utf-8")
-        fresh = {f"{one}.draw.key": part.release.key for one, part in self.parts.items() if part.release is not None}
-        keys = {one: key.decode() for one, key in fresh.items() if key is not None}
-        for one, key in keys.items():
-            files.add(owner / one, private=True).write_text(f"{key}\n", encoding="utf-8")
+        fresh = {f"{name}.draw.key": part.release.key for name, part in self.parts.items() if part.release is not None}
+        keys = {name: key.decode() for name, key in fresh.items() if key is not None}
+        for secret, key in keys.items():
+            files.add(owner / secret, private=True).write_text(f"{key}\n", encoding="utf-8")
         files.add(folder / DATASET).write_text(goes_out, encoding="utf-8")
-        return [folder / DATASET, owner / "internal.json", *(owner / one for one in keys)]
+        return [folder / DATASET, owner / "internal.json", *(owner / name for name in keys)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the release as plain data: what ``shoal anonymize --json`` prints."""
         tables = {name: self._goes_out(name, part) for name, part in self.parts.items()}
-        return {"tables": plain(tables), "references": [str(one) for one in self.references], "notes": list(self.notes)}
+        return {
+            "tables": plain(tables),
+            "references": [str(reference) for reference in self.references],
+            "notes": list(self.notes),
+        }
 
     def _documents(self, named: Mapping[str, Any]) -> tuple[str, str]:
         """Return the public and the internal manifest."""
-        common = {"references": [str(one) for one in self.references], "verified": True, **named}
+        common = {"references": [str(reference) for reference in self.references], "verified": True, **named}
         told_apart = dict(zip(("alone", "persons"), self.alone, strict=True))
-        held = {name: self._facts(name, part) for name, part in self.parts.items()}
-        internal = {**common, "policy": self.policy.document(), "knowing_all_records": told_apart, "tables": held}
+        facts = {name: self._facts(name, part) for name, part in self.parts.items()}
+        internal = {**common, "policy": self.policy.document(), "knowing_all_records": told_apart, "tables": facts}
         goes_out = {name: self._goes_out(name, part) for name, part in self.parts.items()}
         return written({**common, "tables": goes_out}), written(internal)
 
-    def _facts(self, name: str, part: Part) -> dict[str, Any]:
+    def _facts(self, name: str, part: DatasetPart) -> dict[str, Any]:
         own = {} if part.release is None else dict(part.release.internal)
         left = {"orphans": part.orphans, "left_out_with_others": part.followed, "left_out": list(part.left_out)}
         return {**own, **left, **self._about(name, part)}
 
-    def _goes_out(self, name: str, part: Part) -> dict[str, Any]:
+    def _goes_out(self, name: str, part: DatasetPart) -> dict[str, Any]:
         if part.release is None:
             return self._about(name, part)
         policy = self.policy.of(name)
         chosen = figures(part.release.policy, part.release.suppressed, part.release.given)
         return {**published(part.table, policy, chosen), **self._about(name, part)}
 
-    def _about(self, name: str, part: Part) -> dict[str, Any]:
+    def _about(self, name: str, part: DatasetPart) -> dict[str, Any]:
         """Return what may be known of a table, however it was made."""
         dates = self.policy.of(name).dates
         return {
@@ -175,12 +181,12 @@ class DatasetRelease(Shown):
 
 
 def _noting(
-    made: dict[str, tuple[Path | Stored, Mapping[str, Any]]], name: str
+    written: dict[str, tuple[Path | Stored, Mapping[str, Any]]], name: str
 ) -> Callable[[Path | Stored, Mapping[str, Any]], None]:
     """Return a callback that records where a table was written; all tables are verified together."""
 
     def note(source: Path | Stored, options: Mapping[str, Any]) -> None:
-        made[name] = source, options
+        written[name] = source, options
 
     return note
 

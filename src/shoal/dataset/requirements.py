@@ -13,12 +13,14 @@ from shoal.table.role import Role
 
 def fitting(require: list[Any], sensitive: Collection[str]) -> list[Any]:
     """Return the requirements that a table with these sensitive columns can be held to."""
-    found: list[Any] = []
+    chosen: list[Any] = []
     for asked in require:
-        models = [one.requirement() for one in PRESETS[asked.preset].criteria] if _is_preset(asked) else [asked]
+        models = (
+            [criterion.requirement() for criterion in PRESETS[asked.preset].criteria] if _is_preset(asked) else [asked]
+        )
         kept = [model for model in models if _fits(model, sensitive)]
-        found += [asked] if len(kept) == len(models) else kept
-    return found
+        chosen += [asked] if len(kept) == len(models) else kept
+    return chosen
 
 
 def about(models: Collection[Model], column: str) -> tuple[Model, ...]:
@@ -32,8 +34,8 @@ def check_named(policy: Policy) -> None:
     """Refuse a requirement about a column that is sensitive in no table."""
     sensitive = {
         name
-        for said in policy.tables.values()
-        for name, column in said.columns.items()
+        for table_policy in policy.tables.values()
+        for name, column in table_policy.columns.items()
         if column.role is Role.SENSITIVE
     }
     for _, _, model in _all(policy):

@@ -9,7 +9,7 @@ import numpy as np
 
 from shoal.dataset.inheritance import Heritage, Secret, Shows, inherited
 from shoal.dataset.links import Records, named_records, whose
-from shoal.dataset.part import Part
+from shoal.dataset.part import DatasetPart
 from shoal.errors import ReleaseError, counted
 from shoal.policy.policy import Policy
 from shoal.policy.references import Reference, references
@@ -24,22 +24,28 @@ from shoal.table.table import Table
 Made = Mapping[str, tuple[Path | Stored, Mapping[str, Any]]]
 
 
-def verify_all(parts: Mapping[str, Part], policy: Policy, made: Made) -> dict[str, tuple[Verified, ...]]:
+def verify_all(parts: Mapping[str, DatasetPart], policy: Policy, written: Made) -> dict[str, tuple[Verified, ...]]:
     """See that written tables are what was promised and belong together, and judge them by every requirement."""
-    found: dict[str, Table] = {}
+    tables: dict[str, Table] = {}
     shows: dict[str, Shows] = {}
     judgements = {}
     for name, part in parts.items():
-        source, options = made[name]
+        source, options = written[name]
         texts = [*part.table.quasi, *part.pseudonyms]
-        held = read(source, text=texts, suppressed=SUPPRESSED, **options)
-        check_same(held, part.table)
-        found[name] = held.assign(quasi=list(part.table.quasi), sensitive=list(part.table.sensitive))
-        links = {one: _link(one, found) for one in references(policy.tables) if one.table == name}
+        stored = read(source, text=texts, suppressed=SUPPRESSED, **options)
+        check_same(stored, part.table)
+        tables[name] = stored.assign(quasi=list(part.table.quasi), sensitive=list(part.table.sensitive))
+        links = {
+            reference: _link(reference, tables) for reference in references(policy.tables) if reference.table == name
+        }
         heritage = inherited(links, shows, {*part.table.names, *part.left_out})
-        own = [replace(one, held=_again(one, found[name])) for one in part.shows.secrets if one.name in part.table]
-        shows[name] = Shows.of(found[name], own, heritage)
-        judgements[name] = _judged(name, part, policy, found, heritage)
+        own = [
+            replace(secret, encoded=_again(secret, tables[name]))
+            for secret in part.shows.secrets
+            if secret.name in part.table
+        ]
+        shows[name] = Shows.of(tables[name], own, heritage)
+        judgements[name] = _judged(name, part, policy, tables, heritage)
     return judgements
 
 
@@ -47,38 +53,38 @@ def _again(secret: Secret, table: Table) -> Encoded:
     return Encoded(table[secret.name], table.codes(secret.name))
 
 
-def _link(one: Reference, found: Mapping[str, Table]) -> Records:
+def _link(reference: Reference, tables: Mapping[str, Table]) -> Records:
     """Return which record of another table each record refers to, as they were written."""
-    link = named_records(found[one.table], one.column, found[one.other], one.key)
+    link = named_records(tables[reference.table], reference.column, tables[reference.other], reference.key)
     lost = int(np.count_nonzero(link < 0))
-    twice = int(np.count_nonzero(found[one.other].counts(one.key) > 1))
+    twice = int(np.count_nonzero(tables[reference.other].counts(reference.key) > 1))
     if lost or twice:
         raise ReleaseError(
             f"In the written release {counted(lost, 'record')} refer to nothing, and {counted(twice, 'key')} name "
-            f"several records ({one}). It was not handed out."
+            f"several records ({reference}). It was not handed out."
         )
     return link
 
 
 def _judged(
-    name: str, part: Part, policy: Policy, found: Mapping[str, Table], heritage: Heritage
+    name: str, part: DatasetPart, policy: Policy, tables: Mapping[str, Table], heritage: Heritage
 ) -> tuple[Verified, ...]:
     """Judge a table with what its records inherit, and with whose they are, as far as the files say that."""
-    release, table = part.release, found[name]
+    release, table = part.release, tables[name]
     if release is None:
         return ()
     own = [Encoded(column, table.codes(column.name)) for column in table.columns]
     joined = Table.of([*own, *heritage.columns], table.records, table.source)
-    persons = _persons(name, policy, found)
+    persons = _persons(name, policy, tables)
     original = release.original if persons is None else replace(release.original, subject=persons)
     return check(judged(joined, release.table, original, release.asked))
 
 
-def _persons(name: str, policy: Policy, found: Mapping[str, Table]) -> tuple[Any, Any] | None:
+def _persons(name: str, policy: Policy, tables: Mapping[str, Table]) -> tuple[Any, Any] | None:
     """Return whose records these are, by the pseudonyms of this table or of those that it refers to."""
-    ways = whose(policy, {other: table.names for other, table in found.items()}, name)
+    ways = whose(policy, {other: table.names for other, table in tables.items()}, name)
     if ways is None:
         return None
-    last = found[ways.table]
-    records = ways.records(np.arange(found[name].records), lambda one: _link(one, found))
+    last = tables[ways.table]
+    records = ways.records(np.arange(tables[name].records), lambda reference: _link(reference, tables))
     return last[ways.column], last.codes(ways.column)[records]

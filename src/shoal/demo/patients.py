@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.demo.people import TODAY, People
+from shoal.demo.people import TODAY, Town
 
 COMORBIDITIES = {  # share at 20, and at 90 years
     "hypertension": (0.05, 0.75),
@@ -36,7 +36,7 @@ class Patients:
         return len(self.place)
 
 
-def admitted(people: People, size: int, rng: np.random.Generator) -> Patients:
+def admitted(people: Town, size: int, rng: np.random.Generator) -> Patients:
     """Choose patients, older people more often, and make up their files."""
     chance = 0.3 + (people.age / 60) ** 2
     place = np.sort(rng.choice(len(people), size, replace=False, p=chance / chance.sum()))
@@ -62,7 +62,7 @@ def _identifiers(letter: str, size: int, rng: np.random.Generator) -> NDArray[np
     return np.char.add(letter, numbers.astype(str))
 
 
-def _contacts(people: People, place: NDArray[np.int64], rng: np.random.Generator) -> dict[str, Any]:
+def _contacts(people: Town, place: NDArray[np.int64], rng: np.random.Generator) -> dict[str, Any]:
     size = len(place)
     names = np.char.lower(np.char.add(np.char.add(people["first_name"][place], "."), people["last_name"][place]))
     return {

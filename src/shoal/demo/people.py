@@ -25,7 +25,7 @@ SEXES = ("f", "m", "x")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class People:
+class Town:
     """Everybody in the town; arrays of equal length, one entry for each person."""
 
     columns: dict[str, NDArray[Any]]
@@ -42,7 +42,7 @@ class People:
         return (TODAY - self["birth_date"]).astype(np.int64) // 365
 
 
-def town(size: int, rng: np.random.Generator) -> People:
+def town(size: int, rng: np.random.Generator) -> Town:
     """Make up a town: households of up to six people who share an address and mostly a name."""
     household, place = _households(size, rng)
     age = _ages(household, place, rng)
@@ -52,7 +52,7 @@ def town(size: int, rng: np.random.Generator) -> People:
     surname = _surnames(homes, rng)[household]
     own_name = rng.random(size) < 0.12
     surname[own_name] = _surnames(int(own_name.sum()), rng)
-    return People(
+    return Town(
         {
             "first_name": np.where(sex == 1, rng.choice(MEN, size), rng.choice(WOMEN, size)),
             "last_name": surname,

@@ -68,12 +68,12 @@ def tour(folder: Path, console: "Console", *, patients: int, seed: int, force: b
 
 def _make_up(folder: Path, console: "Console", *, patients: int, seed: int, force: bool) -> None:
     _heading(console, 1, "A hospital is made up")
-    made = hospital(patients=patients, seed=seed)
+    town = hospital(patients=patients, seed=seed)
     if folder.exists() and not folder.is_dir():
         raise WriteError(f"'{folder}' is a file, not a folder.")
     folder.mkdir(parents=True, exist_ok=True)
     for name, attribute in FILES.items():
-        table: Table = getattr(made, attribute)
+        table: Table = getattr(town, attribute)
         write(table, folder / name, force=force)
         console.print(f"  {folder / name}  [dim]{table.records:,} records × {len(table.columns)} columns[/dim]")
     with replacing(folder / "policy.toml", force=force) as beside:
@@ -87,14 +87,16 @@ def _show_columns(table: Table, console: "Console") -> None:
     for role in (Role.DIRECT, Role.QUASI, Role.SENSITIVE, Role.SUBJECT):
         names = ", ".join(table.with_role(role))
         console.print(f"  [bold]{role:<10}[/bold] {names}\n             [dim]{role.meaning}[/dim]")
-    found = identify(table, orders=256)
-    same = sum(one.role is table.roles.get(name) for name, one in found.columns.items())
-    console.print(f"\n  shoal identify has not seen the policy, and says the same of {same} of {len(found.columns)}.")
-    shares = {} if found.contribution is None else found.contribution.shares
+    identification = identify(table, orders=256)
+    same = sum(finding.role is table.roles.get(name) for name, finding in identification.columns.items())
+    console.print(
+        f"\n  shoal identify has not seen the policy, and says the same of {same} of {len(identification.columns)}."
+    )
+    shares = {} if identification.contribution is None else identification.contribution.shares
     most = sorted(shares, key=lambda name: -shares[name])[:3]
-    told = ", ".join(f"{name.replace('_', ' ')} ({shares[name]:.0%})" for name in most)
-    console.print(f"  [dim]What makes most patients unique: {told}.[/dim]")
-    for link in found.links:
+    named = ", ".join(f"{name.replace('_', ' ')} ({shares[name]:.0%})" for name in most)
+    console.print(f"  [dim]What makes most patients unique: {named}.[/dim]")
+    for link in identification.links:
         console.print(f"  [dim]And {link}.[/dim]")
 
 
@@ -165,20 +167,20 @@ def _in_small_groups(
     return float(sizes[sizes < 11].sum()) / table.records
 
 
-def _show_assessment(found: Assessment, console: "Console") -> None:
+def _show_assessment(assessment: Assessment, console: "Console") -> None:
     _heading(console, 5, "How safe is everybody, as the table stands?")
-    console.print(f"  [bold]k = {found.k}[/bold]  {found.meaning}")
-    for risk in (found.prosecutor, found.journalist):
+    console.print(f"  [bold]k = {assessment.k}[/bold]  {assessment.meaning}")
+    for risk in (assessment.prosecutor, assessment.journalist):
         console.print(
             f"  {risk.adversary:<10} finds {risk.expected:>5,.0f} of them  [dim]{risk.meaning}[/dim]", soft_wrap=True
         )
-    worst, best = found.attributes[0], found.contributions[0]
+    worst, best = assessment.attributes[0], assessment.contributions[0]
     console.print(
         f"  {worst.column} becomes certain for {worst.certain:,} patients; "
         f"guessing without the table is right for {float(worst.baseline):.0%}."
     )
     console.print(f"  Most is gained from {best.column}: without it {best.without.alone:,} would stand alone.")
-    for judged in found.requirements:
+    for judged in assessment.requirements:
         verdict = "met" if judged.verdict.satisfied else "not met"
         asked = ", ".join(f"{name} = {value}" for name, value in judged.verdict.parameters.items())
         console.print(f"  The policy asks for {judged.verdict.model} with {asked}: [bold]{verdict}[/bold].")
@@ -186,14 +188,14 @@ def _show_assessment(found: Assessment, console: "Console") -> None:
 
 def _show_peers(people: People, folder: Path, console: "Console", *, force: bool) -> None:
     _heading(console, 6, "Nobody knows what an adversary knows: every combination of facts")
-    found = people.summary()
-    worst = max(people.counted.table.sensitive, key=lambda name: float(found[name]["share_breached"]))
+    summary = people.summary()
+    worst = max(people.counted.table.sensitive, key=lambda name: float(summary[name]["share_breached"]))
     console.print(f"  {people.plan.combinations:,} combinations of what may be known, for every patient:")
     console.print(
-        f"  {worst} can be learned about {found[worst]['share_breached']:.0%} of them, "
+        f"  {worst} can be learned about {summary[worst]['share_breached']:.0%} of them, "
         f"about {people.breached_by_few(worst)} from at most three facts."
     )
-    facts = next(one for one in people.for_person(0) if one.variable == worst)
+    facts = next(fact for fact in people.for_person(0) if fact.variable == worst)
     if facts.minimal:
         console.print(f"  The first patient's {facts.variable} is given away by {' + '.join(facts.minimal[0])}.")
     if find_spec("vl_convert") is None:
@@ -220,9 +222,11 @@ def _show_release(release: Release, folder: Path, console: "Console", *, force: 
     console.print("  How many patients show each level of a ladder, from their own value to *:")
     for name, records in release.levels.items():
         console.print(f"    {name:<15} " + "  ".join(f"{number:>6,}" for number in records))
-    for one in release.requirements:
-        value = ", ".join(f"{name} = {held}" for name, held in one.verdict.value.items())
-        console.print(f"  The file attains {one.verdict.model} with [bold]{value}[/bold]: it was read again to see.")
+    for requirement in release.requirements:
+        value = ", ".join(f"{name} = {attained}" for name, attained in requirement.verdict.value.items())
+        console.print(
+            f"  The file attains {requirement.verdict.model} with [bold]{value}[/bold]: it was read again to see."
+        )
     console.print(f"  {release.table.records:,} patients are in it, {release.suppressed:,} had to be left out.")
     for path in release.save(folder / "release.csv", force=force):
         console.print(f"  {path}")
@@ -231,16 +235,16 @@ def _show_release(release: Release, folder: Path, console: "Console", *, force: 
 def _show_attack(release: Release, table: Table, register: Table, console: "Console") -> None:
     _heading(console, 9, "The release is attacked, with the register in hand")
     for text, attacked in (("the table without its names", table), ("the release", release)):
-        found = attack(
+        attacks = attack(
             table, attacked, release.policy, external=register, in_order=attacked is table, attacks=["linkage"]
         )
-        link = found.of("linkage", variant="register")
+        link = attacks.of("linkage", variant="register")
         console.print(f"  Of {text}, {link.success.value:.1%} get their right name, {link.baseline:.3%} by guessing.")
     column = "hypertension"
-    told = attack(table, release, sensitive=[column], attacks=["inference"]).of("inference", column)
+    inferred = attack(table, release, sensitive=[column], attacks=["inference"]).of("inference", column)
     console.print(
-        f"  The nearest record tells the {column} of {told.success.value:.0%} rightly, always saying the same "
-        f"{told.baseline:.0%}:\n  k-anonymity does not stop that."
+        f"  The nearest record tells the {column} of {inferred.success.value:.0%} rightly, always saying the same "
+        f"{inferred.baseline:.0%}:\n  k-anonymity does not stop that."
     )
     console.print("  [dim]shoal attack tries up to fifteen more, each with its baseline and interval.[/dim]")
 
@@ -250,23 +254,23 @@ def _show_report(  # noqa: PLR0913 - what a step of the tour has at hand
 ) -> None:
     _heading(console, 10, "All of it is written down, for the owner and for others")
     tried = attack(table, release, external=register, attacks=ATTACKS)
-    found = report(
+    documents = report(
         release.given,
         release,
         tried,
         people=peers(table, release.policy),
         title="The demo hospital: anonymisation report",
     )
-    for made, name, told in (
-        (found, "report.html", "for the owner: every number and picture"),
+    for document, name, says in (
+        (documents, "report.html", "for the owner: every number and picture"),
         (
-            found.external(),
+            documents.external(),
             "report-external.html",
-            f"for others: nothing about fewer than {found.audience.least} persons",
+            f"for others: nothing about fewer than {documents.audience.least} persons",
         ),
     ):
-        path = made.save(folder / name, force=force)
-        console.print(f"  {path}  [dim]{told}[/dim]")
+        path = document.save(folder / name, force=force)
+        console.print(f"  {path}  [dim]{says}[/dim]")
     console.print("  [dim]Open them in a browser; they need no network, and print well.[/dim]")
 
 
@@ -280,8 +284,8 @@ def _show_together(folder: Path, console: "Console", *, seed: int, force: bool) 
             beside.write_bytes(content)
     release = anonymize_dataset(folder, folder / "together.toml")
     for name, part in release.parts.items():
-        found = () if part.release is None else part.release.requirements
-        attained = ", ".join(one.verdict.attained for one in found)
+        requirements = () if part.release is None else part.release.requirements
+        attained = ", ".join(requirement.verdict.attained for requirement in requirements)
         console.print(f"  {name:<11} {part.table.records:>6,} records, [bold]{attained}[/bold]")
     console.print("  Whoever knows a patient and one admission finds eleven patients or more.")
     console.print("  [dim]Keys are pseudonyms, dates have moved; every admission still has its patient.[/dim]")

@@ -12,9 +12,9 @@ _FALLBACK = 4 << 30
 
 def memory() -> int:
     """Return how many bytes of memory this machine has; ``SHOAL_MEMORY`` says it otherwise."""
-    said = os.environ.get("SHOAL_MEMORY", "")
-    if said.isdecimal():
-        return int(said)
+    given = os.environ.get("SHOAL_MEMORY", "")
+    if given.isdecimal():
+        return int(given)
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):  # pragma: no cover - not on Linux or macOS

@@ -20,13 +20,13 @@ class CountedEngine(OutsideEngine):
 
     def chunks(self, columns: Sequence[str], size: int) -> Iterator[tuple[Codes, ...]]:
         """Yield the codes of some columns, so many records at a time."""
-        held = [self._held.codes[self._held.columns.index(name)] for name in columns]
+        codes = [self._held.codes[self._held.columns.index(name)] for name in columns]
         for start in range(0, self.rows, size):
             end = min(start + size, self.rows)
             first, last = np.searchsorted(self._ends, [start, end - 1], side="right")
             ends = np.minimum(self._ends[first : last + 1], end)
             times = np.diff(ends, prepend=start)
-            yield tuple(np.repeat(codes[first : last + 1], times) for codes in held)
+            yield tuple(np.repeat(codes[first : last + 1], times) for codes in codes)
 
     def tallied(self, columns: Sequence[str], size: int) -> Tallied:
         """Yield the codes of some columns, and how often they come."""
@@ -34,9 +34,10 @@ class CountedEngine(OutsideEngine):
 
     def translated(self, tables: Mapping[str, Codes], sizes: Mapping[str, int]) -> Engine:
         """Return the same records with other codes in some columns."""
-        held, sizes = self._held, {**self._sizes, **sizes}
+        counted, sizes = self._held, {**self._sizes, **sizes}
         codes = [
-            tables[name][one] if name in tables else one for name, one in zip(held.columns, held.codes, strict=True)
+            tables[name][codes] if name in tables else codes
+            for name, codes in zip(counted.columns, counted.codes, strict=True)
         ]
-        rows = merged(held.columns, codes, held.counts, [max(sizes[name], 1) for name in held.columns])
+        rows = merged(counted.columns, codes, counted.counts, [max(sizes[name], 1) for name in counted.columns])
         return CountedEngine(rows, sizes)

@@ -31,14 +31,14 @@ class DerivedEngine(OutsideEngine):
         return tuple(dict.fromkeys(source for name in columns for source in self._sources(name)))
 
     def _derive(self, columns: Sequence[str], needed: Sequence[str], codes: Sequence[Codes]) -> tuple[Codes, ...]:
-        held = dict(zip(needed, codes, strict=True))
-        return tuple(self._made(name, held) for name in columns)
+        by_name = dict(zip(needed, codes, strict=True))
+        return tuple(self._made(name, by_name) for name in columns)
 
     def _sources(self, name: str) -> tuple[str, ...]:
         return self._derived[name][0] if name in self._derived else (name,)
 
-    def _made(self, name: str, held: Mapping[str, Codes]) -> Codes:
+    def _made(self, name: str, by_name: Mapping[str, Codes]) -> Codes:
         if name not in self._derived:
-            return held[name]
+            return by_name[name]
         sources, make = self._derived[name]
-        return make(*(held[source] for source in sources))
+        return make(*(by_name[source] for source in sources))

@@ -80,8 +80,8 @@ class DiskEngine(OutsideEngine):
     def _read(self, name: str, start: int, end: int) -> Codes:
         """Read the codes of some records, from as many files as they are in."""
         first, last = np.searchsorted(self._ends, [start, end - 1], side="right").tolist()
-        found = []
+        parts = []
         for place in range(first, last + 1):
             part, begin = self._codes[name][place], int(self._ends[place]) - self._codes[name][place].rows
-            found.append(part.read(max(start - begin, 0), min(end - begin, part.rows) - max(start - begin, 0)))
-        return found[0] if len(found) == 1 else np.concatenate(found)
+            parts.append(part.read(max(start - begin, 0), min(end - begin, part.rows) - max(start - begin, 0)))
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)

@@ -17,7 +17,7 @@ from shoal.errors import ReadError, listed
 from shoal.kernels.translation import Codes
 
 
-class Database:
+class DuckDatabase:
     """Files that DuckDB reads, or a table that it holds; queries see it as the view ``t``."""
 
     def __init__(self, name: str) -> None:
@@ -26,21 +26,21 @@ class Database:
         self._name = name
 
     @classmethod
-    def of_parquet(cls, files: Sequence[Path]) -> "Database":
+    def of_parquet(cls, files: Sequence[Path]) -> "DuckDatabase":
         """Take Parquet files, one below the other."""
-        made = cls(files[0].name)
-        made.tried(lambda: made._connection.read_parquet(list(map(str, files))).create_view("t"))
-        return made
+        database = cls(files[0].name)
+        database.tried(lambda: database._connection.read_parquet(list(map(str, files))).create_view("t"))
+        return database
 
     @classmethod
-    def of_file(cls, path: Path, table: str | None) -> "Database":
+    def of_file(cls, path: Path, table: str | None) -> "DuckDatabase":
         """Take a table of a DuckDB file; it is opened for reading only."""
-        made = cls(path.name)
+        database = cls(path.name)
         attach = f"ATTACH '{str(path).replace(chr(39), chr(39) * 2)}' AS source (READ_ONLY)"
-        made.tried(lambda: made._connection.execute(attach))
-        chosen = _chosen(made.tables(), table, path.name)
-        made.tried(lambda: made._connection.execute(f"CREATE TEMP VIEW t AS SELECT * FROM source.{chosen}"))  # noqa: S608 - quoted
-        return made
+        database.tried(lambda: database._connection.execute(attach))
+        chosen = _chosen(database.tables(), table, path.name)
+        database.tried(lambda: database._connection.execute(f"CREATE TEMP VIEW t AS SELECT * FROM source.{chosen}"))  # noqa: S608 - quoted
+        return database
 
     def tables(self) -> list[tuple[str, str]]:
         """Return the tables and views of the attached file: schema and name."""
@@ -87,7 +87,7 @@ def _connected(spool: Spool) -> Any:
 
 def _chosen(tables: Sequence[tuple[str, str]], table: str | None, file: str) -> str:
     """Return the table that is meant, as SQL wants it."""
-    fitting = [one for one in tables if table in {None, one[1], ".".join(one)}]
+    fitting = [table_name for table_name in tables if table in {None, table_name[1], ".".join(table_name)}]
     if len(fitting) == 1:
         return ".".join(map(quoted, fitting[0]))
     if not tables:
@@ -105,8 +105,8 @@ def quoted(name: str) -> str:
 class DuckdbEngine(OutsideEngine):
     """Rows that DuckDB reads and counts."""
 
-    def __init__(self, database: Database, dictionaries: Mapping[str, Dictionary], rows: int) -> None:
-        super().__init__({name: held.size for name, held in dictionaries.items()}, rows)
+    def __init__(self, database: DuckDatabase, dictionaries: Mapping[str, Dictionary], rows: int) -> None:
+        super().__init__({name: dictionary.size for name, dictionary in dictionaries.items()}, rows)
         self._database = database
         self._dictionaries = dict(dictionaries)
 
@@ -120,9 +120,9 @@ class DuckdbEngine(OutsideEngine):
         """Let DuckDB count."""
         self._check_capacity(columns, most or most_rows(len(columns)))
         names = ", ".join(f"{quoted(name)} AS c{place}" for place, name in enumerate(columns))
-        found = self._database.query(f"SELECT {names}, count(*) AS n FROM t GROUP BY ALL")  # noqa: S608 - quoted names
-        codes = [self._codes(name, found.column(place)) for place, name in enumerate(columns)]
-        return merged(columns, codes, found.column("n").to_numpy().astype(np.int64), self.sizes(columns))
+        counts = self._database.query(f"SELECT {names}, count(*) AS n FROM t GROUP BY ALL")  # noqa: S608 - quoted names
+        codes = [self._codes(name, counts.column(place)) for place, name in enumerate(columns)]
+        return merged(columns, codes, counts.column("n").to_numpy().astype(np.int64), self.sizes(columns))
 
     def _check_capacity(self, columns: tuple[str, ...], most: int) -> None:
         """Estimate how many different rows there are, and refuse what is far too much."""

@@ -21,8 +21,8 @@ class MemoryEngine:
         self._sizes = dict(sizes)
         self._rows = rows
         self._latest: DistinctRows | None = None  # who asks once often asks again
-        for held in self._codes.values():
-            held.flags.writeable = False
+        for codes_of in self._codes.values():
+            codes_of.flags.writeable = False
 
     @property
     def rows(self) -> int:
@@ -69,16 +69,16 @@ class MemoryEngine:
 
     def translated(self, tables: Mapping[str, Codes], sizes: Mapping[str, int]) -> "MemoryEngine":
         """Return the same records with other codes in some columns."""
-        codes = {name: tables[name][held] if name in tables else held for name, held in self._codes.items()}
+        codes = {name: tables[name][codes] if name in tables else codes for name, codes in self._codes.items()}
         return MemoryEngine(codes, {**self._sizes, **sizes}, self._rows)
 
     def rewritten(self, how: Rewriting) -> Rewritten:
         """Return what the records become, sorted."""
         kept = np.flatnonzero(how.kept[how.rows.origin])
-        made = how.applied(how.rows.origin[kept], {name: self._codes[name][kept] for name in how.needed})
+        written = how.applied(how.rows.origin[kept], {name: self._codes[name][kept] for name in how.needed})
         columns = [
             np.concatenate([codes, how.added[name]]) if how.added else codes
-            for name, codes in zip(how.names, made, strict=True)
+            for name, codes in zip(how.names, written, strict=True)
         ]
         origins = np.concatenate([kept, np.full(how.records - len(kept), -1)])
         alike = group_rows(columns, [how.sizes[name] for name in how.names], len(origins))

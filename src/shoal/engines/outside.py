@@ -78,9 +78,9 @@ class OutsideEngine(ABC):
 
     def profiles(self, columns: Sequence[str], subject: str) -> Profiles:
         """Return the persons' profiles under these columns."""
-        rows, found = self.distinct(columns), self._counted((*columns, subject))
-        shown = self.places(rows).of(found.codes[:-1]) if columns else np.zeros(len(found), np.uint32)
-        profiles, of_person = profiles_of(rows, found.codes[-1], shown, self._sizes[subject])
+        rows, counted = self.distinct(columns), self._counted((*columns, subject))
+        shown = self.places(rows).of(counted.codes[:-1]) if columns else np.zeros(len(counted), np.uint32)
+        profiles, of_person = profiles_of(rows, counted.codes[-1], shown, self._sizes[subject])
         return replace(profiles, origin=(subject, of_person))
 
     def expand(self, small: DistinctRows | Profiles, values: NDArray[Any]) -> NDArray[Any]:

@@ -18,9 +18,9 @@ def profiles_of(rows: DistinctRows, persons: NDArray[np.integer], shown: Ids, nu
     """
     pairs = group_rows([persons.astype(np.uint32), shown], [number, len(rows)], len(shown))
     starts = np.searchsorted(persons[pairs.first], np.arange(number + 1))
-    held = shown[pairs.first]
-    same = _equal_sets(starts, held)
-    return Profiles(rows, same.counts, *_sets_of(same.first, starts, held)), same.ids
+    own = shown[pairs.first]
+    same = _equal_sets(starts, own)
+    return Profiles(rows, same.counts, *_sets_of(same.first, starts, own)), same.ids
 
 
 def _equal_sets(starts: NDArray[np.int64], members: Ids) -> Groups:

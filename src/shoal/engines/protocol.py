@@ -34,9 +34,9 @@ class DistinctRows:
 
     def tallied(self, columns: Sequence[str], size: int) -> Tallied:
         """Yield the codes of some columns, so many at a time, and how often they come."""
-        held = [self.codes[self.columns.index(name)] for name in columns]
+        codes = [self.codes[self.columns.index(name)] for name in columns]
         for start in range(0, len(self), size):
-            yield tuple(codes[start : start + size] for codes in held), self.counts[start : start + size]
+            yield tuple(codes[start : start + size] for codes in codes), self.counts[start : start + size]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

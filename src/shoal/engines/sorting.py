@@ -42,14 +42,14 @@ def sorted_on_disk(
             mine = np.flatnonzero(which == place)
             ranges[place].add([codes[mine] for codes in block])
     unsorted.remove()
-    found: list[list[Spooled]] = [[] for _ in sizes]
+    spools: list[list[Spooled]] = [[] for _ in sizes]
     for files in ranges:
         columns = files.whole()
         files.remove()
         order = np.argsort(group_rows(columns, sizes, len(columns[0])).ids, kind="stable")
-        for held, codes, dtype in zip(found, columns, types, strict=True):
-            held.append(spool.keep([codes[order]], dtype))
-    return found
+        for parts, codes, dtype in zip(spools, columns, types, strict=True):
+            parts.append(spool.keep([codes[order]], dtype))
+    return spools
 
 
 def _leading(sizes: Sequence[int]) -> int:

@@ -72,9 +72,9 @@ class SparkFrame:
     @classmethod
     def of_parquet(cls, files: Sequence[Path]) -> "SparkFrame":
         """Take Parquet files, one below the other."""
-        made = cls(None, files[0].name)
-        made.frame = made.tried(lambda: session().read.parquet(*(str(file.resolve()) for file in files)))
-        return made
+        frame = cls(None, files[0].name)
+        frame.frame = frame.tried(lambda: session().read.parquet(*(str(file.resolve()) for file in files)))
+        return frame
 
     def tried(self, action: Callable[[], Any]) -> Any:
         """Return what an action returns; what Spark says if it fails may quote values, and is dropped."""
@@ -114,13 +114,13 @@ class SparkFrame:
         from pyspark import StorageLevel
 
         grouped = self._grouped(columns)
-        found = self.tried(lambda: grouped.persist(StorageLevel.DISK_ONLY))  # to be counted, and then to be had
+        persisted = self.tried(lambda: grouped.persist(StorageLevel.DISK_ONLY))  # to be counted, and then to be had
         try:
-            few = self.tried(found.count) <= _MOST_CELLS // len(columns)
-            return self.tried(found.toArrow) if few else None
+            few = self.tried(persisted.count) <= _MOST_CELLS // len(columns)
+            return self.tried(persisted.toArrow) if few else None
         finally:
             with suppress(Exception):
-                found.unpersist()
+                persisted.unpersist()
 
     def _grouped(self, columns: Sequence[str]) -> Any:
         chosen = self._chosen(columns)
@@ -164,7 +164,7 @@ class SparkEngine(OutsideEngine):
         self, frame: SparkFrame, dictionaries: Mapping[str, Dictionary], repeated: pa.Table | None = None
     ) -> None:
         rows = frame.rows() if repeated is None else pc.sum(repeated.column(-1)).as_py() or 0
-        super().__init__({name: held.size for name, held in dictionaries.items()}, rows)
+        super().__init__({name: dictionary.size for name, dictionary in dictionaries.items()}, rows)
         self._frame = frame
         self._dictionaries = dict(dictionaries)
         self._all = None if repeated is None else self._encoded(repeated, tuple(dictionaries))
@@ -184,17 +184,19 @@ class SparkEngine(OutsideEngine):
         """Let Spark count, unless all is counted already."""
         most = most or most_rows(len(columns))
         if self._all is not None:
-            found = self.narrowed(self._all, columns)
-            if len(found) > most:
-                raise too_many(1.0, len(found), len(found), most)
-            return found
+            counted = self.narrowed(self._all, columns)
+            if len(counted) > most:
+                raise too_many(1.0, len(counted), len(counted), most)
+            return counted
         expected = self._frame.estimated(columns) if self.rows > most else 0
         if expected > 1.1 * most:
             raise too_many(1.0, expected, expected, most)
         return self._encoded(self._frame.counted(columns), columns)
 
-    def _encoded(self, found: pa.Table, columns: tuple[str, ...]) -> DistinctRows:
+    def _encoded(self, counted: pa.Table, columns: tuple[str, ...]) -> DistinctRows:
         """Encode rows that were counted by Spark."""
-        codes = [self._dictionaries[name].encoded(found.column(at).combine_chunks()) for at, name in enumerate(columns)]
-        counts = found.column(len(columns)).to_numpy().astype(np.int64)
+        codes = [
+            self._dictionaries[name].encoded(counted.column(at).combine_chunks()) for at, name in enumerate(columns)
+        ]
+        counts = counted.column(len(columns)).to_numpy().astype(np.int64)
         return merged(columns, codes, counts, self.sizes(columns))

@@ -40,4 +40,6 @@ class TranslatedEngine(OutsideEngine):
 
     def _translated(self, columns: Sequence[str], codes: Sequence[Codes]) -> tuple[Codes, ...]:
         tables = self._tables
-        return tuple(tables[name][held] if name in tables else held for name, held in zip(columns, codes, strict=True))
+        return tuple(
+            tables[name][codes] if name in tables else codes for name, codes in zip(columns, codes, strict=True)
+        )

@@ -31,18 +31,20 @@ def rewritten(engine: Engine, how: Rewriting) -> Rewritten:
 def _counted(engine: OutsideEngine, how: Rewriting) -> Engine | None:
     """Rewrite different records; None if there are too many."""
     try:
-        found = engine.distinct_below(how.needed, min(MOST, max(engine.rows // 4, 1 << 16)))
+        counted = engine.distinct_below(how.needed, min(MOST, max(engine.rows // 4, 1 << 16)))
     except CapacityError:
         return None
-    codes = dict(zip(found.columns, found.codes, strict=True))
+    codes = dict(zip(counted.columns, counted.codes, strict=True))
     places = engine.places(how.rows).of([codes[name] for name in how.rows.columns])
     kept = np.flatnonzero(how.kept[places])
-    made = how.applied(places[kept], {name: codes[name][kept] for name in how.needed})
-    counts = found.counts[kept]
+    written = how.applied(places[kept], {name: codes[name][kept] for name in how.needed})
+    counts = counted.counts[kept]
     if how.added:
-        made = tuple(np.concatenate([held, how.added[name]]) for name, held in zip(how.names, made, strict=True))
-        counts = np.concatenate([counts, np.ones(len(made[0]) - len(counts), np.int64)])
-    rows: DistinctRows = merged(how.names, made, counts, [max(how.sizes[name], 1) for name in how.names])
+        written = tuple(
+            np.concatenate([codes, how.added[name]]) for name, codes in zip(how.names, written, strict=True)
+        )
+        counts = np.concatenate([counts, np.ones(len(written[0]) - len(counts), np.int64)])
+    rows: DistinctRows = merged(how.names, written, counts, [max(how.sizes[name], 1) for name in how.names])
     return CountedEngine(rows, how.sizes)
 
 
@@ -70,5 +72,5 @@ def _origins(engine: OutsideEngine, how: Rewriting) -> NDArray[np.intp]:
     columns = [np.concatenate(parts) for parts in zip(*_records(engine, how), strict=True)]
     alike = group_rows(columns, [max(how.sizes[name], 1) for name in how.names], len(columns[0]))
     origins = np.concatenate([kept, np.full(len(columns[0]) - len(kept), -1)])
-    found: NDArray[np.intp] = origins[np.argsort(alike.ids, kind="stable")]
-    return found
+    sorted_origins: NDArray[np.intp] = origins[np.argsort(alike.ids, kind="stable")]
+    return sorted_origins

@@ -48,10 +48,10 @@ class Icd10(Spec):
         """Bind to a column of codes."""
         del folder
         ladders = [steps(value, self.edition) for value in as_text(column.values).to_pylist()]
-        unknown = [found is None for found in ladders]
+        unknown = [ladder is None for ladder in ladders]
         if self.unknown == "refuse":
             refuse_unknown(column, counts, unknown, "are no ICD-10 codes", "Mend them")
-        return ladder(column, list(zip(*(found or _NOTHING for found in ladders), strict=True)), unknown)
+        return ladder(column, list(zip(*(ladder or _NOTHING for ladder in ladders), strict=True)), unknown)
 
 
 def steps(value: str, edition: str) -> tuple[str, str, str, str] | None:

@@ -19,7 +19,7 @@ from shoal.table.kind import Kind
 from shoal.table.scale import doubles
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
-Ends: TypeAlias = tuple[Decimal | None, Decimal | None]  # None: no end on this side
+DecimalEnds: TypeAlias = tuple[Decimal | None, Decimal | None]  # None: no end on this side
 
 
 @KINDS.register("interval")
@@ -102,7 +102,7 @@ class Interval(Spec):
         return self._labelled(values, places, ends, whole=whole)
 
     def _labelled(
-        self, values: NDArray[np.float64], places: Iterable[int], ends: Mapping[int, Ends], *, whole: bool
+        self, values: NDArray[np.float64], places: Iterable[int], ends: Mapping[int, DecimalEnds], *, whole: bool
     ) -> Labels:
         """Label each value with its interval, cut off at bottom and top."""
         labels = {place: _label(*self._clipped(*interval), whole=whole) for place, interval in ends.items()}
@@ -114,7 +114,7 @@ class Interval(Spec):
             for value, place in zip(values.tolist(), places, strict=True)
         ]
 
-    def _clipped(self, low: Decimal | None, high: Decimal | None) -> Ends:
+    def _clipped(self, low: Decimal | None, high: Decimal | None) -> DecimalEnds:
         if self.bottom is not None:
             low = _exact(self.bottom) if low is None else max(low, _exact(self.bottom))
         if self.top is not None:

@@ -69,7 +69,7 @@ def read_range(label: str) -> Range | None:
 
 def check_intervals(name: str, level: int, leaves: Sequence[str], labels: Sequence[str | None]) -> None:
     """Refuse labels that lie: intervals that do not contain their values, or that overlap."""
-    ranges = {label: found for label in labels if label is not None and (found := read_range(label)) is not None}
+    ranges = {label: range_ for label in labels if label is not None and (range_ := read_range(label)) is not None}
     wrong = sum(
         label in ranges and (number := read_number(leaf)) is not None and number not in ranges[label]
         for leaf, label in zip(leaves, labels, strict=True)
@@ -83,7 +83,7 @@ def check_intervals(name: str, level: int, leaves: Sequence[str], labels: Sequen
             hint=hint,
         )
     ordered = sorted(ranges.values(), key=lambda part: (part.low is not None, part.low or 0))
-    overlaps = sum(one.overlaps(other) for one, other in pairwise(ordered))
+    overlaps = sum(range_.overlaps(other) for range_, other in pairwise(ordered))
     if overlaps:
         raise HierarchyError(
             f"On level {level} of the hierarchy of column '{name}', {overlaps} labels overlap: it is not clear where "

@@ -71,7 +71,7 @@ def bind_all(given: Any, table: Table) -> dict[str, Hierarchy]:
     """
     if not isinstance(given, Mapping):
         raise HierarchyError("Hierarchies are given by column.", hint='Give { "icd10": { "kind": "icd10" } }.')
-    return {name: _bound(one, table, name) for name, one in given.items()}
+    return {name: _bound(given_spec, table, name) for name, given_spec in given.items()}
 
 
 def _bound(given: Any, table: Table, name: str) -> Hierarchy:

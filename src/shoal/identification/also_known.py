@@ -31,8 +31,8 @@ class AlsoKnown:
 
 def also_known(table: Table, columns: Sequence[str], missing: Missing) -> list[AlsoKnown]:
     """Measure the classes with the quasi-identifiers known, and with one more column; the worst first."""
-    found = [_measured(table, name, missing) for name in columns]
-    return [_measured(table, None, missing), *sorted(found, key=lambda one: (one.k, -one.unique))]
+    measured = [_measured(table, name, missing) for name in columns]
+    return [_measured(table, None, missing), *sorted(measured, key=lambda known: (known.k, -known.unique))]
 
 
 def _measured(table: Table, column: str | None, missing: Missing) -> AlsoKnown:

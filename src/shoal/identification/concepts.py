@@ -72,17 +72,17 @@ def concepts() -> dict[str, Concept]:
     >>> concepts()["postcode"].hipaa, concepts()["postcode"].known.value
     ('B', 'anyone')
     """
-    held = tomllib.loads(files("shoal.identification").joinpath("concepts.toml").read_text("utf-8"))
+    texts = tomllib.loads(files("shoal.identification").joinpath("concepts.toml").read_text("utf-8"))
     return {
         name: Concept(
             name,
-            Role(said["role"]),
-            said.get("hipaa"),
-            Known(said["known"]) if "known" in said else None,
-            said.get("sensitive"),
-            said.get("hipaa_above"),
+            Role(section["role"]),
+            section.get("hipaa"),
+            Known(section["known"]) if "known" in section else None,
+            section.get("sensitive"),
+            section.get("hipaa_above"),
         )
-        for name, said in held.items()
+        for name, section in texts.items()
     }
 
 
@@ -112,15 +112,15 @@ def _dictionary() -> dict[str, tuple[str, tuple[str, ...]]]:
 
     An entry with = before it must be the whole name.
     """
-    found: dict[str, tuple[str, tuple[str, ...]]] = {}
+    dictionary: dict[str, tuple[str, tuple[str, ...]]] = {}
     for language in ("en", "de", "fr", "nl", "es"):
         path = files("shoal.identification").joinpath("words").joinpath(f"{language}.toml")
         for concept, entries in tomllib.loads(path.read_text("utf-8")).items():
             for key in dict.fromkeys(key for entry in entries for key in _written(entry)):
-                before = found.get(key, (concept, ()))
+                before = dictionary.get(key, (concept, ()))
                 if before[0] == concept:
-                    found[key] = (concept, tuple(dict.fromkeys((*before[1], language))))
-    return found
+                    dictionary[key] = (concept, tuple(dict.fromkeys((*before[1], language))))
+    return dictionary
 
 
 def _written(entry: str) -> list[str]:
@@ -158,12 +158,12 @@ def all_named(name: str) -> list[Named]:
     >>> [held.concept.name for held in all_named("age_at_death")], [held.concept.name for held in all_named("wardName")]
     (['outcome', 'age'], ['hospital'])
     """
-    found = [
+    matches = [
         Named(concepts()[_dictionary()[entry][0]], entry.lstrip("="), _dictionary()[entry][1])
         for _, _, entry in _found(tokens(name))
     ]
-    telling = [held for held in found if held.words not in _WEAK]
-    return telling or found
+    telling = [match for match in matches if match.words not in _WEAK]
+    return telling or matches
 
 
 def named(name: str) -> Named | None:

@@ -42,7 +42,7 @@ class Key:
 
 
 @dataclass(frozen=True, eq=False)
-class Contribution:
+class ShapleyValues:
     """``shares[name]``: the Shapley value of each column. ``errors``: their standard errors, 0 if all was counted.
 
     ``by_number[n]``: the share of people who are unique if n columns are known, on average over which ones they are.
@@ -83,14 +83,14 @@ class Contribution:
         for place in range(len(self.names)):
             has = (subsets >> place & 1).astype(bool)
             minimal[has] &= ~wide[subsets[has] ^ (1 << place)]
-        found = [
+        keys = [
             Key(
                 tuple(name for place, name in enumerate(self.names) if subset >> place & 1),
                 float(self.counts[subset] / self.persons),
             )
             for subset in np.flatnonzero(minimal).tolist()
         ]
-        return sorted(found, key=lambda key: (len(key.columns), -key.share, key.columns))
+        return sorted(keys, key=lambda key: (len(key.columns), -key.share, key.columns))
 
 
 def rows_of(table: Table, names: Sequence[str]) -> Rows:
@@ -100,7 +100,7 @@ def rows_of(table: Table, names: Sequence[str]) -> Rows:
 
 def contribution(
     table: Table, names: Sequence[str], *, orders: int | None = None, seed: int = 0, progress: Hook = silent
-) -> Contribution:
+) -> ShapleyValues:
     """Find how much each of some columns contributes; with many columns or rows, from orders drawn at random.
 
     ``orders``: how many; the fewer rows there are, the more, if nothing is said.
@@ -125,7 +125,7 @@ def contribution(
     return _drawn(tuple(names), draws, persons, progress)
 
 
-def _counted(names: tuple[str, ...], rows: Rows, persons: int) -> Contribution:
+def _counted(names: tuple[str, ...], rows: Rows, persons: int) -> ShapleyValues:
     counts = Uniques(rows).of_all()
     shares = counts / max(persons, 1)
     subsets, number = np.arange(len(counts)), len(names)
@@ -137,7 +137,7 @@ def _counted(names: tuple[str, ...], rows: Rows, persons: int) -> Contribution:
         gains = shares[without | 1 << place] - shares[without]
         values[name] = float((weights[sizes[without]] * gains).sum())
     by_number = np.bincount(sizes, shares) / np.bincount(sizes)
-    return Contribution(names, values, dict.fromkeys(names, 0.0), tuple(by_number.tolist()), persons, None, counts)
+    return ShapleyValues(names, values, dict.fromkeys(names, 0.0), tuple(by_number.tolist()), persons, None, counts)
 
 
 class _Draws:
@@ -156,16 +156,16 @@ class _Draws:
             self.known[draw] += counts / 2
 
 
-def _drawn(names: tuple[str, ...], draws: _Draws, persons: int, progress: Hook) -> Contribution:
+def _drawn(names: tuple[str, ...], draws: _Draws, persons: int, progress: Hook) -> ShapleyValues:
     number = len(draws.orders)
 
-    def told(done: int, total: int) -> None:
+    def report_steps(done: int, total: int) -> None:
         progress(Progress("looking at what makes people unique", done, total))
 
-    in_threads(draws.look, range(number), 2, told)
+    in_threads(draws.look, range(number), 2, report_steps)
     means, by_number = draws.gains.mean(axis=0) / persons, draws.known.mean(axis=0) / persons
     errors = draws.gains.std(axis=0, ddof=1) / np.sqrt(number) / persons
-    return Contribution(
+    return ShapleyValues(
         names,
         dict(zip(names, means.tolist(), strict=True)),
         dict(zip(names, errors.tolist(), strict=True)),

@@ -28,7 +28,7 @@ from shoal.qualities.nue_conventional import ConventionalNonUniformEntropy
 from shoal.recoding.matching import match
 from shoal.recoding.of_tables import relate
 from shoal.recoding.recoding import Recoding
-from shoal.sheet import Sheet, Shown
+from shoal.sheet import Presentable, Sheet
 from shoal.table.frames import of_rows
 from shoal.table.missing import Missing
 from shoal.table.table import Table
@@ -126,7 +126,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Dimension(Shown):
+class Dimension(Presentable):
     """``before``: with nothing made coarser. ``steps``: with ever more of ``order``, or with every subset of it."""
 
     __module__ = "shoal"
@@ -155,7 +155,7 @@ class Dimension(Shown):
         """Return one row for each step, the first with nothing made coarser."""
         nested = {"l", "t", "nue_by_column"}
         steps = [step.to_dict() for step in (self.before, *self.steps)]
-        rows = [{name: held for name, held in step.items() if name not in nested} for step in steps]
+        rows = [{name: value for name, value in step.items() if name not in nested} for step in steps]
         return of_rows([{**row, "columns": ", ".join(row["columns"])} for row in rows], kind)
 
     def sheet(self) -> Sheet:
@@ -217,13 +217,13 @@ class Weighing:
             privacy_gain=k - (k if before is None else before),
             nue=nue,
             generic=sum(generic) * NATS,
-            most=sum(greatest_loss(one) for one in treated.recoding.columns) * NATS,
+            most=sum(greatest_loss(column) for column in treated.recoding.columns) * NATS,
             satisfied=self._holds(classes),
         )
 
     def _t(self, evidence: Evidence) -> Fraction | float:
-        found = TCloseness(distance=self.distance).measure(evidence)["t"]
-        return found if isinstance(found, Fraction) else float(found)
+        t = TCloseness(distance=self.distance).measure(evidence)["t"]
+        return t if isinstance(t, Fraction) else float(t)
 
     def _holds(self, classes: Classes) -> bool:
         return not any(

@@ -155,7 +155,7 @@ def risk_rate(counts: NDArray[np.int64]) -> float:
 def _exactly(counts: NDArray[np.int64], near: Sequence[float]) -> Fraction:
     """Return the same without rounding, if it is near to a threshold; elsewhere floats tell."""
     rate = risk_rate(counts)
-    if not any(abs(rate - one) <= _CLEAR * max(abs(one), 1) for one in near):
+    if not any(abs(rate - other) <= _CLEAR * max(abs(other), 1) for other in near):
         return Fraction(rate)
     sizes, number = np.unique(counts, return_counts=True)
     return 100 * Ratios(number, sizes).sum() / max(len(counts), 1)
@@ -165,8 +165,8 @@ def _missing(table: Table, name: str, compat: str | None) -> float:
     column, counts = table[name], table.counts(name)
     lacking = 0 if column.missing_code is None else int(counts[column.missing_code])
     if compat is not None and column.kind is Kind.TEXT:
-        said = pc.index(column.values, "missing").as_py()
-        lacking += int(counts[said]) if said >= 0 else 0
+        code = pc.index(column.values, "missing").as_py()
+        lacking += int(counts[code]) if code >= 0 else 0
     return lacking / max(table.records, 1)
 
 

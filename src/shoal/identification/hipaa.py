@@ -42,6 +42,6 @@ def checklist(letters: Mapping[str, str | None]) -> tuple[Item, ...]:
     [('C', ('age',)), ('F', ('mail',))]
     """
     return tuple(
-        Item(letter, says, tuple(name for name, found in letters.items() if found == letter))
+        Item(letter, says, tuple(name for name, letter_of in letters.items() if letter_of == letter))
         for letter, says in IDENTIFIERS.items()
     )

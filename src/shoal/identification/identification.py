@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from shoal.classes.classes import Classes
 from shoal.errors import ModelError, counted, did_you_mean
 from shoal.identification.concepts import Concept
-from shoal.identification.contribution import Contribution, Key, contribution, rows_of
+from shoal.identification.contribution import Key, ShapleyValues, contribution, rows_of
 from shoal.identification.finding import Finding
 from shoal.identification.g_distinct import ALPHA, BETA, MOST_MISSING, GDistinct, g_distinct, risk_rate
 from shoal.identification.hipaa import Item, checklist
@@ -22,7 +22,7 @@ from shoal.identification.starter import starter
 from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress
 from shoal.risk.distinction import distinction, separated, separation
-from shoal.sheet import Sheet, Shown
+from shoal.sheet import Presentable, Sheet
 from shoal.table.frames import of_rows
 from shoal.table.role import Role
 from shoal.table.scale import scale
@@ -34,7 +34,7 @@ KEYS = 10  # of the smallest keys that are told
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Identification(Shown):
+class Identification(Presentable):
     """Columns by name; what makes people unique; the smallest keys; what belongs together; HIPAA's list.
 
     ``keys``: the first ten of ``key_number``. ``rates``: the risk rates, if they decided; columns that they leave out
@@ -45,7 +45,7 @@ class Identification(Shown):
 
     table: Table
     columns: Mapping[str, Finding]
-    contribution: Contribution | None
+    contribution: ShapleyValues | None
     keys: tuple[Key, ...]
     links: tuple[Link, ...]
     hipaa: tuple[Item, ...]
@@ -92,7 +92,7 @@ class Identification(Shown):
 
     def sheet(self) -> Sheet:
         """Return the role that is proposed for each column, and why."""
-        rows = tuple((one.name, one.role.value, "; ".join(one.reasons)) for one in self.columns.values())
+        rows = tuple((column.name, column.role.value, "; ".join(column.reasons)) for column in self.columns.values())
         title = f"{counted(len(rows), 'column')}, {counted(self.table.records, 'record')}"
         return Sheet(title, ("column", "role", "because"), rows, words=3)
 
@@ -120,16 +120,20 @@ def identified(  # noqa: PLR0913 - keyword-only options
         rates = g_distinct(table, alpha=alpha, beta=beta, direct=sorted(known), compat=compat)
     whose = _whose(table, subject, known, look=compat is None)
     seen = {name: Seen(table, name, whose, name in known) for name in table.names}
-    proposals = _single({name: proposal(one) for name, one in seen.items()})
+    proposals = _single({name: proposal(seen_column) for name, seen_column in seen.items()})
     if rates is not None:
-        proposals = {name: rated(rates, name, made) for name, made in proposals.items() if name not in rates.excluded}
+        proposals = {
+            name: rated(rates, name, proposal) for name, proposal in proposals.items() if name not in rates.excluded
+        }
         seen = {name: seen[name] for name in proposals}
     counted = _counted(table, proposals) if combinations and table.records else []
     together = links(table, counted, seed=seed)
     proposals = proposals if rates is not None else _same_as_quasi(proposals, together)
     persons = _persons(table, whose)
     parts = contribution(persons, counted, orders=orders, seed=seed, progress=progress) if counted else None
-    findings = {name: _finding(one, proposals[name], parts, together, persons) for name, one in seen.items()}
+    findings = {
+        name: _finding(seen_column, proposals[name], parts, together, persons) for name, seen_column in seen.items()
+    }
     for name, leader in _leaders(table, findings, together).items():
         findings[name] = replace(findings[name], follows=leader)
     keys = [] if parts is None else _keys(parts, persons, seed)
@@ -139,7 +143,7 @@ def identified(  # noqa: PLR0913 - keyword-only options
         parts,
         tuple(_told_apart(key, persons) for key in keys[:KEYS]),
         tuple(together),
-        checklist({name: one.hipaa for name, one in findings.items()}),
+        checklist({name: finding.hipaa for name, finding in findings.items()}),
         rates,
         len(keys),
     )
@@ -170,7 +174,7 @@ def _whose(table: Table, subject: str | None, direct: set[str], *, look: bool) -
 def _names_persons(table: Table, name: str) -> bool:
     """Tell whether the name of a column says that it names persons, and its values may."""
     seen = Seen(table, name)
-    says = any(held.concept.role is Role.SUBJECT for held in seen.names)
+    says = any(named.concept.role is Role.SUBJECT for named in seen.names)
     return says and seen.shape.values > 2 and (seen.column.kind.numeric or not seen.only_flags)
 
 
@@ -180,7 +184,7 @@ def _persons(table: Table, whose: str | None) -> Table:
     return plain if whose is None or table[whose].missing else plain.assign(subject=whose)
 
 
-def _keys(parts: Contribution, table: Table, seed: int) -> list[Key]:
+def _keys(parts: ShapleyValues, table: Table, seed: int) -> list[Key]:
     """Return the smallest keys or, where not all subsets were counted, one that was found greedily."""
     if parts.exact:
         return [key for key in parts.keys(_MANY) if key.columns]
@@ -195,44 +199,47 @@ def _told_apart(key: Key, table: Table) -> Key:
 
 def _same_as_quasi(proposals: Mapping[str, Proposal], together: Sequence[Link]) -> dict[str, Proposal]:
     """Make quasi-identifiers of what says the same as one of them: it would undo the other's protection."""
-    found = dict(proposals)
+    same_as_quasi = dict(proposals)
     for link in together:
         if link.way is Way.COMPUTED or not link.both:
             continue
-        for one, other in ((link.columns[0], link.told), (link.told, link.columns[0])):
-            if found[one].role is Role.QUASI and found[other].role in {Role.SENSITIVE, Role.INSENSITIVE}:
-                reasons = (*found[other].reasons, f"but it says the same as {one}")
-                found[other] = replace(found[other], role=Role.QUASI, reasons=reasons)
-    return found
+        for first, other in ((link.columns[0], link.told), (link.told, link.columns[0])):
+            if same_as_quasi[first].role is Role.QUASI and same_as_quasi[other].role in {
+                Role.SENSITIVE,
+                Role.INSENSITIVE,
+            }:
+                reasons = (*same_as_quasi[other].reasons, f"but it says the same as {first}")
+                same_as_quasi[other] = replace(same_as_quasi[other], role=Role.QUASI, reasons=reasons)
+    return same_as_quasi
 
 
 def _single(proposals: Mapping[str, Proposal]) -> dict[str, Proposal]:
     """Let only the first column have a role that one column has; others like it name somebody, too."""
-    found, taken = {}, set()
-    for name, made in proposals.items():
-        again = made.role.single and made.role in taken
-        found[name] = replace(made, role=Role.DIRECT) if again else made
-        taken.add(made.role)
-    return found
+    single, taken = {}, set()
+    for name, proposed in proposals.items():
+        again = proposed.role.single and proposed.role in taken
+        single[name] = replace(proposed, role=Role.DIRECT) if again else proposed
+        taken.add(proposed.role)
+    return single
 
 
 def _counted(table: Table, proposals: Mapping[str, Proposal]) -> list[str]:
     """Return the columns that may be known beside others: all that name nobody on their own, and say something."""
     roles = {Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE}
-    return [name for name, made in proposals.items() if made.role in roles and table[name].size > 1]
+    return [name for name, proposal in proposals.items() if proposal.role in roles and table[name].size > 1]
 
 
 def _finding(
-    seen: Seen, made: Proposal, parts: Contribution | None, together: Sequence[Link], persons: Table
+    seen: Seen, proposal: Proposal, parts: ShapleyValues | None, together: Sequence[Link], persons: Table
 ) -> Finding:
     counts = seen.counts[seen.counts > 0]
     share = None if parts is None else parts.shares.get(seen.name)
     apart = _apart(seen, counts, persons)
     return Finding(
         seen.name,
-        made.role,
-        (*made.reasons, *_more(seen, made, share, _teller(seen.name, together))),
-        made.concept,
+        proposal.role,
+        (*proposal.reasons, *_more(seen, proposal, share, _teller(seen.name, together))),
+        proposal.concept,
         seen.shape,
         seen.missing,
         *apart,
@@ -240,7 +247,7 @@ def _finding(
         share,
         None if parts is None else parts.errors.get(seen.name),
         _teller(seen.name, together),
-        hipaa=_letter(seen, made.concept),
+        hipaa=_letter(seen, proposal.concept),
     )
 
 
@@ -253,13 +260,13 @@ def _letter(seen: Seen, concept: Concept | None) -> str | None:
     return None if ages is not None and len(ages) and ages.max() <= concept.hipaa_above else concept.hipaa
 
 
-def _more(seen: Seen, made: Proposal, share: float | None, teller: str | None) -> list[str]:
+def _more(seen: Seen, proposal: Proposal, share: float | None, teller: str | None) -> list[str]:
     """Return what else is to be said about a column."""
     reasons = []
     if share is not None:
         reasons.append(f"on average it makes {share:.1%} more of the people unique")
-    if made.concept is not None and made.concept.known is not None and made.role is Role.QUASI:
-        reasons.append(f"{made.concept.known} may know it")
+    if proposal.concept is not None and proposal.concept.known is not None and proposal.role is Role.QUASI:
+        reasons.append(f"{proposal.concept.known} may know it")
     if seen.missing > MOST_MISSING:
         reasons.append(f"{floor(1000 * seen.missing) / 10:g}% are missing")
     if teller is not None:
@@ -282,10 +289,10 @@ def _leaders(table: Table, findings: Mapping[str, Finding], together: Sequence[L
 
     One with gaps follows nobody: where a value is missing, nothing could be shown of a whole class.
     """
-    quasi = {name for name, one in findings.items() if one.role is Role.QUASI}
-    found: dict[str, str] = {}
+    quasi = {name for name, finding in findings.items() if finding.role is Role.QUASI}
+    leaders: dict[str, str] = {}
     for link in together:
-        leader = found.get(link.columns[0], link.columns[0])
+        leader = leaders.get(link.columns[0], link.columns[0])
         if (
             link.both
             and leader in quasi
@@ -293,8 +300,8 @@ def _leaders(table: Table, findings: Mapping[str, Finding], together: Sequence[L
             and link.told != leader
             and not table[link.told].missing
         ):
-            found.setdefault(link.told, leader)
-    return found
+            leaders.setdefault(link.told, leader)
+    return leaders
 
 
 def _teller(name: str, together: Sequence[Link]) -> str | None:

@@ -103,18 +103,20 @@ class Sample:
 def _pairs(sample: Sample) -> Iterator[Link]:
     number = {column.name: sample.different(column.name) for column in sample.columns}
     ranks = {name: _ranks(values) for name, values in sample.numbers.items()}
-    for one, other in combinations([name for name, values in number.items() if values > 1], 2):
-        repeated = max(number[one], number[other]) <= (1 - _REPEATED) * sample.records
-        together = sample.different(one, other) if repeated else 0
-        if together and together == number[one] == number[other]:
-            yield Link(Way.DETERMINES, (one,), other, both=True)
-        elif together in {number[one], number[other]}:
-            first, second = (one, other) if together == number[one] else (other, one)
+    for left, other in combinations([name for name, values in number.items() if values > 1], 2):
+        repeated = max(number[left], number[other]) <= (1 - _REPEATED) * sample.records
+        together = sample.different(left, other) if repeated else 0
+        if together and together == number[left] == number[other]:
+            yield Link(Way.DETERMINES, (left,), other, both=True)
+        elif together in {number[left], number[other]}:
+            first, second = (left, other) if together == number[left] else (other, left)
             yield Link(Way.DETERMINES, (first,), second)
         elif (
-            one in ranks and other in ranks and _follow(ranks[one], ranks[other], number[one], number[other], together)
+            left in ranks
+            and other in ranks
+            and _follow(ranks[left], ranks[other], number[left], number[other], together)
         ):
-            yield Link(Way.NEAR, (one,), other, both=True)
+            yield Link(Way.NEAR, (left,), other, both=True)
 
 
 def _ranks(values: Floats) -> Floats:
@@ -124,12 +126,12 @@ def _ranks(values: Floats) -> Floats:
     return ranks
 
 
-def _follow(one: Floats, other: Floats, first: int, second: int, together: int) -> bool:
+def _follow(left: Floats, other: Floats, first: int, second: int, together: int) -> bool:
     """Tell whether the ranks of two columns rise or fall together: closely, or nearly so if a value leaves few."""
     if min(first, second) < _SCALE:
         return False
     few = 0 < together <= _NEAR * max(first, second)
-    return abs(_correlation(one, other)) >= (_TOGETHER if few else _CLOSELY)
+    return abs(_correlation(left, other)) >= (_TOGETHER if few else _CLOSELY)
 
 
 def _triples(sample: Sample) -> Iterator[Link]:
@@ -138,35 +140,35 @@ def _triples(sample: Sample) -> Iterator[Link]:
     chosen = sorted((name for name in varied if varied[name] >= _SCALE), key=lambda name: -varied[name])[:_MOST]
     numbers = {name: values for name, values in sample.numbers.items() if name in chosen}
     positive = {name: values for name, values in numbers.items() if np.nanmin(values) > 0}
-    found: dict[frozenset[str], Link] = {}
+    links: dict[frozenset[str], Link] = {}
     for view in (numbers, {name: np.log(values) for name, values in positive.items()}):
-        for first, second, told in _explained(view):  # what stands last is most often the one that was computed
-            found[frozenset((first, second, told))] = Link(Way.COMPUTED, (first, second), told)
-    yield from found.values()
+        for first, second, computed in _explained(view):  # what stands last is most often the one that was computed
+            links[frozenset((first, second, computed))] = Link(Way.COMPUTED, (first, second), computed)
+    yield from links.values()
 
 
 def _explained(numbers: Mapping[str, Floats]) -> Iterator[tuple[str, str, str]]:
     """Yield two numbers and a third of which they explain nearly all, and by far more than either of them alone."""
     names = list(numbers)
     r = np.eye(len(names))
-    for one, other in combinations(range(len(names)), 2):
-        r[one, other] = r[other, one] = _correlation(numbers[names[one]], numbers[names[other]])
+    for left, other in combinations(range(len(names)), 2):
+        r[left, other] = r[other, left] = _correlation(numbers[names[left]], numbers[names[other]])
     apart = np.maximum(1 - r * r, 1e-9)
-    for told in range(len(names)):
-        a, b = r[told][:, None], r[told][None, :]
+    for target in range(len(names)):
+        a, b = r[target][:, None], r[target][None, :]
         share = (a * a + b * b - 2 * a * b * r) / apart  # of the variance; of other records, where values are missing
         likely = (share >= _LIKELY) & (apart > 1 - _COMPUTED) & (np.maximum(a * a, b * b) < _COMPUTED)
-        likely[told], likely[:, told] = False, False
+        likely[target], likely[:, target] = False, False
         for first, second in np.argwhere(np.triu(likely, 1))[:_CHECKED].tolist():
-            held = [numbers[names[place]] for place in (first, second, told)]
+            three = [numbers[names[place]] for place in (first, second, target)]
             alone = float(max(a[first, 0] ** 2, b[0, second] ** 2))
-            if 1 - _share(*held) <= min(1 - _COMPUTED, _LEFT * (1 - alone)):
-                yield names[first], names[second], names[told]
+            if 1 - _share(*three) <= min(1 - _COMPUTED, _LEFT * (1 - alone)):
+                yield names[first], names[second], names[target]
 
 
-def _correlation(one: Floats, other: Floats) -> float:
-    known = ~np.isnan(one) & ~np.isnan(other)
-    first, second = one[known], other[known]
+def _correlation(left: Floats, other: Floats) -> float:
+    known = ~np.isnan(left) & ~np.isnan(other)
+    first, second = left[known], other[known]
     if len(first) < _FEWEST:
         return 0.0
     first, second = (
@@ -176,12 +178,12 @@ def _correlation(one: Floats, other: Floats) -> float:
     return float(np.mean(first * second)) / spread if spread else 0.0
 
 
-def _share(first: Floats, second: Floats, told: Floats) -> float:
+def _share(first: Floats, second: Floats, explained: Floats) -> float:
     """Return the share of the variance of a number that two others explain, where all are known."""
-    known = ~np.isnan(first) & ~np.isnan(second) & ~np.isnan(told)
+    known = ~np.isnan(first) & ~np.isnan(second) & ~np.isnan(explained)
     if np.count_nonzero(known) < _FEWEST:
         return 0.0
     causes = np.stack([np.ones(np.count_nonzero(known)), first[known], second[known]], axis=1)
-    wanted = told[known]
+    wanted = explained[known]
     rest = wanted - causes @ np.linalg.lstsq(causes, wanted, rcond=None)[0]
     return float(1 - rest.var() / wanted.var()) if wanted.var() else 0.0

@@ -109,7 +109,7 @@ class Seen:
     @cached_property
     def explained(self) -> bool:
         """Whether the name says what it is, and that it is nothing that names persons, nor a number of something."""
-        naming = any(held.concept.role is Role.DIRECT or held.concept.role.single for held in self.names)
+        naming = any(named.concept.role is Role.DIRECT or named.concept.role.single for named in self.names)
         return bool(self.names) and not naming and not says_number(self.name)
 
     @cached_property
@@ -137,10 +137,10 @@ def proposal(seen: Seen) -> Proposal:
     >>> proposal(Seen(table, "Geburtsdatum")).reasons
     ('its name says birth date (de)',)
     """
-    return next(found for rule in _RULES if (found := rule(seen)) is not None)
+    return next(proposed for rule in _RULES if (proposed := rule(seen)) is not None)
 
 
-def rated(rates: GDistinct, name: str, made: Proposal) -> Proposal:
+def rated(rates: GDistinct, name: str, proposal: Proposal) -> Proposal:
     """Let the risk rate of a column decide instead, unless it names persons.
 
     >>> import shoal
@@ -149,40 +149,40 @@ def rated(rates: GDistinct, name: str, made: Proposal) -> Proposal:
     >>> rated(g_distinct(table, alpha=70, beta=60), "sex", proposal(Seen(table, "sex"))).reasons
     ('its risk rate of 66.67 % is from β = 60 to α = 70',)
     """
-    rate = next((one for one in rates.rates if one.name == name), None)
-    if rate is None or made.role is Role.DIRECT or made.role.single:
-        return made
+    rate = next((rate for rate in rates.rates if rate.name == name), None)
+    if rate is None or proposal.role is Role.DIRECT or proposal.role.single:
+        return proposal
     cut = {
         Role.SENSITIVE: f"above α = {rates.alpha:g}",
         Role.QUASI: f"from β = {rates.beta:g} to α = {rates.alpha:g}",
         Role.INSENSITIVE: f"below β = {rates.beta:g}",
     }
-    return Proposal(rate.role, (f"its risk rate of {rate.rate:.4g} % is {cut[rate.role]}",), made.concept)
+    return Proposal(rate.role, (f"its risk rate of {rate.rate:.4g} % is {cut[rate.role]}",), proposal.concept)
 
 
 def _subject(seen: Seen) -> Proposal | None:
     if seen.whose != seen.name:
         return None
-    said = [held.concept for held in seen.names if held.concept.role in {Role.DIRECT, Role.SUBJECT}]
+    claims = [named.concept for named in seen.names if named.concept.role in {Role.DIRECT, Role.SUBJECT}]
     gaps = ("; records without one must be mended before anything is released",) if seen.column.missing else ()
-    return Proposal(Role.SUBJECT, ("it says whose record it is", *gaps), (*said, concepts()["patient"])[0])
+    return Proposal(Role.SUBJECT, ("it says whose record it is", *gaps), (*claims, concepts()["patient"])[0])
 
 
 def _given(seen: Seen) -> Proposal | None:
     if not seen.direct:
         return None
-    said = [held.concept for held in seen.names if held.concept.role is Role.DIRECT]
-    return Proposal(Role.DIRECT, ("it was said to name persons",), (*said, None)[0])
+    concepts = [named.concept for named in seen.names if named.concept.role is Role.DIRECT]
+    return Proposal(Role.DIRECT, ("it was said to name persons",), (*concepts, None)[0])
 
 
 def _patterned(seen: Seen) -> Proposal | None:
     pattern = seen.shape.pattern
     if pattern is None or (not pattern.sure and seen.explained):
         return None
-    said = [held.concept for held in seen.names if held.concept.role is Role.DIRECT]
+    claims = [named.concept for named in seen.names if named.concept.role is Role.DIRECT]
     checked = ", with right check digits" if pattern.checked else ""
     concept = concepts()[pattern.concept]
-    concept = said[0] if said and not pattern.sure else concept
+    concept = claims[0] if claims and not pattern.sure else concept
     return Proposal(concept.role, (f"its values are {pattern.says}{checked}",), concept)
 
 
@@ -197,9 +197,9 @@ def _dated(seen: Seen) -> Proposal | None:
     """Dates are known to others, whatever they are dates of."""
     if seen.shape.form is not Form.DATE:
         return None
-    said = [held for held in seen.names if held.concept.role is Role.QUASI]
-    if said:
-        return Proposal(Role.QUASI, (_says(said[0]),), said[0].concept)
+    dated = [named for named in seen.names if named.concept.role is Role.QUASI]
+    if dated:
+        return Proposal(Role.QUASI, (_says(dated[0]),), dated[0].concept)
     return Proposal(Role.QUASI, ("it holds dates",), concepts()["other-date"])
 
 
@@ -215,13 +215,13 @@ def _numbering(seen: Seen) -> Proposal | None:
 
 def _naming(seen: Seen) -> Proposal | None:
     """Codes that nearly every record or person has one of its own of."""
-    household = any(held.concept.role is Role.HOUSEHOLD for held in seen.names)
+    household = any(named.concept.role is Role.HOUSEHOLD for named in seen.names)
     if seen.all_differ is None or seen.explained or household or seen.shape.form not in _CODED:
         return None
     if seen.shape.form is Form.NUMBER and not _long_numbers(seen):
         return None
-    said = [held.concept for held in seen.names if held.concept.role is Role.DIRECT]
-    concept = (*said, concepts()["record-number" if says_number(seen.name) else "other-number"])[0]
+    claims = [named.concept for named in seen.names if named.concept.role is Role.DIRECT]
+    concept = (*claims, concepts()["record-number" if says_number(seen.name) else "other-number"])[0]
     return Proposal(Role.DIRECT, (f"nearly every {seen.all_differ} has a value of its own",), concept)
 
 
@@ -237,16 +237,16 @@ def _called(seen: Seen) -> Proposal | None:
     if not seen.names:
         return None
     flags, doubts = seen.only_flags, list[str]()
-    for held in sorted(seen.names, key=lambda one: _strictness(_fitting(seen, one.concept.role))):
-        if _fitting(seen, held.concept.role) is Role.DIRECT and flags:
-            doubts += [_says(held), f"but it has {counted(seen.shape.values, 'value')} only"]
+    for named in sorted(seen.names, key=lambda named: _strictness(_fitting(seen, named.concept.role))):
+        if _fitting(seen, named.concept.role) is Role.DIRECT and flags:
+            doubts += [_says(named), f"but it has {counted(seen.shape.values, 'value')} only"]
             continue
-        return Proposal(_fitting(seen, held.concept.role), (_says(held), *doubts), held.concept)
+        return Proposal(_fitting(seen, named.concept.role), (_says(named), *doubts), named.concept)
     return Proposal(Role.QUASI, tuple(doubts), None)
 
 
-def _says(held: Named) -> str:
-    return f"its name says {held.concept.says} ({', '.join(held.languages)})"
+def _says(named: Named) -> str:
+    return f"its name says {named.concept.says} ({', '.join(named.languages)})"
 
 
 def _strictness(role: Role) -> int:

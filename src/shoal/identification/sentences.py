@@ -32,7 +32,7 @@ Mask = NDArray[np.bool_]
 def _small_words() -> str:
     """Return a pattern of words that are in sentences and not in labels, and of titles."""
     text = files("shoal.identification").joinpath("words/sentences.toml").read_text("utf-8")
-    words = sorted({word for held in tomllib.loads(text).values() for word in held.split()})
+    words = sorted({word for words_of in tomllib.loads(text).values() for word in words_of.split()})
     return rf"(?i)(?:^|[^\p{{L}}])(?:{'|'.join(map(re.escape, words))})(?:$|[^\p{{L}}])"
 
 
@@ -72,8 +72,8 @@ def naming(texts: pa.StringArray) -> Mask:
 
 
 def _has(texts: pa.StringArray, pattern: str) -> Mask:
-    found: Mask = pc.match_substring_regex(texts, pattern).to_numpy(zero_copy_only=False).astype(bool)
-    return found
+    has: Mask = pc.match_substring_regex(texts, pattern).to_numpy(zero_copy_only=False).astype(bool)
+    return has
 
 
 def is_free_text(texts: pa.StringArray, counts: NDArray[np.int64]) -> bool:
@@ -87,9 +87,9 @@ def is_free_text(texts: pa.StringArray, counts: NDArray[np.int64]) -> bool:
     if not len(texts):
         return False
     chosen = np.unique(np.linspace(0, len(texts) - 1, min(len(texts), MOST_VALUES)).astype(np.int64))
-    held, records = _spaced(texts.take(pa.array(chosen))), counts[chosen]
-    if ((speaking(held) & (records < _FEW)) | naming(held)).any():
+    spaces, records = _spaced(texts.take(pa.array(chosen))), counts[chosen]
+    if ((speaking(spaces) & (records < _FEW)) | naming(spaces)).any():
         return True
-    length = pc.mean(pc.utf8_length(held)).as_py()
-    words = pc.mean(pc.count_substring_regex(held, r"\S+")).as_py()
+    length = pc.mean(pc.utf8_length(spaces)).as_py()
+    words = pc.mean(pc.count_substring_regex(spaces, r"\S+")).as_py()
     return bool(length >= _LONG and words >= _WORDS and len(texts) > _RARELY * counts.sum())

@@ -44,7 +44,7 @@ def _greedy(columns: Sequence[NDArray[np.uint64]]) -> list[int]:
     groups, order, left = np.zeros(len(columns[0]), np.uint64), list[int](), list(range(len(columns)))
     while left:
         tried = [group(groups * (columns[place].max() + np.uint64(1)) + columns[place]) for place in left]
-        together = [int((found.counts * (found.counts - 1)).sum()) for found in tried]
+        together = [int((rows.counts * (rows.counts - 1)).sum()) for rows in tried]
         best = int(np.argmin(together))
         order.append(left.pop(best))
         groups = tried[best].ids.astype(np.uint64)

@@ -98,15 +98,15 @@ def _pattern(column: Column, texts: pa.StringArray, unique: float, form: Form) -
     """Return the pattern that most values follow; one with a checksum counts more. Dates follow none."""
     if column.kind not in {Kind.TEXT, Kind.INTEGER, Kind.CATEGORY} or form in {Form.DATE, Form.MEASURE}:
         return None
-    found: list[tuple[bool, float, Pattern]] = []
+    fitting: list[tuple[bool, float, Pattern]] = []
     for pattern in PATTERNS.values():
         if (column.kind is Kind.INTEGER and not pattern.checked) or unique < pattern.single:
             continue  # a plain number looks like many things
         matches = pattern.matches(texts)
         fewest = _FEWEST if pattern.checked else pattern.fewest
         if np.count_nonzero(matches) >= fewest and matches.mean() >= pattern.followed:
-            found.append((pattern.checked, float(matches.mean()), pattern))
-    return max(found, key=lambda one: one[:2])[2] if found else None
+            fitting.append((pattern.checked, float(matches.mean()), pattern))
+    return max(fitting, key=lambda pattern: pattern[:2])[2] if fitting else None
 
 
 def _form(column: Column, texts: pa.StringArray, ladder: object, counts: NDArray[np.int64]) -> Form:
@@ -132,10 +132,10 @@ def _are_sets(values: list[str]) -> bool:
     """Tell whether values are lists of few things that come again in other lists."""
     for separator in (";", "|", ","):
         lists = [re.split(rf"\s*{re.escape(separator)}\s*", value.strip()) for value in values]
-        several = [held for held in lists if len(held) > 1]
+        several = [items_of for items_of in lists if len(items_of) > 1]
         if len(several) < max(len(values) / 5, 2):
             continue
-        items = {item for held in lists for item in held}
+        items = {item for items_of in lists for item in items_of}
         if len(items) <= sum(map(len, lists)) / 2:
             return True
     return False

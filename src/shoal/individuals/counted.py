@@ -19,7 +19,7 @@ def look_counted(counted: SubsetCounts, name: str, known: Sequence[str], questio
         raise ValueError("not all subsets are counted")
     variable, auxiliary = counted.names.index(name), counted.subset(known)
     listed = list(question.subsets(auxiliary))
-    found = breaches(
+    breached = breaches(
         counted.counts, variable, auxiliary, p=question.p, most=question.most, empty=question.empty, threads=2
     )
     return Variable(
@@ -29,10 +29,10 @@ def look_counted(counted: SubsetCounts, name: str, known: Sequence[str], questio
         least=weakest(counted, variable, listed, threads=2),
         full=at(counted, variable, auxiliary),
         others=fewest_others(counted, variable, listed, auxiliary, question.q[name]),
-        smallest=found.smallest,
+        smallest=breached.smallest,
         combinations=len(listed),
-        telling=found.subsets.astype(np.int64),
-        breaches=found,
+        telling=breached.subsets.astype(np.int64),
+        breaches=breached,
     )
 
 

@@ -24,12 +24,12 @@ def counts_of(  # noqa: PLR0913, PLR0917 - what counting takes
     done: dict[tuple[int, ...], SubsetCounts] = {}
     columns = list(columns)
 
-    def told(step: int, steps: int) -> None:
+    def report_steps(step: int, steps: int) -> None:
         progress(Progress("counting", step, steps))
 
-    told(0, 1)
+    report_steps(0, 1)
     for name in hidden:
-        near = {other: held for other, held in known.items() if other != name}
+        near = {other: rows for other, rows in known.items() if other != name}
         if name in learned:
             near[name] = learned[name]
         own = missing is Missing.NEVER and table[name].missing  # nobody is protected by what is missing
@@ -44,7 +44,7 @@ def counts_of(  # noqa: PLR0913, PLR0917 - what counting takes
                 learned=name if own else None,
                 budget=share,
                 threads=2,
-                progress=told,
+                progress=report_steps,
             )
         counts[name] = done[key]
     return counts

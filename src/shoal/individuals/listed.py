@@ -78,12 +78,12 @@ def _look(  # noqa: PLR0913, PLR0917 - what is asked
     )
 
 
-def _weaker(one: Protection, other: Protection) -> Protection:
+def _weaker(protection: Protection, other: Protection) -> Protection:
     """Take, row by row, the combination with the larger share of persons who have the same value."""
-    better = other.same * one.peers > one.same * other.peers
+    better = other.same * protection.peers > protection.same * other.peers
     return Protection(
-        one.variable,
-        np.where(better, other.subset, one.subset),
-        np.where(better, other.peers, one.peers),
-        np.where(better, other.same, one.same),
+        protection.variable,
+        np.where(better, other.subset, protection.subset),
+        np.where(better, other.peers, protection.peers),
+        np.where(better, other.same, protection.same),
     )

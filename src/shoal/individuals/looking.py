@@ -18,7 +18,7 @@ FEW, LITTLE = 20_000, 1e9  # combinations, and rows in them, that are looked at 
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CombinationPlan:
     """How combinations are looked at, ``counted``, ``listed`` or ``searched``, and what to say about it.
 
     ``combinations``: how many there are of what may be known about one variable.
@@ -29,22 +29,24 @@ class Plan:
     remark: str | None = None
 
 
-def plan(counts: Mapping[str, SubsetCounts], hidden: Sequence[str], known: Sequence[str], question: Question) -> Plan:
+def plan(
+    counts: Mapping[str, SubsetCounts], hidden: Sequence[str], known: Sequence[str], question: Question
+) -> CombinationPlan:
     """Choose a way, and say what it means; each variable has its own counts."""
     counted = counts[hidden[0]]
     others = [[other for other in known if other != name] for name in hidden]
     width = max(map(len, others))
-    number = max(question.number(counted.subset(one)) for one in others)
+    number = max(question.number(counted.subset(other)) for other in others)
     if question.combinations is not None:
-        return Plan("listed", number)
+        return CombinationPlan("listed", number)
     if counted.counts is not None:
-        return Plan("counted", number)
+        return CombinationPlan("counted", number)
     few = number * len(hidden) <= FEW and number * len(hidden) * len(counted.rows) <= LITTLE
     if few or question.empty or any(question.q.values()) or any(_has_special_rows(counts[name]) for name in hidden):
-        return Plan("listed", number)
+        return CombinationPlan("listed", number)
     size = memory(len(counted.rows), len(counted.columns)) / 2**30
     seconds = SECONDS if question.seconds is None else question.seconds
-    return Plan(
+    return CombinationPlan(
         "searched",
         number,
         f"{number:,} combinations of {width} variables would take {size:,.0f} GiB to count. The one that tells "

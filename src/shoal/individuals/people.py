@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.errors import ColumnError, ModelError, counted
-from shoal.individuals.looking import Plan, look
+from shoal.individuals.looking import CombinationPlan, look
 from shoal.individuals.protection import share_with
 from shoal.individuals.question import Question
 from shoal.individuals.sampling import mean_interval, share_interval
@@ -19,7 +19,7 @@ from shoal.individuals.telling import ALL, Lookalikes, minimal
 from shoal.individuals.variable import Variable
 from shoal.kernels.subsets import NONE
 from shoal.progress import silent
-from shoal.sheet import Sheet, Shown
+from shoal.sheet import Presentable, Sheet
 from shoal.subsets import SubsetCounts
 from shoal.table import frames
 
@@ -34,7 +34,7 @@ QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class PersonFacts:
     """What gives one person away, for one variable: the minimal combinations of known variables that leave no doubt."""
 
     variable: str
@@ -44,7 +44,7 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class People(Shown):
+class People(Presentable):
     """What :func:`shoal.peers` found, and what was asked; ``plan`` says how combinations were looked at."""
 
     __module__ = "shoal"
@@ -52,7 +52,7 @@ class People(Shown):
     counts: Mapping[str, SubsetCounts]
     variables: Mapping[str, Variable]
     question: Question
-    plan: Plan
+    plan: CombinationPlan
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -74,19 +74,19 @@ class People(Shown):
     def sheet(self) -> Sheet:
         """Return for each variable about how many persons it can be learned, and from how many facts."""
         rows = []
-        for name, found in self.summary().items():
+        for name, summary in self.summary().items():
             few = self.breached_by_few(name)
-            rows.append((name, f"{found['share_breached']:.1%}", few, f"{found['mean']:.3f}"))
+            rows.append((name, f"{summary['share_breached']:.1%}", few, f"{summary['mean']:.3f}"))
         headings = ("variable", "can be learned about", f"from at most {FEW} facts", "mean protection")
         title = f"{counted(self.persons(), 'person')}, {counted(self.plan.combinations, 'combination')} of facts"
         return Sheet(title, headings, tuple(rows), self.assumptions)
 
     def breached_by_few(self, name: str) -> str:
         """Write for how many persons three facts suffice; a lower bound where a search stopped at fewer facts."""
-        held = self.variables[name]
-        reached = min(FEW, held.deepest)
-        persons = int(self.weights(held)[held.smallest <= reached].sum())
-        unknown = reached < FEW and bool((held.smallest[held.smallest < NONE] > reached).any())
+        variable = self.variables[name]
+        reached = min(FEW, variable.deepest)
+        persons = int(self.weights(variable)[variable.smallest <= reached].sum())
+        unknown = reached < FEW and bool((variable.smallest[variable.smallest < NONE] > reached).any())
         return f"≥ {persons:,}" if unknown else f"{persons:,}"
 
     @property
@@ -109,46 +109,46 @@ class People(Shown):
 
     def stopped(self) -> bool:
         """Tell whether a search was stopped before its end, so that PPP may be lower than found."""
-        return any(held.at_least is not None for held in self.variables.values())
+        return any(variable.at_least is not None for variable in self.variables.values())
 
     def values(self, variable: str, measure: str) -> NDArray[Any]:
         """Return a measure of one variable for each record, in input order: ``ppp``, ``npp`` or ``poac``.
 
         PPP is not a number for who is not in the sample, if there is one.
         """
-        held = self.variable(variable)
+        measured = self.variable(variable)
         if measure not in MEASURES:
             raise ModelError(f"There is no measure '{measure}'.", hint=f"Measures are {', '.join(MEASURES)}.")
-        values = self._measured(held)[measure]
+        values = self._measured(measured)[measure]
         if values is None:
             raise ModelError(
                 f"'{measure}' is not measured here: near values agree, or few of many variables are known."
             )
         return self.counted.expand(values)
 
-    def _measured(self, held: Variable) -> dict[str, NDArray[Any] | None]:
-        ppp = held.least.ppp().floats()
+    def _measured(self, variable: Variable) -> dict[str, NDArray[Any] | None]:
+        ppp = variable.least.ppp().floats()
         if self.question.sampled is not None:
             ppp = np.where(self.question.sampled > 0, ppp, np.nan)
-        return {"ppp": ppp, "npp": held.full.npp(), "poac": held.poac()}
+        return {"ppp": ppp, "npp": variable.full.npp(), "poac": variable.poac()}
 
     def pp(self, variable: str, value: Any, known: Sequence[str] | None = None) -> NDArray[np.float64]:
         """Return, for each record in input order, the share of the peers who have a value: PP, the posterior.
 
         ``known``: what the adversary knows; everything that may be known, if nothing is said.
         """
-        held = self.variable(variable)
+        measured = self.variable(variable)
         counts = self.counts[variable]
         if counts.rows.near:
             raise ModelError("PP is not measured where values agree that are only near.")
-        column = counts.columns[held.least.variable]
-        codes = [code for code, one in enumerate(column.values.to_pylist()) if one == value]
+        column = counts.columns[measured.least.variable]
+        codes = [code for code, label in enumerate(column.values.to_pylist()) if label == value]
         if not codes:
             raise ModelError(f"Nobody has this value in '{variable}'.", hint="Give it as it stands in the table.")
-        subset = counts.subset(held.known if known is None else known)
-        if subset >> held.least.variable & 1:
+        subset = counts.subset(measured.known if known is None else known)
+        if subset >> measured.least.variable & 1:
             raise ModelError(f"'{variable}' is to be learned: it cannot be known.")
-        return self.counted.expand(share_with(counts, held.least.variable, subset, codes[0]))
+        return self.counted.expand(share_with(counts, measured.least.variable, subset, codes[0]))
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was found as plain data: what ``shoal peers --json`` prints."""
@@ -169,8 +169,8 @@ class People(Shown):
         """Return one row per record, in input order, with the columns ``NAME.ppp``, ``NAME.npp`` and ``NAME.poac``."""
         arrays = {
             f"{name}.{measure}": pa.array(self.counted.expand(values))
-            for name, held in self.variables.items()
-            for measure, values in self._measured(held).items()
+            for name, variable in self.variables.items()
+            for measure, values in self._measured(variable).items()
             if values is not None
         }
         return frames.to_frame(pa.table(arrays), kind or self.counted.table.source.frame)
@@ -180,35 +180,37 @@ class People(Shown):
 
         From a sample, ``interval`` says where mean and share lie with 95 % confidence.
         """
-        return {name: self._summary(held) for name, held in self.variables.items()}
+        return {name: self._summary(variable) for name, variable in self.variables.items()}
 
-    def _summary(self, held: Variable) -> dict[str, Any]:
-        weights = self.weights(held)
-        ppp = held.least.ppp().floats()
+    def _summary(self, variable: Variable) -> dict[str, Any]:
+        weights = self.weights(variable)
+        ppp = variable.least.ppp().floats()
         total = int(weights.sum())
-        breached = int(weights[held.least.breached(self.p)].sum())
-        sizes = np.bincount(held.smallest, weights=weights, minlength=NONE + 1).astype(np.int64)
+        breached = int(weights[variable.least.breached(self.p)].sum())
+        sizes = np.bincount(variable.smallest, weights=weights, minlength=NONE + 1).astype(np.int64)
         summary = {
             "mean": float((ppp * weights).sum() / total),
             "share_breached": breached / total,
             "breached": breached,
             "quantiles": dict(zip(map(str, QUANTILES), _quantiles(ppp, weights), strict=True)),
-            "breached_by_facts": {held.facts(size): int(n) for size, n in enumerate(sizes[:NONE]) if n},
+            "breached_by_facts": {variable.facts(size): int(n) for size, n in enumerate(sizes[:NONE]) if n},
         }
-        poac = held.poac()
+        poac = variable.poac()
         if poac is not None:
             summary["mean_poac"] = float((poac * weights).sum() / total)
             summary["share_downward"] = float(weights[poac == 1].sum() / total)
-        if held.telling is not None:
-            summary["mean_share_of_combinations"] = float((held.telling * weights).sum()) / total / held.combinations
-        if held.at_least is not None:
-            summary["mean_at_least"] = float((held.at_least * weights).sum() / total)
+        if variable.telling is not None:
+            summary["mean_share_of_combinations"] = (
+                float((variable.telling * weights).sum()) / total / variable.combinations
+            )
+        if variable.at_least is not None:
+            summary["mean_at_least"] = float((variable.at_least * weights).sum() / total)
         if self.question.sampled is not None:
             share, mean = share_interval(breached, total), mean_interval(ppp, weights)
             summary["interval"] = {"share_breached": [share.low, share.high], "mean": [mean.low, mean.high]}
         return summary
 
-    def weights(self, held: Variable) -> NDArray[np.int64]:
+    def weights(self, variable: Variable) -> NDArray[np.int64]:
         """Return how many persons each row stands for; somebody with several rows is counted by the weakest one."""
         rows = self.counted.rows
         if self.question.sampled is not None:
@@ -216,7 +218,7 @@ class People(Shown):
         weights = rows.weights[rows.holders]
         if len(rows) == len(rows.weights):
             return weights
-        order = np.lexsort((held.smallest, held.least.ppp().floats(), rows.holders))
+        order = np.lexsort((variable.smallest, variable.least.ppp().floats(), rows.holders))
         first = np.ones(len(order), bool)
         first[1:] = rows.holders[order][1:] != rows.holders[order][:-1]
         once = np.zeros(len(rows), np.int64)
@@ -225,22 +227,22 @@ class People(Shown):
 
     def leave_one_out(self, variable: str) -> dict[str, Variable]:
         """Return how a variable would be protected if one of the known variables, in turn, were unknown."""
-        held = self.variable(variable)
-        left = {unknown: [name for name in held.known if name != unknown] for unknown in held.known}
-        return {unknown: self._looked_at(held, known) for unknown, known in left.items() if self._asks(known)}
+        measured = self.variable(variable)
+        left = {unknown: [name for name in measured.known if name != unknown] for unknown in measured.known}
+        return {unknown: self._looked_at(measured, known) for unknown, known in left.items() if self._asks(known)}
 
     def _asks(self, known: Sequence[str]) -> bool:
         return self.question.number(self.counted.subset(known)) > 0
 
     def sweep(self, variable: str, sensitive: str, *, smallest_class: int = 1) -> Sweep:
         """Cut a known variable into ever fewer classes, and count who is protected then (Kroes 2021, Figure 4)."""
-        held = self.variable(sensitive)
-        if variable not in held.known:
+        measured = self.variable(sensitive)
+        if variable not in measured.known:
             raise ModelError(
                 f"'{variable}' is not among what may be known about '{sensitive}'.", hint="Choose one that is."
             )
         counts = self.counts[sensitive]
-        return sweep(counts, variable, sensitive, held.known, self.question, smallest_class=smallest_class)
+        return sweep(counts, variable, sensitive, measured.known, self.question, smallest_class=smallest_class)
 
     def within_reach(self, access: Mapping[str, float]) -> dict[str, dict[float, int]]:
         """Return, per variable, how many persons are breached by facts up to each rank of accessibility.
@@ -252,22 +254,26 @@ class People(Shown):
             self.counted.subset([name])  # raises if there is none
         return {
             name: {
-                rank: self._breached_by(held, [other for other in held.known if access.get(other, np.inf) <= rank])
+                rank: self._breached_by(
+                    variable, [other for other in variable.known if access.get(other, np.inf) <= rank]
+                )
                 for rank in sorted(set(access.values()))
             }
-            for name, held in self.variables.items()
+            for name, variable in self.variables.items()
         }
 
-    def _breached_by(self, held: Variable, known: Sequence[str]) -> int:
+    def _breached_by(self, variable: Variable, known: Sequence[str]) -> int:
         if not self._asks(known):
             return 0
-        seen = self._looked_at(held, known)
+        seen = self._looked_at(variable, known)
         return int(self.weights(seen)[seen.least.breached(self.p)].sum())
 
-    def _looked_at(self, held: Variable, known: Sequence[str]) -> Variable:
-        return look({held.name: self.counts[held.name]}, [held.name], known, self.question, silent)[held.name]
+    def _looked_at(self, variable: Variable, known: Sequence[str]) -> Variable:
+        return look({variable.name: self.counts[variable.name]}, [variable.name], known, self.question, silent)[
+            variable.name
+        ]
 
-    def for_person(self, record: int) -> tuple[Facts, ...]:
+    def for_person(self, record: int) -> tuple[PersonFacts, ...]:
         """Return what gives the person behind a record away, variable by variable, the least protected first.
 
         Who has several records is given away by facts of any of them. ``record``: its place in the input, from 0.
@@ -278,27 +284,32 @@ class People(Shown):
         if self.question.sampled is not None and not self.question.sampled[own].any():
             raise ModelError(f"Record {record:,} is not in the sample.", hint="Ask about everybody, or about another.")
         different = {id(counts.rows): counts.rows for counts in self.counts.values()}  # mostly they are the same
-        alike = {key: [Lookalikes(rows, one) for one in own] for key, rows in different.items()}
-        found = (self._facts(held, own, alike[id(self.counts[held.name].rows)]) for held in self.variables.values())
-        return tuple(sorted(found, key=lambda one: one.ppp))
+        alike = {key: [Lookalikes(rows, row) for row in own] for key, rows in different.items()}
+        facts = (
+            self._facts(variable, own, alike[id(self.counts[variable.name].rows)])
+            for variable in self.variables.values()
+        )
+        return tuple(sorted(facts, key=lambda fact: fact.ppp))
 
-    def _facts(self, held: Variable, own: list[int], alike: list[Lookalikes]) -> Facts:
-        asked, ppp = self._asked(held), held.least.ppp().floats()[own]
-        found = minimal(np.concatenate([one.telling(held.least.variable, asked, self.p) for one in alike]))
+    def _facts(self, variable: Variable, own: list[int], alike: list[Lookalikes]) -> PersonFacts:
+        asked, ppp = self._asked(variable), variable.least.ppp().floats()[own]
+        subsets = minimal(
+            np.concatenate([lookalikes.telling(variable.least.variable, asked, self.p) for lookalikes in alike])
+        )
         weakest = own[int(np.argmin(ppp))]
-        return Facts(
-            held.name,
+        return PersonFacts(
+            variable.name,
             float(ppp.min()),
-            self._names(int(held.least.subset[weakest])),
-            tuple(map(self._names, found.tolist())),
+            self._names(int(variable.least.subset[weakest])),
+            tuple(map(self._names, subsets.tolist())),
         )
 
-    def _asked(self, held: Variable) -> NDArray[np.uint64]:
+    def _asked(self, variable: Variable) -> NDArray[np.uint64]:
         """Return the combinations that are looked at for one person; in a wide table those of a few variables only."""
         asked = self.question
         if self.plan.way == "searched" or len(self.counted.columns) > ALL:
             asked = replace(asked, most=min(asked.most or FEW, FEW))
-        return np.fromiter(asked.subsets(self.counted.subset(held.known)), np.uint64)
+        return np.fromiter(asked.subsets(self.counted.subset(variable.known)), np.uint64)
 
     def _names(self, subset: int) -> tuple[str, ...]:
         return tuple(name for place, name in enumerate(self.counted.names) if subset >> place & 1)

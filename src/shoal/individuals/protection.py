@@ -98,6 +98,6 @@ def share_with(counted: SubsetCounts, variable: int, subset: int, code: int) -> 
     ).ids
     here, alone = rows.columns[variable] == code, rows.lacking(subset)
     persons = np.zeros(int(groups.max(initial=0)) + 1)
-    held = here & ~alone & ~rows.lacking(1 << variable)
-    persons[groups[held]] = counted.agreeing(subset | 1 << variable)[held]
+    shared = here & ~alone & ~rows.lacking(1 << variable)
+    persons[groups[shared]] = counted.agreeing(subset | 1 << variable)[shared]
     return np.where(alone, here, persons[groups] / counted.agreeing(subset))

@@ -34,7 +34,7 @@ class Question:
         if self.combinations is None:
             yield from subsets_of(known, most=self.most, empty=self.empty)
         else:
-            yield from (one for one in self.combinations if not one & ~known)
+            yield from (combination for combination in self.combinations if not combination & ~known)
 
     def number(self, known: int) -> int:
         """Return how many combinations that are, without listing them.

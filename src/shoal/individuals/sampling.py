@@ -10,7 +10,7 @@ Z = 1.959963984540054  # the normal distribution's quantile at 97.5 %
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class ConfidenceInterval:
     """Where a number lies with 95 % confidence, found out from a sample."""
 
     low: float
@@ -30,7 +30,7 @@ def drawn(weights: NDArray[np.int64], persons: int, seed: int) -> NDArray[np.int
     return np.bincount(rows, minlength=len(weights)).astype(np.int64)
 
 
-def share_interval(successes: int, sample: int) -> Interval:
+def share_interval(successes: int, sample: int) -> ConfidenceInterval:
     """Return Wilson's interval for a share.
 
     >>> interval = share_interval(0, 100)
@@ -40,13 +40,13 @@ def share_interval(successes: int, sample: int) -> Interval:
     share, scale = successes / sample, 1 + Z * Z / sample
     middle = (share + Z * Z / (2 * sample)) / scale
     half = Z / scale * sqrt(share * (1 - share) / sample + Z * Z / (4 * sample * sample))
-    return Interval(max(middle - half, 0.0), min(middle + half, 1.0))
+    return ConfidenceInterval(max(middle - half, 0.0), min(middle + half, 1.0))
 
 
-def mean_interval(values: NDArray[np.float64], weights: NDArray[np.int64]) -> Interval:
+def mean_interval(values: NDArray[np.float64], weights: NDArray[np.int64]) -> ConfidenceInterval:
     """Return the interval of a mean of values between 0 and 1, each drawn so many times."""
     sample = int(weights.sum())
     mean = float((values * weights).sum() / sample)
     spread = float((weights * (values - mean) ** 2).sum()) / max(sample - 1, 1)
     half = Z * sqrt(spread / sample)
-    return Interval(max(mean - half, 0.0), min(mean + half, 1.0))
+    return ConfidenceInterval(max(mean - half, 0.0), min(mean + half, 1.0))

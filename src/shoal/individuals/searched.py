@@ -51,10 +51,12 @@ def look_searched(
     if question.sampled is not None:
         asked &= question.sampled > 0
     seconds = SECONDS if question.seconds is None else question.seconds
-    found = search(question.most, asked, seconds)
-    deepest, smallest = _smallest(search, question, _breached(found, question.p) & asked, seconds)
+    searched = search(question.most, asked, seconds)
+    deepest, smallest = _smallest(search, question, _breached(searched, question.p) & asked, seconds)
     return {
-        name: _variable(counted, name, [other for other in known if other != name], found, smallest, deepest, question)
+        name: _variable(
+            counted, name, [other for other in known if other != name], searched, smallest, deepest, question
+        )
         for name in hidden
     }
 
@@ -69,33 +71,36 @@ def _smallest(
     smallest = np.full(breached.shape, NONE, np.uint8)
     left, end, tried = breached.copy(), monotonic() + seconds, 0
     for depth in range(1, min(question.most or DEPTHS, DEPTHS) + 1):
-        found = search(depth, left, max(end - monotonic(), 0))
-        if not found.finished:
+        searched = search(depth, left, max(end - monotonic(), 0))
+        if not searched.finished:
             break
-        here = left & _breached(found, question.p)
+        here = left & _breached(searched, question.p)
         smallest[here], tried = depth, depth
         left &= ~here
     smallest[left] = tried + 1
     return tried, smallest
 
 
-def _breached(found: Found, p: Fraction) -> NDArray[np.bool_]:
-    protective = (found.peers - found.same).astype(object)
-    return np.asarray(protective * p.denominator <= found.peers.astype(object) * p.numerator, bool)
+def _breached(searched: Found, p: Fraction) -> NDArray[np.bool_]:
+    protective = (searched.peers - searched.same).astype(object)
+    return np.asarray(protective * p.denominator <= searched.peers.astype(object) * p.numerator, bool)
 
 
 def _variable(  # noqa: PLR0913, PLR0917 - what is known about it
     counted: SubsetCounts,
     name: str,
     known: Sequence[str],
-    found: Found,
+    searched: Found,
     smallest: NDArray[np.uint8],
     deepest: int,
     question: Question,
 ) -> Variable:
     variable, auxiliary = counted.names.index(name), counted.subset(known)
     least = Protection(
-        variable, found.subset[variable], found.peers[variable].astype(np.int64), found.same[variable].astype(np.int64)
+        variable,
+        searched.subset[variable],
+        searched.peers[variable].astype(np.int64),
+        searched.same[variable].astype(np.int64),
     )
     return Variable(
         name=name,
@@ -107,5 +112,5 @@ def _variable(  # noqa: PLR0913, PLR0917 - what is known about it
         smallest=smallest[variable],
         deepest=deepest,
         combinations=question.number(auxiliary),
-        at_least=None if found.finished else 1 - found.at_most[variable],
+        at_least=None if searched.finished else 1 - searched.at_most[variable],
     )

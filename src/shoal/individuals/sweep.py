@@ -194,10 +194,10 @@ class _Task:
         asked = list(question.subsets(self.known))
         full = question.p == 0 and self.known in asked and not any(code is not None for code in self.rows.apart)
         valued = self.places < self.number
-        found = self._by_next_other(valued) if full else self._one_by_one(asked, question, valued)
+        protected = self._by_next_other(valued) if full else self._one_by_one(asked, question, valued)
         rest = np.flatnonzero(~valued)
         safe = self._safe(rest, asked, question) & self._safe_without(asked, question)[rest]
-        return found, int(self.weights[rest][safe].sum())
+        return protected, int(self.weights[rest][safe].sum())
 
     def _by_next_other(self, valued: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Count where full knowledge decides: somebody is protected if a peer with another value is in the interval.
@@ -212,25 +212,25 @@ class _Task:
         chosen = np.flatnonzero(valued)
         below, above = _next_other(groups[chosen], self.places[chosen], secrets[chosen], self.number)
         at, weights = self.places[chosen], self.weights[chosen]
-        found = np.zeros((self.number, self.number), np.int64)
+        protected = np.zeros((self.number, self.number), np.int64)
         for first in range(self.number):
             inside = at >= first
             reached = np.cumsum(np.bincount(at[inside], weights[inside], self.number))
             lonely = inside & (below < first)  # until the interval reaches the next one above
             alone = np.bincount(at[lonely], weights[lonely], self.number + 1)
             alone -= np.bincount(above[lonely], weights[lonely], self.number + 1)
-            found[first] = reached - np.cumsum(alone)[: self.number]
-        return np.triu(found)
+            protected[first] = reached - np.cumsum(alone)[: self.number]
+        return np.triu(protected)
 
     def _one_by_one(self, asked: Sequence[int], question: Question, valued: NDArray[np.bool_]) -> NDArray[np.int64]:
-        found = np.zeros((self.number, self.number), np.int64)
+        protected = np.zeros((self.number, self.number), np.int64)
         without = self._safe_without(asked, question)
         for first in range(self.number):
             for last in range(first, self.number):
                 inside = np.flatnonzero(valued & (self.places >= first) & (self.places <= last))
                 safe = self._safe(inside, asked, question) & without[inside]
-                found[first, last] = self.weights[inside][safe].sum()
-        return found
+                protected[first, last] = self.weights[inside][safe].sum()
+        return protected
 
     def _safe(self, inside: NDArray[np.intp], asked: Sequence[int], question: Question) -> NDArray[np.bool_]:
         """Tell who of an interval is protected whatever is known together with it."""
@@ -245,7 +245,7 @@ class _Task:
 
     def _safe_without(self, asked: Sequence[int], question: Question) -> NDArray[np.bool_]:
         """Tell who is protected whatever is known without the variable."""
-        return self._protected_under(self.rows, [one for one in asked if not one & self.variable], question)
+        return self._protected_under(self.rows, [subset for subset in asked if not subset & self.variable], question)
 
     def _protected_under(self, rows: Rows, subsets: Sequence[int], question: Question) -> NDArray[np.bool_]:
         safe = np.ones(len(rows), bool)
@@ -369,12 +369,12 @@ def _curve(intervals: _Intervals, smallest_class: int) -> Iterator[Partition]:
             least[end, gained:][better] = through[better]
             step[end, gained:][better] = start
     lowest = -NEVER
-    found = []
+    curve = []
     for protected in range(most, -1, -1):
         if least[size, protected] < lowest:
             lowest = int(least[size, protected])
-            found.append(intervals.partition(_traced(step, intervals, size, protected)))
-    yield from reversed(found)
+            curve.append(intervals.partition(_traced(step, intervals, size, protected)))
+    yield from reversed(curve)
 
 
 def _traced(step: NDArray[np.uint32], intervals: _Intervals, end: int, protected: int) -> list[tuple[int, int]]:

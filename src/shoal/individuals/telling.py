@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from shoal.kernels.subsets import Rows
 
 Subsets: TypeAlias = NDArray[np.uint64]
-Counts: TypeAlias = NDArray[np.int64]
+PersonCounts: TypeAlias = NDArray[np.int64]
 ALL = 16  # columns of which all combinations are counted at once
 _PATTERN = np.uint64((1 << ALL) - 1)
 _TERMS = 1 << 22  # beyond which combinations are counted one by one
@@ -28,7 +28,7 @@ class Lookalikes:
         terms = _terms(rows, agree) if len(rows.columns) <= ALL else None
         self._count = _one_by_one(rows, agree) if terms is None else _all_at_once(len(rows.columns), *terms)
 
-    def persons(self, subsets: Subsets) -> Counts:
+    def persons(self, subsets: Subsets) -> PersonCounts:
         """Return how many persons agree in each of some subsets of the columns."""
         return np.where(subsets & self._lacking, 1, self._count(subsets))  # what matches nothing leaves one alone
 
@@ -46,7 +46,7 @@ class Lookalikes:
         return minimal(subsets[_at_most(alike - same, alike, p)])
 
 
-def _at_most(part: Counts, whole: Counts, p: Fraction) -> NDArray[np.bool_]:
+def _at_most(part: PersonCounts, whole: PersonCounts, p: Fraction) -> NDArray[np.bool_]:
     """Tell where part / whole ≤ p, exactly."""
     if p.denominator * max(int(whole.max(initial=1)), 1) < 1 << 62:
         return np.asarray(part * p.denominator <= whole * p.numerator)
@@ -61,17 +61,17 @@ def minimal(subsets: Subsets) -> Subsets:
     """
     subsets = np.unique(subsets)
     sizes = np.bitwise_count(subsets)
-    found = np.zeros(0, np.uint64)
+    smallest = np.zeros(0, np.uint64)
     for size in np.unique(sizes):
         some = subsets[sizes == size]
-        held = np.zeros(len(some), bool)
-        for one in found:
-            held |= some & one == one
-        found = np.concatenate([found, some[~held]])
-    return found
+        larger = np.zeros(len(some), bool)
+        for subset in smallest:
+            larger |= some & subset == subset
+        smallest = np.concatenate([smallest, some[~larger]])
+    return smallest
 
 
-def _terms(rows: Rows, agree: Subsets) -> tuple[Subsets, Counts] | None:
+def _terms(rows: Rows, agree: Subsets) -> tuple[Subsets, PersonCounts] | None:
     """Return patterns and factors: the sum of the factors of all patterns that hold a subset counts its persons.
 
     Whoever has one row counts for every subset of the pattern in which it agrees. Whoever has several counts for the
@@ -103,7 +103,7 @@ def _terms(rows: Rows, agree: Subsets) -> tuple[Subsets, Counts] | None:
     return keys & _PATTERN, factors * rows.weights[(keys >> np.uint64(ALL)).astype(np.intp)]
 
 
-def _all_at_once(columns: int, patterns: Subsets, factors: Counts) -> Callable[[Subsets], Counts]:
+def _all_at_once(columns: int, patterns: Subsets, factors: PersonCounts) -> Callable[[Subsets], PersonCounts]:
     """Count all subsets at once: those who agree in more also agree in less."""
     counts = np.bincount(patterns.astype(np.intp), factors, 1 << columns).astype(np.int64)
     for place in range(columns):
@@ -112,7 +112,7 @@ def _all_at_once(columns: int, patterns: Subsets, factors: Counts) -> Callable[[
     return lambda subsets: counts[subsets.astype(np.intp)]
 
 
-def _one_by_one(rows: Rows, agree: Subsets) -> Callable[[Subsets], Counts]:
+def _one_by_one(rows: Rows, agree: Subsets) -> Callable[[Subsets], PersonCounts]:
     """Count each subset for itself; somebody who agrees with several rows counts once."""
     order = np.argsort(rows.holders, kind="stable")
     holders, agree = rows.holders[order], agree[order]
@@ -120,7 +120,7 @@ def _one_by_one(rows: Rows, agree: Subsets) -> Callable[[Subsets], Counts]:
     weights = rows.weights[holders[starts]]
     step = max(_TOGETHER // max(len(agree), 1), 1)
 
-    def count(subsets: Subsets) -> Counts:
+    def count(subsets: Subsets) -> PersonCounts:
         counts = np.zeros(len(subsets), np.int64)
         for begin in range(0, len(subsets), step):
             some = subsets[begin : begin + step, None]

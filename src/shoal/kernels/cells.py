@@ -28,7 +28,7 @@ class Pointers(ctypes.Structure):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cells:
+class CellTexts:
     """Cell i is ``text[bounds[i, 0] : bounds[i, 1] - gap]``.
 
     ``gap`` is 1 for a column of fields as they stand in a file, where a separator follows each; there, an empty cell
@@ -42,11 +42,11 @@ class Cells:
     first_bit: int = 0
 
     @classmethod
-    def of(cls, values: pa.StringArray) -> "Cells":
+    def of(cls, values: pa.StringArray) -> "CellTexts":
         """Look at an Arrow array as cells; nothing is copied.
 
         >>> import pyarrow as pa
-        >>> Cells.of(pa.array(["a", None, "bc"])[1:]).to_arrow().to_pylist()
+        >>> CellTexts.of(pa.array(["a", None, "bc"])[1:]).to_arrow().to_pylist()
         [None, 'bc']
         """
         validity, offsets, text = values.buffers()
@@ -83,7 +83,7 @@ class Cells:
         return pa.array(cut, pa.string(), mask=self.missing())
 
 
-def split_fields(lines: bytes, separator: bytes, width: int) -> list[Cells] | None:
+def split_fields(lines: bytes, separator: bytes, width: int) -> list[CellTexts] | None:
     r"""Cut lines of text, none of which is quoted, into columns; None if a line has not just so many fields.
 
     The last line must have its end. An empty line is left out, unless it is the missing value of an only column.
@@ -96,7 +96,7 @@ def split_fields(lines: bytes, separator: bytes, width: int) -> list[Cells] | No
     bounds = (
         _split_numpy(text, separator[0], width) if native is None else _split_native(native, text, separator, width)
     )
-    return None if bounds is None else [Cells(text, bounds[:, place : place + 2], 1) for place in range(width)]
+    return None if bounds is None else [CellTexts(text, bounds[:, place : place + 2], 1) for place in range(width)]
 
 
 def _split_native(native: Any, text: NDArray[np.uint8], separator: bytes, width: int) -> NDArray[np.uint32] | None:

@@ -42,13 +42,13 @@ def compatible(
     """
     rows = missing.shape[1]
     patterns = group_rows([column.astype(np.uint8) for column in missing], [2] * len(columns), rows)
-    found = np.zeros(rows, np.int64)
+    counts = np.zeros(rows, np.int64)
     for first in patterns.first:
         alike = np.flatnonzero(patterns.ids == patterns.ids[first])
         for start in range(0, len(alike), CHUNK):
             chunk = alike[start : start + CHUNK]
-            found[chunk] = _persons_for(chunk, columns, sizes, missing, patterns.ids, patterns.first, persons)
-    return found
+            counts[chunk] = _persons_for(chunk, columns, sizes, missing, patterns.ids, patterns.first, persons)
+    return counts
 
 
 def _persons_for(  # noqa: PLR0913, PLR0917 - one step of the loop above

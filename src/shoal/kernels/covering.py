@@ -40,15 +40,15 @@ class Sets:
         """How many sets there are."""
         return len(self.starts) - 1
 
-    def held(self, codes: Codes) -> NDArray[np.bool_]:
+    def holds(self, codes: Codes) -> NDArray[np.bool_]:
         """Tell for each of some values and each set whether it is in it."""
         which, place = np.unique(codes, return_inverse=True)
         owner = np.repeat(np.arange(self.number), np.diff(self.starts))
         at = np.searchsorted(which, self.codes)
         there = (at < len(which)) & (which[np.minimum(at, len(which) - 1)] == self.codes)
-        found = np.zeros((len(which), self.number), bool)
-        found[at[there], owner[there]] = True
-        return np.asarray(found[place])
+        holds = np.zeros((len(which), self.number), bool)
+        holds[at[there], owner[there]] = True
+        return np.asarray(holds[place])
 
     def or_unknown(self) -> "Sets":
         """Let one more value stand for whatever is not known: it is in every set."""
@@ -94,29 +94,31 @@ class Covering:
         """
         self._check(people)
         targets = len(people[0])
-        found = np.zeros((targets, number), np.int64)
-        said = np.zeros(len(self.weights), np.uint32) if values is None else np.ascontiguousarray(values, np.uint32)
+        counts_of = np.zeros((targets, number), np.int64)
+        value_codes = (
+            np.zeros(len(self.weights), np.uint32) if values is None else np.ascontiguousarray(values, np.uint32)
+        )
         if targets and len(self.weights):
             native = library.core()
             if native is None:
-                self._counted(people, said, found)
+                self._counted(people, value_codes, counts_of)
             else:
-                self._native(native, people, said, found)
-        return found[:, 0] if values is None else found
+                self._native(native, people, value_codes, counts_of)
+        return counts_of[:, 0] if values is None else counts_of
 
     def covered(self, people: Sequence[Codes]) -> NDArray[np.int64]:
         """Count for each row the people whom it covers."""
         self._check(people)
-        found, native = np.zeros(len(self.weights), np.int64), library.core()
+        covered, native = np.zeros(len(self.weights), np.int64), library.core()
         if not len(people[0]) or not len(self.weights):
-            return found
+            return covered
         if native is None:
             for _, covers in self._looked_at(people):
-                found += covers.sum(axis=0)
-            return found
+                covered += covers.sum(axis=0)
+            return covered
         given, _held = self._given(people)
-        native.shoal_covered(*given, address(found))
-        return found
+        native.shoal_covered(*given, address(covered))
+        return covered
 
     def rows(self, people: Sequence[Codes]) -> tuple[Ints, NDArray[np.uint32]]:
         """Return the rows that cover each person: those of person i are ``rows[ends[i - 1] : ends[i]]``, in any order.
@@ -128,22 +130,26 @@ class Covering:
         """
         self._check(people)
         number, native = len(people[0]), library.core()
-        ends, found = np.zeros(number, np.int64), np.zeros(0, np.uint32)
+        ends, rows = np.zeros(number, np.int64), np.zeros(0, np.uint32)
         if not number or not len(self.weights):
-            return ends, found
+            return ends, rows
         if native is None:
-            parts = [(one.sum(axis=1), np.nonzero(one)[1].astype(np.uint32)) for _, one in self._looked_at(people)]
-            return np.cumsum(np.concatenate([one for one, _ in parts])), np.concatenate([one for _, one in parts])
-        given, held = self._given(people)
-        found, done = np.empty(2 * number + len(self.weights), np.uint32), 0
+            parts = [
+                (covers.sum(axis=1), np.nonzero(covers)[1].astype(np.uint32)) for _, covers in self._looked_at(people)
+            ]
+            return np.cumsum(np.concatenate([number for number, _ in parts])), np.concatenate(
+                [rows for _, rows in parts]
+            )
+        given, kept_alive = self._given(people)
+        rows, done = np.empty(2 * number + len(self.weights), np.uint32), 0
         while done < number:
-            for marks in held[2]:
+            for marks in kept_alive[2]:
                 marks[:] = 0
             used = int(ends[done - 1]) if done else 0
-            done = native.shoal_covering_rows(*given, done, used, len(found), address(ends), address(found))
+            done = native.shoal_covering_rows(*given, done, used, len(rows), address(ends), address(rows))
             if done < number:
-                found = np.concatenate([found, np.empty(len(found), np.uint32)])
-        return ends, found[: ends[-1]].copy()
+                rows = np.concatenate([rows, np.empty(len(rows), np.uint32)])
+        return ends, rows[: ends[-1]].copy()
 
     def best(self, people: Sequence[Codes], ranks: Ints) -> tuple[Ints, Ints]:
         """Return for each person the highest rank of the rows that cover them, and how many records have it.
@@ -157,20 +163,20 @@ class Covering:
         [[3, 4], [5, 7]]
         """
         self._check(people)
-        found, counts = np.full(len(people[0]), -1, np.int64), np.zeros(len(people[0]), np.int64)
+        best, counts = np.full(len(people[0]), -1, np.int64), np.zeros(len(people[0]), np.int64)
         native = library.core()
-        if not len(found) or not len(self.weights):
-            return found, counts
+        if not len(best) or not len(self.weights):
+            return best, counts
         if native is None:
             for part, covers in self._looked_at(people):
-                held = np.where(covers, ranks, -1)
-                found[part] = held.max(axis=1)
-                counts[part] = (self.weights * (covers & (held == found[part][:, None]))).sum(axis=1)
-            return found, counts
+                ranked = np.where(covers, ranks, -1)
+                best[part] = ranked.max(axis=1)
+                counts[part] = (self.weights * (covers & (ranked == best[part][:, None]))).sum(axis=1)
+            return best, counts
         given, _held = self._given(people)
         weights, order = (np.ascontiguousarray(part, np.int64) for part in (self.weights, ranks))
-        native.shoal_covering_best(*given, *(address(part) for part in (weights, order, found, counts)))
-        return found, counts
+        native.shoal_covering_best(*given, *(address(part) for part in (weights, order, best, counts)))
+        return best, counts
 
     def assigned(self, people: Sequence[Codes], ranks: Ints, most: int = MOST) -> Ints:
         """Give each person a row that covers them, and each row to as many people as it has records; −1: none is left.
@@ -194,45 +200,45 @@ class Covering:
         given, _held = self._given(people)
         hands = [left, *(np.full(size, -1, np.int64) for size in (number, rows, number, rows, rows, min(most, rows)))]
         first, again = (np.ascontiguousarray(part, np.int64) for part in (order, ranks))
-        pointers = (ctypes.c_void_p * len(hands))(*(address(one) for one in hands))
+        pointers = (ctypes.c_void_p * len(hands))(*(address(array) for array in hands))
         native.shoal_assign(*given, rows, address(first), address(again), min(most, rows), pointers)
         return hands[1]
 
     def _check(self, people: Sequence[Codes]) -> None:
         """Refuse codes of another dictionary: the core would look them up beyond its lists."""
-        for held, codes in zip(self.columns, people, strict=True):
-            if len(codes) and int(codes.max()) >= held.values:
+        for column, codes in zip(self.columns, people, strict=True):
+            if len(codes) and int(codes.max()) >= column.values:
                 raise ValueError("a person has a value that the rows do not know")
 
     @cached_property
     def _indexes(self) -> list[tuple[NDArray[Any], ...]]:
         """For each column: the set of each row, the sets with each value, the rows with each set."""
-        found: list[tuple[NDArray[Any], ...]] = []
-        for held in self.columns:
-            owner = np.repeat(np.arange(held.number), np.diff(held.starts))
-            of_row = np.ascontiguousarray(held.of_row, np.uint32)
-            by_value = _lists(held.codes, owner, held.values)
-            found.append((of_row, *by_value, *_lists(of_row, np.arange(len(of_row)), held.number)))
-        return found
+        indexes: list[tuple[NDArray[Any], ...]] = []
+        for column in self.columns:
+            owner = np.repeat(np.arange(column.number), np.diff(column.starts))
+            of_row = np.ascontiguousarray(column.of_row, np.uint32)
+            by_value = _lists(column.codes, owner, column.values)
+            indexes.append((of_row, *by_value, *_lists(of_row, np.arange(len(of_row)), column.number)))
+        return indexes
 
     def _given(self, people: Sequence[Codes]) -> tuple[tuple[Any, ...], Any]:
         """Return what the core is told first, and what must be kept as long as it works: room to mark sets in."""
         columns = (_Column * len(self.columns))(
             *(_Column(*(address(part) for part in parts)) for parts in self._indexes)
         )
-        codes = [np.ascontiguousarray(held, np.uint32) for held in people]
-        marks = [np.zeros(held.number, np.uint32) for held in self.columns]
+        codes = [np.ascontiguousarray(codes, np.uint32) for codes in people]
+        marks = [np.zeros(column.number, np.uint32) for column in self.columns]
         return (len(columns), ctypes.byref(columns), len(codes[0]), *_at(codes, marks)), (columns, codes, marks)
 
-    def _native(self, native: ctypes.CDLL, people: Sequence[Codes], said: NDArray[np.uint32], found: Ints) -> None:
+    def _native(self, native: ctypes.CDLL, people: Sequence[Codes], values: NDArray[np.uint32], numbers: Ints) -> None:
         given, _held = self._given(people)
         weights = np.ascontiguousarray(self.weights, np.int64)
-        native.shoal_covering(*given, address(weights), address(said), found.shape[1], address(found))
+        native.shoal_covering(*given, address(weights), address(values), numbers.shape[1], address(numbers))
 
-    def _counted(self, people: Sequence[Codes], said: NDArray[np.uint32], found: Ints) -> None:
+    def _counted(self, people: Sequence[Codes], values: NDArray[np.uint32], numbers: Ints) -> None:
         for part, covers in self._looked_at(people):
             target, row = np.nonzero(covers)
-            np.add.at(found[part], (target, said[row]), self.weights[row])
+            np.add.at(numbers[part], (target, values[row]), self.weights[row])
 
     def _looked_at(self, people: Sequence[Codes]) -> Iterator[tuple[slice, NDArray[np.bool_]]]:
         """Yield for some people at a time which rows cover them."""
@@ -240,14 +246,14 @@ class Covering:
         for begin in range(0, len(people[0]), together):
             part = slice(begin, begin + together)
             covers = np.ones((len(people[0][part]), len(self.weights)), bool)
-            for held, codes in zip(self.columns, people, strict=True):
-                covers &= held.held(codes[part])[:, held.of_row]
+            for column, codes in zip(self.columns, people, strict=True):
+                covers &= column.holds(codes[part])[:, column.of_row]
             yield part, covers
 
 
 def _at(*parts: Sequence[NDArray[np.uint32]]) -> list[Any]:
     """Return where arrays are, and keep these addresses as long as they are used."""
-    return [(ctypes.c_void_p * len(held))(*(address(one) for one in held)) for held in parts]
+    return [(ctypes.c_void_p * len(arrays))(*(address(array) for array in arrays)) for arrays in parts]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -273,15 +279,15 @@ class _Assignment:
         for person in order.tolist():
             if person not in self.taken and self.left.any():
                 self._free_one(person)
-        found = np.full(len(order), -1, np.int64)
-        found[list(self.taken)] = list(self.taken.values())
-        return found
+        taken = np.full(len(order), -1, np.int64)
+        taken[list(self.taken)] = list(self.taken.values())
+        return taken
 
     def _rows(self, person: int) -> list[int]:
         """Return the rows that cover a person, in the order of the core: by the sets of the narrowest column."""
         mine = [codes[[person]] for codes in self.people]
-        may = [held.held(code)[0][held.of_row] for held, code in zip(self.covering.columns, mine, strict=True)]
-        first = self.covering.columns[int(np.argmin([np.count_nonzero(one) for one in may]))].of_row
+        may = [column.holds(code)[0][column.of_row] for column, code in zip(self.covering.columns, mine, strict=True)]
+        first = self.covering.columns[int(np.argmin([np.count_nonzero(possible) for possible in may]))].of_row
         rows = np.flatnonzero(np.logical_and.reduce(may))
         return [int(row) for row in rows[np.argsort(first[rows], kind="stable")]]
 

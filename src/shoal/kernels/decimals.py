@@ -19,10 +19,10 @@ _TENS = np.array([10**places for places in range(_PLACES + 1)], np.uint64)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decimals:
-    """The doubles nearest to decimals; ``held`` where a double, rounded to as many places, is the decimal again."""
+    """The doubles nearest to decimals; ``faithful`` where a double, rounded to as many places, is the decimal again."""
 
     doubles: NDArray[np.float64]
-    held: NDArray[np.bool_]
+    faithful: NDArray[np.bool_]
 
 
 def decimals(values: pa.LargeStringArray) -> Decimals | None:
@@ -30,7 +30,7 @@ def decimals(values: pa.LargeStringArray) -> Decimals | None:
 
     >>> import pyarrow as pa
     >>> read = decimals(pa.array(["-12.50", "64.00000000000001", "64.00000000000002"], pa.large_string()))
-    >>> read.doubles.tolist(), read.held.tolist()
+    >>> read.doubles.tolist(), read.faithful.tolist()
     ([-12.5, 64.00000000000001, 64.00000000000001], [True, True, False])
     >>> decimals(pa.array(["007"], pa.large_string())) is None
     True
@@ -46,7 +46,7 @@ def decimals(values: pa.LargeStringArray) -> Decimals | None:
         len(values),
         address(_TENS),
         address(read.doubles),
-        address(read.held),
+        address(read.faithful),
     )
     return read if done == len(values) else None
 
@@ -59,16 +59,16 @@ def _decimals_numpy(values: pa.LargeStringArray) -> Decimals | None:
     point = np.asarray(pc.find_substring(values, "."))
     places = np.where(point < 0, 0, np.asarray(pc.binary_length(values)) - point - 1)
     doubles = values.cast(pa.float64()).to_numpy()
-    return Decimals(doubles, _held(digits.cast(pa.int64()).to_numpy(), places, doubles))
+    return Decimals(doubles, _faithful(digits.cast(pa.int64()).to_numpy(), places, doubles))
 
 
-def _held(digits: NDArray[np.int64], places: NDArray[np.int64], doubles: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _faithful(digits: NDArray[np.int64], places: NDArray[np.int64], doubles: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Tell where ``|m·10^p − d·2^s| < 2^s / 2``, in integers of any size; the double is ``m·2^-s``."""
     fraction, exponent = np.frexp(doubles)
     mantissa, scale = (fraction * 2.0**53).astype(np.int64), 53 - exponent.astype(np.int64)
     within = (places > 0) & (scale > 0)
-    held = np.where(places == 0, np.abs(digits) <= 2**53, digits == 0)
+    fits = np.where(places == 0, np.abs(digits) <= 2**53, digits == 0)
     two = 2 ** scale[within].astype(object)
     error = mantissa[within] * 10 ** places[within].astype(object) - digits[within] * two
-    held[within] = 2 * np.abs(error) < two
-    return held
+    fits[within] = 2 * np.abs(error) < two
+    return fits

@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.kernels import library
-from shoal.kernels.cells import Cells, Pointers
+from shoal.kernels.cells import CellTexts, Pointers
 from shoal.kernels.library import address
 
 _Item = TypeVar("_Item", bound=np.generic)
@@ -22,11 +22,11 @@ _FEWEST_SLOTS, _SLOTS_AT_ONCE = 1 << 12, 1 << 17  # of keys: more only when they
 class TextInterner(Protocol):
     """Text in blocks in, codes out; knows the entries so far."""
 
-    def add(self, cells: Cells) -> NDArray[np.uint32]:
+    def add(self, cells: CellTexts) -> NDArray[np.uint32]:
         """Return a code for each cell of a block."""
         ...
 
-    def append(self, cells: Cells) -> NDArray[np.uint32]:
+    def append(self, cells: CellTexts) -> NDArray[np.uint32]:
         """Make every cell an entry of its own, for values that practically never repeat; then no more are added."""
         ...
 
@@ -44,9 +44,9 @@ def text_interner() -> TextInterner:
 
     >>> import pyarrow as pa
     >>> interner = text_interner()
-    >>> interner.add(Cells.of(pa.array(["b", None, "a", "b"]))).tolist()
+    >>> interner.add(CellTexts.of(pa.array(["b", None, "a", "b"]))).tolist()
     [1, 0, 2, 1]
-    >>> interner.append(Cells.of(pa.array([None, "a"]))).tolist()
+    >>> interner.append(CellTexts.of(pa.array([None, "a"]))).tolist()
     [0, 3]
     >>> interner.values().to_pylist()
     ['b', 'a', 'a']
@@ -62,7 +62,7 @@ class _PythonInterner:
         self._codes: dict[str, int] = {}
         self._appended: list[str] = []
 
-    def add(self, cells: Cells) -> NDArray[np.uint32]:
+    def add(self, cells: CellTexts) -> NDArray[np.uint32]:
         encoded = cells.to_arrow().dictionary_encode()
         known = self._codes
         distinct = [known.setdefault(value, len(known) + 1) for value in encoded.dictionary.to_pylist()]
@@ -70,7 +70,7 @@ class _PythonInterner:
         codes: NDArray[np.uint32] = table[encoded.indices.fill_null(-1).to_numpy() + 1]
         return codes
 
-    def append(self, cells: Cells) -> NDArray[np.uint32]:
+    def append(self, cells: CellTexts) -> NDArray[np.uint32]:
         present = ~cells.missing()
         codes: NDArray[np.uint32] = np.where(present, len(self) + np.cumsum(present), 0).astype(np.uint32)
         self._appended += cells.to_arrow().drop_null().to_pylist()
@@ -93,14 +93,16 @@ class _NativeInterner:
         self._text = np.empty(1 << 12, np.uint8)
         self._used = np.zeros(2, np.int64)
 
-    def add(self, cells: Cells) -> NDArray[np.uint32]:
+    def add(self, cells: CellTexts) -> NDArray[np.uint32]:
         return self._taken(cells, self._intern)
 
-    def append(self, cells: Cells) -> NDArray[np.uint32]:
+    def append(self, cells: CellTexts) -> NDArray[np.uint32]:
         self._slots = np.zeros(0, np.uint64)
         return self._taken(cells, self._append)
 
-    def _taken(self, cells: Cells, take: Callable[[Pointers, int, int, NDArray[np.uint32]], int]) -> NDArray[np.uint32]:
+    def _taken(
+        self, cells: CellTexts, take: Callable[[Pointers, int, int, NDArray[np.uint32]], int]
+    ) -> NDArray[np.uint32]:
         codes = np.empty(len(cells), np.uint32)
         pointers, done = cells.pointers(), 0
         while done < len(cells):

@@ -99,8 +99,8 @@ class Lattice:
 
         ``chosen``: which ones, if not all.
         """
-        held = list(columns) if values is None else [*columns, values]
-        keys = pack(held, [1 << bits for bits in self.bits[: len(held)]])
+        read = list(columns) if values is None else [*columns, values]
+        keys = pack(read, [1 << bits for bits in self.bits[: len(read)]])
         order = np.argsort(keys)
         if chosen is not None and not chosen.all():
             order = order[chosen[order]]
@@ -127,13 +127,13 @@ class Lattice:
 
     def raised(self, lowest: Sequence[NDArray[Any]]) -> Totals:
         """Return the same, given the records of each node of each column on its lowest level."""
-        found = []
+        raised = []
         for counts, steps, sizes in zip(lowest, self.steps, self.sizes, strict=True):
             levels = [counts]
             for step, size in zip(steps, sizes[1:], strict=True):
                 levels.append(np.bincount(step, levels[-1], size))
-            found.append(tuple(level.astype(np.uint32) for level in levels))
-        return tuple(found)
+            raised.append(tuple(level.astype(np.uint32) for level in levels))
+        return tuple(raised)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -151,7 +151,7 @@ class Tallies:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Listing:
+class ClassListing:
     """The classes of some schemes, one after another: class c is one of scheme ``schemes[of_class[c]]``.
 
     ``keys[c]``: its nodes. ``sizes``: in persons. The sensitive values in class c are
@@ -168,7 +168,7 @@ class Listing:
     counts: NDArray[np.uint32]
 
     @classmethod
-    def joined(cls, parts: Sequence["Listing"]) -> "Listing":
+    def joined(cls, parts: Sequence["ClassListing"]) -> "ClassListing":
         """Put listings of different schemes together."""
         if len(parts) == 1:
             return parts[0]

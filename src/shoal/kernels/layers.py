@@ -60,17 +60,17 @@ class Layer:
         if native is None:
             return _below_numpy(self, shape, strides)
         most, columns = int(np.count_nonzero(self.levels)), len(shape)
-        made = Layer(
+        layer = Layer(
             np.empty(most + 1, np.int64),
             np.empty((most + 1, columns), np.int64),
             np.empty(most + 1, np.int64),
             np.empty((most + 1, columns)),
         )
         finer, sizes, strides = np.empty((len(self), columns), np.int64), np.array(shape), strides.copy()
-        here, there = (ctypes.byref(layer._given()) for layer in (self, made))  # noqa: SLF001 - its own
+        here, there = (ctypes.byref(layer._given()) for layer in (self, layer))  # noqa: SLF001 - its own
         lattice = (columns, address(sizes), address(strides))
         number = native.shoal_layer_below(*lattice, len(self), here, there, address(finer))
-        return made._first(number), finer
+        return layer._first(number), finer
 
     def _given(self) -> _Layer:
         return _Layer(*(address(part) for part in (self.schemes, self.levels, self.at_least, self.extra)))

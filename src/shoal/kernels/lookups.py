@@ -25,10 +25,10 @@ def summed(
     """
     number, rows, native = len(lines[0]), len(nodes[0]), library.core()
     if native is None:
-        found: Near = tables[0][lines[0]][:, nodes[0]]
+        distances: Near = tables[0][lines[0]][:, nodes[0]]
         for table, line, node in zip(tables[1:], lines[1:], nodes[1:], strict=True):
-            found += table[line][:, node]
-        return found
+            distances += table[line][:, node]
+        return distances
     given, _held = _given(tables, lines, nodes)
     sums = np.empty((number, rows), np.float32)
     native.shoal_lookups(*given, address(sums))
@@ -58,24 +58,24 @@ def nearest(
         return least, np.cumsum(np.bincount(thing, minlength=number)), row.astype(np.uint32)
     given, _held = _given(tables, lines, nodes)
     sums, least, ends = np.empty(rows, np.float32), np.empty(number, np.float32), np.zeros(number, np.int64)
-    found, done, used = np.empty(4 * rows + number, np.uint32), 0, 0
+    near, done, used = np.empty(4 * rows + number, np.uint32), 0, 0
     while done < number:
-        told = (close, done, used, len(found), *(address(part) for part in (sums, least, ends, found)))
-        done = native.shoal_nearest(*given, *told)
+        state = (close, done, used, len(near), *(address(part) for part in (sums, least, ends, near)))
+        done = native.shoal_nearest(*given, *state)
         used = int(ends[done - 1]) if done else 0
         if done < number:
-            found = np.concatenate([found, np.empty(len(found), np.uint32)])
-    return least, ends, found[:used].copy()
+            near = np.concatenate([near, np.empty(len(near), np.uint32)])
+    return least, ends, near[:used].copy()
 
 
 def _given(
     tables: Sequence[Near], lines: Sequence[NDArray[np.integer[Any]]], nodes: Sequence[NDArray[np.uint32]]
 ) -> tuple[tuple[Any, ...], Any]:
     """Return what the core is told first, and what must be kept as long as it works."""
-    held = [np.ascontiguousarray(table, np.float32) for table in tables]
+    flat = [np.ascontiguousarray(table, np.float32) for table in tables]
     which = [np.ascontiguousarray(line, np.uint32) for line in lines]
     shown = [np.ascontiguousarray(node, np.uint32) for node in nodes]
-    widths = np.array([table.shape[1] for table in held], np.int64)
-    pointers = [(ctypes.c_void_p * len(parts))(*(address(one) for one in parts)) for parts in (held, which, shown)]
-    given = (len(held), pointers[0], address(widths), pointers[1], pointers[2], len(which[0]), len(shown[0]))
-    return given, (held, which, shown, widths, pointers)
+    widths = np.array([table.shape[1] for table in flat], np.int64)
+    pointers = [(ctypes.c_void_p * len(parts))(*(address(array) for array in parts)) for parts in (flat, which, shown)]
+    given = (len(flat), pointers[0], address(widths), pointers[1], pointers[2], len(which[0]), len(shown[0]))
+    return given, (flat, which, shown, widths, pointers)

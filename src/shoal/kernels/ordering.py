@@ -19,7 +19,7 @@ def order(keys: NDArray[np.uint64]) -> NDArray[np.uint32]:
     native = library.core()
     if native is None:
         return np.argsort(keys, kind="stable").astype(np.uint32)
-    held, more = keys.copy(), np.empty(len(keys), np.uint64)
+    sorted_keys, more = keys.copy(), np.empty(len(keys), np.uint64)
     places, other = np.empty(len(keys), np.uint32), np.empty(len(keys), np.uint32)
-    native.shoal_order_keys(address(held), len(held), *(address(part) for part in (places, more, other)))
+    native.shoal_order_keys(address(sorted_keys), len(sorted_keys), *(address(part) for part in (places, more, other)))
     return places

@@ -34,12 +34,12 @@ def fitting(sizes: Sequence[int], begin: int, space: int = 1) -> tuple[int, int]
 
 def packed(columns: Sequence[Codes], sizes: Sequence[int]) -> list[NDArray[np.uint64]]:
     """Return as few keys as all columns fit into."""
-    found, done = [], 0
+    parts, done = [], 0
     while done < len(columns):
         end, _ = fitting(sizes, done)
-        found.append(pack(columns[done:end], sizes[done:end]))
+        parts.append(pack(columns[done:end], sizes[done:end]))
         done = end
-    return found
+    return parts
 
 
 def pack(columns: Sequence[Codes], sizes: Sequence[int], start: NDArray[np.uint64] | None = None) -> NDArray[np.uint64]:
@@ -52,14 +52,14 @@ def pack(columns: Sequence[Codes], sizes: Sequence[int], start: NDArray[np.uint6
     rows = len(columns[0]) if columns else 0
     keys = np.zeros(rows, np.uint64) if start is None else start.copy()
     native = library.core()
-    held = [checked(codes) for codes in columns]
+    narrow = [checked(codes) for codes in columns]
     if native is None:
-        for codes, size in zip(held, sizes, strict=True):
+        for codes, size in zip(narrow, sizes, strict=True):
             keys *= np.uint64(size)
             keys += codes
         return keys
-    pointers = np.array([address(codes) for codes in held], np.uintp)
-    widths = np.array([codes.itemsize for codes in held], np.int32)
+    pointers = np.array([address(codes) for codes in narrow], np.uintp)
+    widths = np.array([codes.itemsize for codes in narrow], np.int32)
     radices = np.maximum(np.array(sizes, np.uint64), 1)
-    native.shoal_pack(address(pointers), address(widths), address(radices), len(held), rows, address(keys))
+    native.shoal_pack(address(pointers), address(widths), address(radices), len(narrow), rows, address(keys))
     return keys

@@ -91,12 +91,12 @@ class _NumpyScan:
 
     def add(self, block: bytes) -> None:
         before = 0
-        for found in self._special.finditer(block):
+        for sign in self._special.finditer(block):
             if self._mode == _BROKEN:
                 return
-            self._plain(found.start() - before)
-            self._mark(found.group())
-            before = found.end()
+            self._plain(sign.start() - before)
+            self._mark(sign.group())
+            before = sign.end()
         self._plain(len(block) - before)
 
     def _plain(self, length: int) -> None:

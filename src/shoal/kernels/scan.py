@@ -164,7 +164,7 @@ class Scan:
 
     def lowest(self) -> list[NDArray[np.intp]]:
         """Return the nodes of the rows on the lowest level, by column."""
-        return [place[held].astype(np.intp) for place, held in zip(self.places, self.codes, strict=True)]
+        return [place[codes].astype(np.intp) for place, codes in zip(self.places, self.codes, strict=True)]
 
     @property
     def _rows(self) -> Raised:

@@ -41,7 +41,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Task:
+class SubsetTask:
     """What is looked for: ``sensitive`` and ``known`` columns, as bits, and how many may be known at most.
 
     ``chosen[s, i]``: whether column s of row i is asked about, if not all are.
@@ -61,8 +61,8 @@ class Task:
 
     def counted(self, subset: int) -> NDArray[np.uint32]:
         """Return how many persons agree with each row in a subset of the columns."""
-        held = [self.columns[place] for place in range(len(self.columns)) if subset >> place & 1]
-        groups = group_rows(held, [int(column.max(initial=0)) + 1 for column in held], self.rows)
+        chosen = [self.columns[place] for place in range(len(self.columns)) if subset >> place & 1]
+        groups = group_rows(chosen, [int(column.max(initial=0)) + 1 for column in chosen], self.rows)
         return np.bincount(groups.ids, weights=self.weights)[groups.ids].astype(np.uint32)
 
 
@@ -94,7 +94,7 @@ def largest_shares(  # noqa: PLR0913 - keyword-only options
     if len(columns) > MOST:
         raise ValueError(f"at most {MOST} columns")
     most = len(columns) if most is None else most
-    task = Task(tuple(columns), weights, sensitive, known, most, chosen)
+    task = SubsetTask(tuple(columns), weights, sensitive, known, most, chosen)
     native = library.core()
     if native is None:
         return _enumerated(task, seconds, progress)
@@ -107,7 +107,7 @@ class _Search:
     Arrays have a row for each row of the table, and a column for each of its columns, in that order.
     """
 
-    def __init__(self, native: ctypes.CDLL, task: Task) -> None:
+    def __init__(self, native: ctypes.CDLL, task: SubsetTask) -> None:
         self._native = native
         sizes = [int(column.max(initial=0)) + 1 for column in task.columns]
         self._order = sorted(range(len(sizes)), key=lambda place: -sizes[place])
@@ -206,9 +206,9 @@ class _Search:
     ) -> NDArray[np.uint32]:
         """Offer a subset as an answer if it is allowed, and return the protective peers."""
         if subset.bit_count() <= self._task.most:
-            held = (self._same[:, sensitive], self._peers[:, sensitive])
-            better = same.astype(np.uint64) * held[1] > held[0].astype(np.uint64) * peers
-            held[0][better], held[1][better] = same[better], peers[better]
+            seen = (self._same[:, sensitive], self._peers[:, sensitive])
+            better = same.astype(np.uint64) * seen[1] > seen[0].astype(np.uint64) * peers
+            seen[0][better], seen[1][better] = same[better], peers[better]
             self._best[better, sensitive] = subset
         return peers - same
 
@@ -243,7 +243,7 @@ def _permuted(columns: int, order: Sequence[int]) -> int:
     return sum(1 << place for place, column in enumerate(order) if columns >> column & 1)
 
 
-def _enumerated(task: Task, seconds: float | None, progress: Callable[[int, int], None]) -> Found:
+def _enumerated(task: SubsetTask, seconds: float | None, progress: Callable[[int, int], None]) -> Found:
     """Try all subsets one by one."""
     if task.known >= _ENUMERABLE:
         raise ValueError("too many columns for the kernels in numpy")
@@ -265,5 +265,5 @@ def _enumerated(task: Task, seconds: float | None, progress: Callable[[int, int]
     return Found(same, peers, best, same / peers if finished else np.ones(shape), finished)
 
 
-def _is_tried(subset: int, task: Task) -> bool:
+def _is_tried(subset: int, task: SubsetTask) -> bool:
     return not subset & ~task.known and subset.bit_count() <= task.most

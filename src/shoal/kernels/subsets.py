@@ -140,8 +140,8 @@ def agreeing(rows: Rows, subset: int) -> NDArray[np.uint32]:
     >>> agreeing(Rows.of([np.array([30, 30, 40], np.uint8)], np.array([5, 1, 1])), 1).tolist()
     [6, 6, 1]
     """
-    held = [_without_matches(rows, place) for place in range(len(rows.columns)) if subset >> place & 1]
-    groups = group_rows(held, [int(column.max(initial=0)) + 1 for column in held], len(rows))
+    agreeing_columns = [_without_matches(rows, place) for place in range(len(rows.columns)) if subset >> place & 1]
+    groups = group_rows(agreeing_columns, [int(column.max(initial=0)) + 1 for column in agreeing_columns], len(rows))
     once = group_rows([groups.ids, rows.holders], [len(groups), len(rows.weights)], len(rows)).first
     persons = np.bincount(groups.ids[once], weights=rows.weights[rows.holders[once]])[groups.ids].astype(np.uint32)
     persons[rows.lacking(subset)] = 1
@@ -289,13 +289,13 @@ def breaches(  # noqa: PLR0913 - keyword-only options
     [255, 255, 1]
     """
     rows, columns = counts.shape[1], int(counts.shape[0]).bit_length() - 1
-    found = Breaches(np.zeros(rows, np.uint32), np.zeros(rows, np.uint32), np.full(rows, NONE, np.uint8))
+    breached = Breaches(np.zeros(rows, np.uint32), np.zeros(rows, np.uint32), np.full(rows, NONE, np.uint8))
     native = library.core()
     most = columns if most is None else most
     p = floor_fraction(p, int(counts[0].max(initial=1)))
     if native is None:
-        _breaches_numpy(counts, 1 << sensitive, known, found, p, most, empty)
-        return found
+        _breaches_numpy(counts, 1 << sensitive, known, breached, p, most, empty)
+        return breached
 
     def run(begin: int) -> None:
         inside = np.empty(_SPAN << columns, np.uint64)
@@ -311,14 +311,14 @@ def breaches(  # noqa: PLR0913 - keyword-only options
             p.numerator,
             p.denominator,
             address(inside),
-            address(found.subsets),
-            address(found.minimal),
-            address(found.smallest),
+            address(breached.subsets),
+            address(breached.minimal),
+            address(breached.smallest),
         )
 
     piece = _piece(rows, len(counts), threads)
     in_threads(run, range(0, rows, piece), threads, _untold)
-    return found
+    return breached
 
 
 def floor_fraction(p: Fraction, most: int) -> Fraction:
@@ -341,7 +341,7 @@ def _breaches_numpy(  # noqa: PLR0913, PLR0917 - the same as above
     counts: NDArray[np.uint32],
     bit: int,
     known: int,
-    found: Breaches,
+    breached: Breaches,
     p: Fraction,
     most: int,
     empty: bool,
@@ -359,6 +359,6 @@ def _breaches_numpy(  # noqa: PLR0913, PLR0917 - the same as above
             if subset >> place & 1:
                 lower |= inside[subset ^ 1 << place]
         inside[subset] = here | lower
-        found.subsets[:] += here
-        found.minimal[:] += here & ~lower
-        found.smallest[:] = np.where(here & ~lower, np.minimum(found.smallest, size), found.smallest)
+        breached.subsets[:] += here
+        breached.minimal[:] += here & ~lower
+        breached.smallest[:] = np.where(here & ~lower, np.minimum(breached.smallest, size), breached.smallest)

@@ -18,12 +18,12 @@ def summed(codes: NDArray[np.integer[Any]], counts: NDArray[np.int64], number: i
     """
     if codes.ndim != 1 or codes.shape != counts.shape or {codes.dtype.kind, counts.dtype.kind} - {"u", "i"}:
         raise ValueError("there must be as many counts as codes, and all must be whole numbers")
-    found, native = np.zeros(number, np.int64), library.core()
+    sums, native = np.zeros(number, np.int64), library.core()
     if native is None or codes.dtype.kind != "u" or codes.itemsize > 4:
-        np.add.at(found, codes, counts)
-        return found
+        np.add.at(sums, codes, counts)
+        return sums
     codes, counts = np.ascontiguousarray(codes), np.ascontiguousarray(counts, np.int64)
     given = (address(codes), codes.itemsize, len(codes), address(counts))
-    if native.shoal_sum(*given, address(found), number) < 0:
+    if native.shoal_sum(*given, address(sums), number) < 0:
         raise IndexError("a code lies outside of those that are summed")
-    return found
+    return sums

@@ -173,7 +173,7 @@ class _NativeTally:
 
     def taken(self) -> tuple[NDArray[np.uint64], Counts]:
         """Return the keys in ascending order; nothing is kept here."""
-        held = self._slots[self._slots[:, 1] > 0]
+        filled = self._slots[self._slots[:, 1] > 0]
         self._slots, self._used = np.zeros((1 << 12, 2), np.uint64), np.zeros(1, np.int64)
-        held = held[np.argsort(held[:, 0])]
-        return np.ascontiguousarray(held[:, 0]), held[:, 1].astype(np.int64)
+        filled = filled[np.argsort(filled[:, 0])]
+        return np.ascontiguousarray(filled[:, 0]), filled[:, 1].astype(np.int64)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.kernels import library
-from shoal.kernels.lattice import FIGURES, Lattice, Listing, Rows, Tallies, Totals
+from shoal.kernels.lattice import FIGURES, ClassListing, Lattice, Rows, Tallies, Totals
 from shoal.kernels.library import address
 from shoal.kernels.workspace import ListingRoom, TallyRoom, Workspace, laid
 
@@ -76,7 +76,7 @@ class Walk:
         native.shoal_lattice_tally(*self._held.given(), address(levels), len(schemes), ctypes.byref(out))
         return Tallies(schemes, figures, marginals)
 
-    def listings(self, schemes: NDArray[np.int64], least: int = 1, room: int = 1 << 20) -> Iterator[Listing]:
+    def listings(self, schemes: NDArray[np.int64], least: int = 1, room: int = 1 << 20) -> Iterator[ClassListing]:
         """List the classes of at least so many persons of some schemes, which ascend; some schemes at a time."""
         lattice, rows, native = self.lattice, self.rows, library.core()
         if not len(rows) or not len(schemes):
@@ -95,20 +95,20 @@ class Walk:
             out = ListingRoom(least, lattice.values, most, inside, 0, 0, *(address(array) for array in arrays))
             begun, number = done, len(schemes)
             done = native.shoal_lattice_list(*given, address(levels), begun, number, ctypes.byref(out))
-            made, entries = out.classes, out.entries
-            starts[made] = entries
-            yield Listing(
+            classes, entries = out.classes, out.entries
+            starts[classes] = entries
+            yield ClassListing(
                 schemes[begun:done],
-                places[:made] - begun,
-                keys[:made].copy(),
-                sizes[:made].copy(),
-                records[:made].copy(),
-                starts[: made + 1].copy(),
+                places[:classes] - begun,
+                keys[:classes].copy(),
+                sizes[:classes].copy(),
+                records[:classes].copy(),
+                starts[: classes + 1].copy(),
                 codes[:entries].copy(),
                 counts[:entries].copy(),
             )
 
-    def spread(self, listing: Listing, kept: NDArray[np.bool_]) -> NDArray[np.uint32]:
+    def spread(self, listing: ClassListing, kept: NDArray[np.bool_]) -> NDArray[np.uint32]:
         """Return how many records of the kept classes of each listed scheme have each node."""
         lattice, native = self.lattice, library.core()
         marginals = np.zeros((len(listing.schemes), lattice.width), np.uint32)
@@ -132,13 +132,13 @@ def levels_of(lattice: Lattice, schemes: NDArray[np.int64]) -> NDArray[np.uint8]
 
 def _nodes_of(lattice: Lattice, rows: Rows, levels: Sequence[int]) -> list[NDArray[np.intp]]:
     """Return the node of each row in each column on a level."""
-    found = []
+    nodes_of = []
     for column, nodes in enumerate(lattice.fields(rows["key"])):
         here = nodes.astype(np.intp)
         for step in lattice.steps[column][: levels[column]]:
             here = step[here].astype(np.intp)
-        found.append(here)
-    return found
+        nodes_of.append(here)
+    return nodes_of
 
 
 def _classes_numpy(lattice: Lattice, rows: Rows, scheme: int) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
@@ -166,14 +166,14 @@ def _tally_numpy(  # noqa: PLR0913, PLR0917 - the twin of a function of the core
         for band in range(len(bounds) + 1):
             mine = bands == band
             if mine.any():
-                held = records[mine]
-                figures[place, band] = mine.sum(), sizes[mine].sum(), held.sum(), np.square(held).sum()
+                own_records = records[mine]
+                figures[place, band] = mine.sum(), sizes[mine].sum(), own_records.sum(), np.square(own_records).sum()
             if band < len(bounds):
                 for offset, nodes in zip(lattice.offsets, lattice.fields(keys), strict=False):
                     np.add.at(marginals[place, band], offset + nodes[mine].astype(np.intp), records[mine])
 
 
-def _listed_numpy(lattice: Lattice, rows: Rows, schemes: NDArray[np.int64], least: int) -> Iterator[Listing]:
+def _listed_numpy(lattice: Lattice, rows: Rows, schemes: NDArray[np.int64], least: int) -> Iterator[ClassListing]:
     values = (rows["key"] & np.uint64((1 << lattice.bits[-1]) - 1)).astype(np.int64)
     for scheme in schemes.tolist():
         keys, of_row = _classes_numpy(lattice, rows, scheme)
@@ -185,7 +185,7 @@ def _listed_numpy(lattice: Lattice, rows: Rows, schemes: NDArray[np.int64], leas
         owner = pairs // max(lattice.values, 1)
         inside = listed[owner] & (lattice.values > 0)
         starts = np.searchsorted(np.flatnonzero(listed), owner[inside])
-        yield Listing(
+        yield ClassListing(
             np.array([scheme]),
             np.zeros(int(listed.sum()), np.int64),
             keys[listed],

@@ -36,13 +36,13 @@ class WideWalk:
     @cached_property
     def _levels(self) -> list[list[Codes]]:
         """The node of each row in each column on each level."""
-        found = []
+        levels = []
         for lowest, steps in zip(self.nodes, self.lattice.steps, strict=True):
             column = [lowest]
             for step in steps:
                 column.append(step[column[-1]])
-            found.append(column)
-        return found
+            levels.append(column)
+        return levels
 
     def tally(self, schemes: NDArray[np.int64], bounds: Sequence[int], limit: int | None = None) -> Tallies:
         """Count the classes of some schemes; as the walk over keys does."""
@@ -66,8 +66,8 @@ class WideWalk:
         persons = np.bincount(of_row, self.persons, number)
         records = np.bincount(of_row, self.records, number)
         band = np.searchsorted(bounds, persons, side="right")
-        for place, held in enumerate((np.ones(number), persons, records, np.square(records))):
-            figures[:, place] = np.bincount(band, held, len(bounds) + 1).astype(np.uint64)
+        for place, weights in enumerate((np.ones(number), persons, records, np.square(records))):
+            figures[:, place] = np.bincount(band, weights, len(bounds) + 1).astype(np.uint64)
         return band
 
     def _spread(self, band: NDArray[np.intp], nodes: dict[int, Codes], marginals: NDArray[np.uint32]) -> None:
@@ -77,7 +77,7 @@ class WideWalk:
             records = self.records[rows]
             for column, offset in enumerate(self.lattice.offsets[:-1]):
                 if column in nodes:
-                    held = np.bincount(nodes[column][rows], records)
-                    counts[offset : offset + len(held)] = held
+                    sizes_of = np.bincount(nodes[column][rows], records)
+                    counts[offset : offset + len(sizes_of)] = sizes_of
                 else:
                     counts[offset] = records.sum()

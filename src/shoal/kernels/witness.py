@@ -131,39 +131,39 @@ class Witnesses:
 
     def _holds(self, scheme: int) -> bool:
         """Count a scheme that leaves too many combinations to count them here, where a coarser one was counted."""
-        found = self.scan.tally(np.array([scheme]), self.least, 0)
-        return not found.figures[0, 0, FIGURES.index("persons")]
+        tally = self.scan.tally(np.array([scheme]), self.least, 0)
+        return not tally.figures[0, 0, FIGURES.index("persons")]
 
     def _sizes(self, nodes: list[NDArray[np.intp]], levels: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many persons are like each row in a scheme."""
         keys = np.zeros(len(nodes[0]), np.int64)
-        for up, held, level, sizes in zip(self._up, nodes, levels, self.scan.lattice.sizes, strict=True):
-            keys = np.unique(keys * sizes[level] + up[level][held], return_inverse=True)[1]
+        for up, nodes_of, level, sizes in zip(self._up, nodes, levels, self.scan.lattice.sizes, strict=True):
+            keys = np.unique(keys * sizes[level] + up[level][nodes_of], return_inverse=True)[1]
         return np.bincount(keys, self.scan.persons)[keys].astype(np.int64)
 
     def _company(self, nodes: list[NDArray[np.intp]], witness: int) -> NDArray[np.int64]:
         """Return how many persons are like a row in each scheme."""
         shape = self.scan.lattice.shape
         meet = [
-            np.sum([above[held] != above[held[witness]] for above in up], axis=0)
-            for up, held in zip(self._up, nodes, strict=True)
+            np.sum([above[nodes_of] != above[nodes_of[witness]] for above in up], axis=0)
+            for up, nodes_of in zip(self._up, nodes, strict=True)
         ]
         ever = np.all([level < levels for level, levels in zip(meet, shape, strict=True)], axis=0)
         cells = np.ravel_multi_index([level[ever] for level in meet], shape)
-        found = np.bincount(cells, self.scan.persons[ever], len(self.prices)).reshape(shape)
-        for axis in range(found.ndim):
-            found = np.cumsum(found, axis)
-        return found.astype(np.int64).ravel()
+        company = np.bincount(cells, self.scan.persons[ever], len(self.prices)).reshape(shape)
+        for axis in range(company.ndim):
+            company = np.cumsum(company, axis)
+        return company.astype(np.int64).ravel()
 
     @cached_property
     def _up(self) -> list[list[NDArray[np.intp]]]:
         """The node on each level of each node on the lowest, by column."""
         lattice = self.scan.lattice
-        found: list[list[NDArray[np.intp]]] = [[np.arange(sizes[0])] for sizes in lattice.sizes]
-        for up, steps in zip(found, lattice.steps, strict=True):
+        maps: list[list[NDArray[np.intp]]] = [[np.arange(sizes[0])] for sizes in lattice.sizes]
+        for up, steps in zip(maps, lattice.steps, strict=True):
             for step in steps:
                 up.append(step[up[-1]].astype(np.intp))
-        return found
+        return maps
 
 
 def _from_the_top(heights: NDArray[np.uint16]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:

@@ -150,7 +150,7 @@ def _tails(steps: Sequence[NDArray[np.uint32]]) -> Iterator[tuple[int, Sequence[
 
 def _tops(steps: Sequence[NDArray[np.uint32]], size: int) -> list[NDArray[np.uint32]]:
     """Return the nodes on each level from this one on, of each node on this one."""
-    found = [np.arange(size, dtype=np.uint32)]
+    tops = [np.arange(size, dtype=np.uint32)]
     for step in steps:
-        found.append(step[found[-1]])
-    return found
+        tops.append(step[tops[-1]])
+    return tops

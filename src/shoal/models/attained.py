@@ -19,13 +19,13 @@ class Attainment:
 
     def of(self, model: Model) -> dict[str, Number]:
         """Return the thresholds that a table attains: the worst over all that the model looks at."""
-        found = []
+        attained = []
         table = self.gatherer.table
         for view in model.views(table.quasi, table.sensitive):
             evidence = self.gatherer.evidence(view)
             model.admit(evidence)
-            found.append(model.measure(evidence))
-        return {name: better.worst(values[name] for values in found) for name, better in model.measured.items()}
+            attained.append(model.measure(evidence))
+        return {name: better.worst(values[name] for values in attained) for name, better in model.measured.items()}
 
     def all(self, models: Sequence[str] | None = None) -> dict[str, Any]:
         """Return the thresholds of several models, or of all that can be measured without asking for more."""

@@ -81,8 +81,8 @@ def _worth(histogram: Histogram) -> NDArray[np.float64]:
 def _corrected(histogram: Histogram) -> NDArray[np.float64]:
     """Return exp of Grassberger's estimate, but no more than there are values."""
     totals = histogram.totals()
-    held = histogram.counts * _grassberger(histogram.counts)
-    entropy = _grassberger(totals) - np.add.reduceat(held, histogram.starts[:-1]) / totals
+    weighted = histogram.counts * _grassberger(histogram.counts)
+    entropy = _grassberger(totals) - np.add.reduceat(weighted, histogram.starts[:-1]) / totals
     return np.asarray(np.minimum(np.exp(entropy), histogram.distinct()))
 
 

@@ -15,7 +15,7 @@ from shoal.table.missing import Missing
 from shoal.table.table import Table
 
 
-class Reading(StrEnum):
+class ColumnReading(StrEnum):
     """How several sensitive columns are read.
 
     ``worst``: each for itself; the worst one counts. ``others-known``: each in turn, and the adversary knows the

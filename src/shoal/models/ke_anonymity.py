@@ -45,7 +45,7 @@ class KEAnonymity(AttributeModel):
     def failing(self, evidence: Evidence) -> NDArray[np.bool_]:
         """Tell which classes have too few numbers, or numbers too close together."""
         ranges, place = _ranges(evidence.histogram)
-        narrow = np.array([one < (self.e or 0) for one in ranges])
+        narrow = np.array([width < (self.e or 0) for width in ranges])
         return narrow[place] | (evidence.histogram.distinct() < (self.k or 1))
 
 

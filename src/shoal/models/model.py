@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from shoal.errors import ModelError
-from shoal.models.evidence import Evidence, Reading, View
+from shoal.models.evidence import ColumnReading, Evidence, View
 from shoal.registry import Registry
 from shoal.table.missing import Missing
 from shoal.validation import Checked
@@ -193,7 +193,7 @@ class Model(Checked):
 
 def _written(value: Any) -> str:
     if isinstance(value, Mapping):
-        return ", ".join(f"{key}: {_written(held)}" for key, held in value.items())
+        return ", ".join(f"{key}: {_written(part)}" for key, part in value.items())
     if isinstance(value, list | tuple):
         return " and ".join(map(str, value))
     return f"{value:.10g}" if isinstance(value, float) else str(value)
@@ -205,11 +205,11 @@ class AttributeModel(Model):
     needs: ClassVar[frozenset[Need]] = frozenset({Need.SENSITIVE})
 
     column: str | None = Field(default=None, description="the sensitive column; all, if none is named")
-    reading: Reading = Field(default=Reading.WORST, description="how several sensitive columns are read")
+    reading: ColumnReading = Field(default=ColumnReading.WORST, description="how several sensitive columns are read")
 
     @model_validator(mode="after")
     def _one_reading(self) -> Self:
-        if self.column is not None and self.reading is Reading.COMBINED:
+        if self.column is not None and self.reading is ColumnReading.COMBINED:
             raise ValueError("reading = combined is for several columns: name none, or choose another reading")
         return self
 
@@ -221,9 +221,9 @@ class AttributeModel(Model):
                 f"The model {self.name} needs a sensitive column.",
                 hint="Name it: sensitive=[…], or give a column the role.",
             )
-        if self.reading is Reading.COMBINED and len(named) > 1:
+        if self.reading is ColumnReading.COMBINED and len(named) > 1:
             return [View(quasi, named, combined=True)]
-        if self.reading is Reading.OTHERS_KNOWN:
+        if self.reading is ColumnReading.OTHERS_KNOWN:
             return [View((*quasi, *(other for other in sensitive if other != name)), (name,)) for name in named]
         return [View(quasi, (name,)) for name in named]
 

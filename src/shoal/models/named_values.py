@@ -15,11 +15,11 @@ def counts_of(histogram: Histogram, names: Sequence[str] | None, model: str) -> 
     """Return the counts of a histogram, with 0 for values that are not named; without names all count."""
     if not names:
         return histogram.counts
-    found = pc.index_in(pa.array(names, pa.string()), histogram.column.labels())
-    if found.null_count:
+    places = pc.index_in(pa.array(names, pa.string()), histogram.column.labels())
+    if places.null_count:
         raise ModelError(
-            f"The model {model} names {found.null_count} values that column '{histogram.column.name}' does not have.",
+            f"The model {model} names {places.null_count} values that column '{histogram.column.name}' does not have.",
             hint="Write them as they stand in the data.",
         )
-    protected = np.isin(histogram.codes, found.to_numpy())
+    protected = np.isin(histogram.codes, places.to_numpy())
     return np.where(protected, histogram.counts, 0)

@@ -33,5 +33,9 @@ def known_partly(classes: Classes, most: int) -> Iterator[Classes]:
     for size in range(1 if classes.overlap else deepest, deepest + 1):
         for known in combinations(names, size):
             yield classes.rolled(
-                {held.name: Coarsening.dropped(held.size) for held in classes.attributes if held.name not in known}
+                {
+                    attribute.name: Coarsening.dropped(attribute.size)
+                    for attribute in classes.attributes
+                    if attribute.name not in known
+                }
             )

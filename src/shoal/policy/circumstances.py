@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from shoal.validation import Checked, Share
 
 
-class Population(Checked):
+class PopulationSettings(Checked):
     """Whom the table is a sample of: one of file, size and fraction."""
 
     file: str | None = Field(default=None, description="a file with the quasi-identifiers of everybody")
@@ -32,6 +32,6 @@ class Context(Checked):
 
     def probabilities(self) -> dict[str, float]:
         """Return how probable each threat is; in a public release an attempt is certain."""
-        said = {name: getattr(self, name) for name in ("deliberate", "inadvertent", "breach")}
-        known = {name: chance for name, chance in said.items() if chance is not None}
+        given = {name: getattr(self, name) for name in ("deliberate", "inadvertent", "breach")}
+        known = {name: chance for name, chance in given.items() if chance is not None}
         return {**known, "public release": 1.0} if self.public else known

@@ -58,7 +58,7 @@ def short_form(columns: Any) -> Any:
     """Let ``sex = "quasi"`` stand for ``sex = { role = "quasi" }``."""
     if not isinstance(columns, dict):
         return columns
-    return {name: {"role": said} if isinstance(said, str) else said for name, said in columns.items()}
+    return {name: {"role": column} if isinstance(column, str) else column for name, column in columns.items()}
 
 
 def role_or_table(schema: dict[str, Any]) -> None:

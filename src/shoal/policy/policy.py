@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 
-from shoal import population as people
 from shoal.errors import ColumnError, PolicyError, ReadError, did_you_mean, listed
 from shoal.exact import exact
 from shoal.fileset import note_inputs
@@ -30,7 +29,7 @@ from shoal.hierarchy.automatic import Automatic
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.hierarchy.spec import Spec, bind
 from shoal.models.model import Model, Need
-from shoal.policy.circumstances import Context, Population
+from shoal.policy.circumstances import Context, PopulationSettings
 from shoal.policy.columns import ColumnPolicy, Data, role_or_table, short_form
 from shoal.policy.pseudonyms import Dates, Draw, Pseudonyms
 from shoal.policy.publish import Publish
@@ -38,6 +37,7 @@ from shoal.policy.references import check_references
 from shoal.policy.requirements import AnyRequirement, PresetRequirement, first_line
 from shoal.policy.search import Search
 from shoal.policy.tables import TablePolicy
+from shoal.population import Population
 from shoal.presets.preset import PRESETS
 from shoal.progress import Hook
 from shoal.table.reading import read
@@ -71,7 +71,7 @@ class Policy(Checked):
     draw: Draw | None = None
     publish: Publish | None = None
     tables: dict[str, TablePolicy] = Field(default_factory=dict, description="tables that belong together")
-    population: Population | None = None
+    population: PopulationSettings | None = None
     context: Context | None = None
     _folder: Path = PrivateAttr(default=Path())
     _file: Path | None = PrivateAttr(default=None)
@@ -129,9 +129,9 @@ class Policy(Checked):
         it does not name gets no role and is never released: see :meth:`unlisted`.
         """
         roles: dict[str, list[str]] = {}
-        for name, said in self.columns.items():
-            if said.role is not Role.DIRECT or not isinstance(table, Table) or name in table:
-                roles.setdefault(said.role, []).append(name)
+        for name, column in self.columns.items():
+            if column.role is not Role.DIRECT or not isinstance(table, Table) or name in table:
+                roles.setdefault(column.role, []).append(name)
         for role in (Role.SUBJECT, Role.HOUSEHOLD, Role.WEIGHT):
             name = getattr(self.data, role)
             if name is not None:
@@ -150,8 +150,8 @@ class Policy(Checked):
 
     def unlisted(self, table: Table) -> tuple[str, ...]:
         """Return the columns of a table that the policy says nothing about."""
-        said = {*self.columns, self.data.subject, self.data.household, self.data.weight}
-        return tuple(name for name in table.names if name not in said)
+        listed = {*self.columns, self.data.subject, self.data.household, self.data.weight}
+        return tuple(name for name in table.names if name not in listed)
 
     @classmethod
     def given(cls, policy: Any) -> "Policy":
@@ -178,15 +178,15 @@ class Policy(Checked):
         if name not in self.tables:
             hint = did_you_mean(name, self.tables) or f"It has {listed(self.tables)}."
             raise PolicyError(f"The policy says nothing about a table '{name}'.", hint=hint)
-        said = self.tables[name]
-        shifted = [] if self.dates is None else [one for one in self.dates.columns if one in said.columns]
+        own_policy = self.tables[name]
+        shifted = [] if self.dates is None else [name for name in self.dates.columns if name in own_policy.columns]
         dates = self.dates.model_copy(update={"columns": shifted}) if self.dates is not None and shifted else None
-        subject = said.subject or self.data.subject
-        data = self.data.model_copy(update={"subject": subject, "read": said.read or self.data.read})
-        own = {"columns": said.columns, "data": data, "dates": dates, "pseudonyms": None, "tables": {}}
+        subject = own_policy.subject or self.data.subject
+        data = self.data.model_copy(update={"subject": subject, "read": own_policy.read or self.data.read})
+        own = {"columns": own_policy.columns, "data": data, "dates": dates, "pseudonyms": None, "tables": {}}
         asked = {
-            "require": self.require if said.require is None else said.require,
-            "search": said.search or self.search,
+            "require": self.require if own_policy.require is None else own_policy.require,
+            "search": own_policy.search or self.search,
         }
         return self.model_copy(update={**own, **asked}).within(self._folder)
 
@@ -197,7 +197,7 @@ class Policy(Checked):
     @property
     def leaders(self) -> dict[str, str]:
         """The columns that follow others, and whom."""
-        return {name: said.linked for name, said in self.columns.items() if said.linked is not None}
+        return {name: column.linked for name, column in self.columns.items() if column.linked is not None}
 
     def alone(self) -> Self:
         """Return the policy of a single table; refuse one of several."""
@@ -212,23 +212,23 @@ class Policy(Checked):
         """Return the policy with more requirements."""
         return self.model_copy(update={"require": [*self.require, *more]}).within(self._folder)
 
-    def people(self, table: Table, persons: int) -> people.Population | None:
+    def sampled_population(self, table: Table, persons: int) -> Population | None:
         """Return the population that a table of so many persons is a sample of, if something is said about it."""
-        said = self.population
-        if said is None:
+        given = self.population
+        if given is None:
             return None
-        if said.file is not None:
-            return people.Population.of(read(self.beside(said.file)), table.subject)
-        if said.size is not None:
-            return people.Population(said.size)
-        return people.Population.sampled(persons, exact(said.fraction))
+        if given.file is not None:
+            return Population.of(read(self.beside(given.file)), table.subject)
+        if given.size is not None:
+            return Population(given.size)
+        return Population.sampled(persons, exact(given.fraction))
 
     def requirements(self) -> Iterator[tuple[str, str, Model]]:
         """Yield every requirement: who asks for it ("policy", or a preset), what it says, and the model."""
         for asked in self.require:
             if isinstance(asked, PresetRequirement):
                 preset = PRESETS[asked.preset]
-                yield from ((preset.name, one.says, one.requirement()) for one in preset.criteria)
+                yield from ((preset.name, criterion.says, criterion.requirement()) for criterion in preset.criteria)
             else:
                 yield "policy", first_line(asked), asked
 
@@ -250,11 +250,11 @@ class Policy(Checked):
 
     def document(self) -> dict[str, Any]:
         """Return the policy as plain data, from which it can be made again."""
-        found = self.model_dump(mode="json", exclude_unset=True, exclude_none=True)
-        _name_kinds(found, self.columns, self.require)
-        for name, said in self.tables.items():
-            _name_kinds(found["tables"][name], said.columns, said.require or [])
-        return found
+        document = self.model_dump(mode="json", exclude_unset=True, exclude_none=True)
+        _name_kinds(document, self.columns, self.require)
+        for name, table_policy in self.tables.items():
+            _name_kinds(document["tables"][name], table_policy.columns, table_policy.require or [])
+        return document
 
     def within(self, folder: Path) -> Self:
         """Return the policy for a folder: files that it names are looked for there."""
@@ -268,10 +268,13 @@ class Policy(Checked):
 
     def files(self) -> tuple[Path, ...]:
         """Return the file of the policy, and all that it names: hierarchies, a register, keys."""
-        said = [*self.columns.values(), *(one for held in self.tables.values() for one in held.columns.values())]
-        named = [getattr(one.hierarchy, "file", None) for one in said]
-        named += [getattr(one, "file", None) for one in (self.population,)]
-        named += [getattr(one, "key_file", None) for one in (self.pseudonyms, self.dates, self.draw)]
+        columns = [
+            *self.columns.values(),
+            *(column for table_policy in self.tables.values() for column in table_policy.columns.values()),
+        ]
+        named = [getattr(column.hierarchy, "file", None) for column in columns]
+        named += [getattr(part, "file", None) for part in (self.population,)]
+        named += [getattr(part, "key_file", None) for part in (self.pseudonyms, self.dates, self.draw)]
         own = () if self._file is None else (self._file,)
         return (*own, *(self.beside(file).resolve() for file in named if file is not None))
 
@@ -291,15 +294,17 @@ class Policy(Checked):
 
     def hierarchies(self, table: Table) -> dict[str, Hierarchy]:
         """Bind the hierarchies to a table: those that are given, and an automatic one for other quasi-identifiers."""
-        chosen = [name for name, said in self.columns.items() if said.hierarchy is not None or said.role is Role.QUASI]
+        chosen = [
+            name for name, column in self.columns.items() if column.hierarchy is not None or column.role is Role.QUASI
+        ]
         return {name: bind(self.spec(name), table, name, self._folder) for name in chosen}
 
 
-def _name_kinds(found: dict[str, Any], columns: dict[str, ColumnPolicy], require: list[Any]) -> None:
+def _name_kinds(document: dict[str, Any], columns: dict[str, ColumnPolicy], require: list[Any]) -> None:
     """Add what pydantic leaves out because nobody has set it: the kinds of hierarchies, the names of models."""
-    for name, said in columns.items():
-        if said.hierarchy is not None:
-            found["columns"][name]["hierarchy"]["kind"] = said.hierarchy.kind
-    for held, asked in zip(found.get("require", ()), require, strict=True):
+    for name, column in columns.items():
+        if column.hierarchy is not None:
+            document["columns"][name]["hierarchy"]["kind"] = column.hierarchy.kind
+    for document_part, asked in zip(document.get("require", ()), require, strict=True):
         if not isinstance(asked, PresetRequirement):
-            held["model"] = asked.name
+            document_part["model"] = asked.name

@@ -27,19 +27,19 @@ def references(tables: Mapping[str, TablePolicy]) -> tuple[Reference, ...]:
     >>> [str(one) for one in references({"stays": TablePolicy(refers={"patient": "patients.id"})})]
     ['stays.patient → patients.id']
     """
-    found = []
-    for name, said in tables.items():
-        for column, where in said.refers.items():
+    references = []
+    for name, table_policy in tables.items():
+        for column, where in table_policy.refers.items():
             other, _, key = where.rpartition(".")
-            found.append(Reference(name, column, other, key))
-    return tuple(found)
+            references.append(Reference(name, column, other, key))
+    return tuple(references)
 
 
 def in_order(tables: Mapping[str, TablePolicy]) -> tuple[str, ...]:
     """Return the names of tables, those that others refer to first."""
     sorter: TopologicalSorter[str] = TopologicalSorter({name: [] for name in tables})
-    for one in references(tables):
-        sorter.add(one.table, one.other)
+    for reference in references(tables):
+        sorter.add(reference.table, reference.other)
     return tuple(sorter.static_order())
 
 
@@ -51,10 +51,12 @@ def domain(tables: Mapping[str, TablePolicy], table: str, column: str) -> str:
 
 def check_references(tables: Mapping[str, TablePolicy]) -> None:
     """Refuse references to what is not there, and tables that refer to each other in a circle."""
-    for one in references(tables):
-        if one.other not in tables:
-            hint = did_you_mean(one.other, tables) or f"Known are {listed(tables)}."
-            raise ValueError(f"table '{one.table}' refers to '{one.other}', which is none of the tables. {hint}")
+    for reference in references(tables):
+        if reference.other not in tables:
+            hint = did_you_mean(reference.other, tables) or f"Known are {listed(tables)}."
+            raise ValueError(
+                f"table '{reference.table}' refers to '{reference.other}', which is none of the tables. {hint}"
+            )
     try:
         in_order(tables)
     except CycleError:

@@ -39,8 +39,8 @@ def _requirement(model: type[Model]) -> Any:
         thresholds[name] = (field.annotation, field)
     named = Field(description="the name of the privacy model")
     fields: dict[str, Any] = {"model": (Literal[model.name], named), **thresholds}
-    made = create_model(model.__name__, __base__=model, **fields)
-    return Annotated[made, Tag(model.name)]
+    requirement = create_model(model.__name__, __base__=model, **fields)
+    return Annotated[requirement, Tag(model.name)]
 
 
 def _which(given: Any) -> str | None:

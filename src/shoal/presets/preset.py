@@ -16,7 +16,7 @@ from shoal.models.model import MODELS, Model
 from shoal.validation import Checked, validated
 
 
-class Criterion(Checked):
+class PresetCriterion(Checked):
     """One requirement of a preset: a model with its parameters."""
 
     says: str = Field(description="what is asked for, in words")
@@ -38,7 +38,7 @@ class Preset(Checked):
     year: int
     adversary: str
     note: str
-    criteria: tuple[Criterion, ...] = ()
+    criteria: tuple[PresetCriterion, ...] = ()
     checklist: tuple[str, ...] = ()
 
 

@@ -59,7 +59,7 @@ def _right(classes: NDArray[np.uint32], targets: Codes, counts: Ints, width: int
     if not len(classes):
         return 0
     pairs = group(classes.astype(np.uint64) * np.uint64(width) + targets)
-    held = summed(pairs.ids, counts, len(pairs))
+    sizes = summed(pairs.ids, counts, len(pairs))
     of_pair = classes[pairs.first]
     starts = np.flatnonzero(np.r_[True, of_pair[1:] != of_pair[:-1]])
-    return int(np.maximum.reduceat(held, starts).sum())
+    return int(np.maximum.reduceat(sizes, starts).sum())

@@ -77,12 +77,12 @@ def _k_means(clusters: int, seed: int, features: Floats, counts: Ints) -> Ints:
             "Clustering is done by scikit-learn, which is not installed.", hint='Run: pip install "shoal[analysis]".'
         )
     with threadpool_limits(1):
-        made = kind(clusters, n_init=5, random_state=seed).fit(features, sample_weight=counts)
-    labels: Ints = made.labels_.astype(np.int64)
+        clusters_of = kind(clusters, n_init=5, random_state=seed).fit(features, sample_weight=counts)
+    labels: Ints = clusters_of.labels_.astype(np.int64)
     return labels
 
 
-def adjusted_rand(one: Ints, two: Ints, counts: Ints) -> float:
+def adjusted_rand(left: Ints, two: Ints, counts: Ints) -> float:
     """Return how much two clusterings agree beyond chance (Hubert & Arabie 1985).
 
     >>> import numpy as np
@@ -90,7 +90,7 @@ def adjusted_rand(one: Ints, two: Ints, counts: Ints) -> float:
     1.0
     """
     width = int(two.max()) + 1
-    both, first, second = (_pairs(np.bincount(labels, counts)) for labels in (one * width + two, one, two))
+    both, first, second = (_pairs(np.bincount(labels, counts)) for labels in (left * width + two, left, two))
     every = _pairs(np.array([counts.sum()]))
     chance, most = first * second / every if every else 0.0, (first + second) / 2
     return float((both - chance) / (most - chance)) if most != chance else 1.0

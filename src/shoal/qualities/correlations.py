@@ -42,17 +42,19 @@ class Correlations(Quality):
     def measured(self, recoding: Recoding) -> Measured:
         """Compare all pairs."""
         varied = _varied(recoding)
-        left_out = {one.name: "all its values are the same" for one in recoding.of_quasi if one not in varied}
-        found = pairs(recoding)
-        if not found:
+        left_out = {column.name: "all its values are the same" for column in recoding.of_quasi if column not in varied}
+        strengths = pairs(recoding)
+        if not strengths:
             return self.result(None, {}, left_out)
         gone = {column.name: lost_share(column) for column in varied}
         chance = min(_SMALL, 2 / np.sqrt(max(recoding.records, 1)))
         scores = {
-            name: _score([held for names, held in found.items() if name in names], lost, chance)
+            name: _score([strength for names, strength in strengths.items() if name in names], lost, chance)
             for name, lost in gone.items()
         }
-        return self.result(_score(list(found.values()), float(np.mean(list(gone.values()))), chance), scores, left_out)
+        return self.result(
+            _score(list(strengths.values()), float(np.mean(list(gone.values()))), chance), scores, left_out
+        )
 
 
 def pairs(recoding: Recoding) -> dict[tuple[str, str], tuple[float, float]]:
@@ -62,8 +64,8 @@ def pairs(recoding: Recoding) -> dict[tuple[str, str], tuple[float, float]]:
     rows, counts = recoding.representatives
     after = {column.name: _Side.after(column.rows(rows)) for column in varied}
     return {
-        (one, two): (before[one].beside(before[two], recoding.counts), after[one].beside(after[two], counts))
-        for one, two in combinations(before, 2)
+        (first, two): (before[first].beside(before[two], recoding.counts), after[first].beside(after[two], counts))
+        for first, two in combinations(before, 2)
     }
 
 
@@ -117,20 +119,20 @@ def _score(pairs: list[tuple[float, float]], otherwise: float, chance: float) ->
     return Score(float(np.abs(before - after).mean()), cost)
 
 
-def pearson(one: Floats, two: Floats, counts: Ints) -> float:
+def pearson(first: Floats, two: Floats, counts: Ints) -> float:
     """Return the correlation of numbers, where both are known; 0 if one of them does not vary.
 
     >>> import numpy as np
     >>> round(pearson(np.array([1., 2, 3]), np.array([2., 4, 7]), np.ones(3, int)), 4)
     0.9934
     """
-    known = ~(np.isnan(one) | np.isnan(two))
-    one, two, weights = one[known], two[known], counts[known]
-    if len(one) < 2:
+    known = ~(np.isnan(first) | np.isnan(two))
+    first, two, weights = first[known], two[known], counts[known]
+    if len(first) < 2:
         return 0.0
-    one, two = (_centred(part, weights) for part in (one, two))
-    spread = (weights * one * one).sum() * (weights * two * two).sum()
-    return float(np.clip((weights * one * two).sum() / np.sqrt(spread), -1, 1)) if spread > 0 else 0.0
+    first, two = (_centred(part, weights) for part in (first, two))
+    spread = (weights * first * first).sum() * (weights * two * two).sum()
+    return float(np.clip((weights * first * two).sum() / np.sqrt(spread), -1, 1)) if spread > 0 else 0.0
 
 
 def ratio(numbers: Floats, groups: Ints, counts: Ints) -> float:
@@ -143,14 +145,14 @@ def ratio(numbers: Floats, groups: Ints, counts: Ints) -> float:
     known = ~np.isnan(numbers) & (counts > 0)
     numbers, weights, groups = numbers[known], counts[known], groups[known]
     sizes = np.bincount(groups, weights)
-    held = np.flatnonzero(sizes)
-    size, number = float(weights.sum()), len(held)
+    occurring = np.flatnonzero(sizes)
+    size, number = float(weights.sum()), len(occurring)
     if number < 2 or size <= number:
         return 0.0
     apart = _centred(numbers, weights)
     whole = float((weights * apart * apart).sum())
-    sums = np.bincount(groups, weights * apart)[held]
-    inside = whole - float((sums * sums / sizes[held]).sum())
+    sums = np.bincount(groups, weights * apart)[occurring]
+    inside = whole - float((sums * sums / sizes[occurring]).sum())
     if not whole:
         return 0.0
     return float(np.sqrt(np.clip(1 - inside / whole * (size - 1) / (size - number), 0, 1)))
@@ -172,19 +174,19 @@ class Contingency:
     counts: Floats
 
 
-def contingency(one: Ints, two: Ints, widths: tuple[int, int], counts: Ints) -> Contingency:
+def contingency(first: Ints, two: Ints, widths: tuple[int, int], counts: Ints) -> Contingency:
     """Count how often values occur together; codes are below the widths."""
     width, size = widths[1], widths[0] * widths[1]
-    keys = one * width + two
+    keys = first * width + two
     if size <= DENSE:
-        held = np.bincount(keys, counts, size).astype(np.float64)
-        cells = np.flatnonzero(held)
-        return Contingency(cells // width, cells % width, held[cells])
+        observed = np.bincount(keys, counts, size).astype(np.float64)
+        cells = np.flatnonzero(observed)
+        return Contingency(cells // width, cells % width, observed[cells])
     groups = group(keys.astype(np.uint64), size)
     cells = keys[groups.first]
-    held = np.bincount(groups.ids, counts, len(groups)).astype(np.float64)
-    held_at = np.flatnonzero(held)
-    return Contingency(cells[held_at] // width, cells[held_at] % width, held[held_at])
+    observed = np.bincount(groups.ids, counts, len(groups)).astype(np.float64)
+    held_at = np.flatnonzero(observed)
+    return Contingency(cells[held_at] // width, cells[held_at] % width, observed[held_at])
 
 
 def cramer(table: Contingency) -> float:

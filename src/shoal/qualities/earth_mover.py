@@ -42,11 +42,11 @@ def _distance(domain: Domain, before: Floats, after: Floats) -> float:
     places = np.arange(len(domain.column.values), dtype=np.float64) if domain.positions is None else domain.positions
     on_scale = np.flatnonzero(~np.isnan(places))
     order = np.concatenate([on_scale, np.setdiff1d(np.arange(len(before)), on_scale)])  # what is beyond comes last
-    before, after, places, held = before[order], after[order], places[on_scale], len(on_scale)
-    apart = float(np.abs(before[held:].sum() - after[held:].sum()))
-    inside = float(min(before[:held].sum(), after[:held].sum()))
-    if held < 2 or not inside or not places[-1] > places[0]:
+    before, after, places, number = before[order], after[order], places[on_scale], len(on_scale)
+    apart = float(np.abs(before[number:].sum() - after[number:].sum()))
+    inside = float(min(before[:number].sum(), after[:number].sum()))
+    if number < 2 or not inside or not places[-1] > places[0]:
         return apart
-    surplus = np.cumsum(before[:held] / before[:held].sum() - after[:held] / after[:held].sum())[:-1]
+    surplus = np.cumsum(before[:number] / before[:number].sum() - after[:number] / after[:number].sum())[:-1]
     along = float((np.abs(surplus) * np.diff(places)).sum() / (places[-1] - places[0]))
     return apart + inside * along

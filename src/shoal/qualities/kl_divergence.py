@@ -56,8 +56,8 @@ def _marginal(recoded: Recoded) -> Score:
     before, after = observed(recoded), implied(recoded, lost=True)
     if after is None:
         return Score(0.0, 0.0)
-    held = before > 0
-    value = float((before[held] * np.log2(before[held] / after[held])).sum())
+    occurring = before > 0
+    value = float((before[occurring] * np.log2(before[occurring] / after[occurring])).sum())
     return _score(max(value, 0.0), float(np.log2(recoded.domain.size)))
 
 
@@ -75,21 +75,21 @@ def _joint(recoding: Recoding) -> Floats | None:
     lost_records = recoding.records - recoding.kept
     nodes = [node for column in columns if (node := _steady(column, lost_records)) is not None]
     if len(nodes) == len(columns):
-        found = _looked_up(recoding, first, rows, nodes)
-        together: Floats = np.logaddexp2(shares, np.where(found >= 0, weight[found], -np.inf))
+        nodes_of = _looked_up(recoding, first, rows, nodes)
+        together: Floats = np.logaddexp2(shares, np.where(nodes_of >= 0, weight[nodes_of], -np.inf))
         return together
     return _looked_through(recoding, first, rows, weight, shares) if len(first) * len(rows) <= MOST else None
 
 
 def _looked_through(recoding: Recoding, first: Ints, rows: Ints, weight: Floats, shares: Floats) -> Floats:
     """Add for each original combination what all classes that could hold it say."""
-    for one, row in enumerate(rows.tolist()):
+    for place, row in enumerate(rows.tolist()):
         holding = np.ones(len(first), bool)
         for column in recoding.of_quasi:
             member = np.zeros(column.domain.codes, bool)
             member[column.nodes.members(int(column.at[row]))] = True
             holding &= member[column.matched[first]]
-        shares[holding] = np.logaddexp2(shares[holding], weight[one])
+        shares[holding] = np.logaddexp2(shares[holding], weight[place])
     return shares
 
 
@@ -110,17 +110,17 @@ def _steady(column: Recoded, lost_records: int) -> Ints | None:
     nodes = np.full(column.domain.codes, -1)
     nodes[codes] = at
     used = np.unique(at)
-    held, owner = _members(column, used)
-    if len(np.unique(held)) < len(held) or not (nodes[codes] == at).all():
+    members, owner = _members(column, used)
+    if len(np.unique(members)) < len(members) or not (nodes[codes] == at).all():
         return None
     holding = np.full(column.domain.codes, -1)
-    holding[held] = owner
+    holding[members] = owner
     return np.where(nodes < 0, holding, nodes)  # values of suppressed records only: the set that holds them
 
 
 def _members(column: Recoded, used: Ints) -> tuple[Ints, Ints]:
     """Return the codes of some sets, and the set that each is of."""
-    parts = [column.nodes.members(one).astype(np.int64) for one in used.tolist()]
+    parts = [column.nodes.members(node).astype(np.int64) for node in used.tolist()]
     return np.concatenate(parts), np.repeat(used, [len(part) for part in parts])
 
 

@@ -50,8 +50,8 @@ class Loss(CellQuality):
         base = (rungs.records * kept).sum(axis=-1)
 
         def prices(levels: Counts, suppressed: Counts) -> Floats:
-            found: Floats = (base[levels] + np.einsum("ij,ij->i", suppressed, more[levels])) / rungs.total
-            return found
+            costs: Floats = (base[levels] + np.einsum("ij,ij->i", suppressed, more[levels])) / rungs.total
+            return costs
 
         return prices
 

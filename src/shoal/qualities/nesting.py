@@ -48,16 +48,16 @@ def _nested(starts: Ints, codes: Ints, loose: NDArray[np.bool_], width: int) -> 
     sets = np.repeat(np.arange(len(sizes)), sizes)
     kept = ~loose[sets]
     order = np.flatnonzero(kept)[np.lexsort((sets[kept], sizes[sets[kept]], codes[kept]))]
-    code, held = codes[order], sets[order]
+    code, members = codes[order], sets[order]
     following = np.full(len(order), -1)
     same = code[1:] == code[:-1]
-    following[:-1][same] = held[1:][same]
+    following[:-1][same] = members[1:][same]
     first, parent = np.full(width, -1), np.full(len(sizes), -1)
     begins = np.ones(len(order), bool)
     begins[1:] = ~same
-    first[code[begins]] = held[begins]
-    parent[held] = following
-    return first, parent, bool((parent[held] == following).all())
+    first[code[begins]] = members[begins]
+    parent[members] = following
+    return first, parent, bool((parent[members] == following).all())
 
 
 def _loose(starts: Ints, codes: Ints, width: int) -> NDArray[np.bool_]:
@@ -66,13 +66,13 @@ def _loose(starts: Ints, codes: Ints, width: int) -> NDArray[np.bool_]:
     whole = last - first + 1 == sizes  # neighbours, without gaps
     loose = np.zeros(len(sizes), bool)
     loose[whole] = _crossing(first[whole], last[whole], width)
-    for one in np.flatnonzero(~whole).tolist():
+    for place in np.flatnonzero(~whole).tolist():
         inside = np.zeros(width, np.int64)
-        inside[codes[starts[one] : starts[one + 1]]] = 1
+        inside[codes[starts[place] : starts[place + 1]]] = 1
         shared = np.add.reduceat(inside[codes], starts[:-1])
-        overlapping = (shared > 0) & (shared < np.minimum(sizes, sizes[one]))
+        overlapping = (shared > 0) & (shared < np.minimum(sizes, sizes[place]))
         loose |= overlapping
-        loose[one] = overlapping.any()
+        loose[place] = overlapping.any()
     return loose
 
 
@@ -93,8 +93,8 @@ def _extreme(of: np.ufunc, values: Ints, begin: Ints, end: Ints, empty: int) -> 
         half = 1 << (len(tables) - 1)
         tables.append(of(tables[-1][:-half], tables[-1][half:]))
     length = end - begin
-    found = np.full(len(begin), empty)
+    extremes = np.full(len(begin), empty)
     for power, table in enumerate(tables):
         chosen = (length >= 1 << power) & (length < 2 << power)
-        found[chosen] = of(table[begin[chosen]], table[end[chosen] - (1 << power)])
-    return found
+        extremes[chosen] = of(table[begin[chosen]], table[end[chosen] - (1 << power)])
+    return extremes

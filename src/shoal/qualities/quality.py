@@ -238,7 +238,7 @@ def lost_share(recoded: Recoded) -> float:
 QUALITIES: Registry[type[Quality]] = Registry("quality", "shoal.qualities")
 
 
-def made(name: str, **parameters: Any) -> Quality:
+def quality_named(name: str, **parameters: Any) -> Quality:
     """Return a measure, with those of some parameters that it takes."""
     kind = QUALITIES[name]
     return kind(**{field: value for field, value in parameters.items() if field in kind.model_fields})

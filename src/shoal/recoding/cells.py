@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.covering import Sets
-from shoal.recoding.meaning import Meanings, Reading
+from shoal.recoding.meaning import Meanings, TextReading
 from shoal.recoding.nodes import Domain, Floats
 from shoal.recoding.values import same_values
 from shoal.table.column import SUPPRESSED, Column
@@ -96,7 +96,7 @@ class Cells:
         >>> import shoal
         >>> before, after = shoal.read({"age": [31, 34, 71]})["age"], shoal.read({"age": ["30-39", "71", "*"]})
         >>> cells = Cells.written(United.of([before]), before, after["age"], after.codes("age"), None)
-        >>> [cells.held(code).tolist() for code in range(3)], cells.numbers.tolist()
+        >>> [cells.values_of(code).tolist() for code in range(3)], cells.numbers.tolist()
         ([[0, 1, 2], [0, 1], [2]], [nan, 34.5, 71.0])
         """
         reader = _Reader.of(united, original, release, hierarchy, missing_says_nothing=missing_says_nothing)
@@ -113,7 +113,7 @@ class Cells:
             nodes[code] = len(sets)
             sets.append(reader.values(text, reading))
             ends[code] = reader.ends(reading)
-        starts = np.concatenate([[0], np.cumsum([len(held) for held in sets])])
+        starts = np.concatenate([[0], np.cumsum([len(members) for members in sets])])
         return cls(
             united.column,
             nodes,
@@ -146,7 +146,7 @@ class Cells:
         """How many values each set holds."""
         return np.diff(self.starts)
 
-    def held(self, code: int) -> NDArray[np.uint32]:
+    def values_of(self, code: int) -> NDArray[np.uint32]:
         """Return the values that a released code may stand for."""
         node = self.nodes[code]
         return self.members[self.starts[node] : self.starts[node + 1]]
@@ -179,12 +179,12 @@ class Cells:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Reader:
-    """Reads texts. ``said``: the original code that is written just so; ``stated``: how to read what others have."""
+    """Reads texts. ``same``: the original code that is written just so; ``stated``: how to read what others have."""
 
     domain: Domain
     meanings: Meanings
     stated: Meanings
-    said: NDArray[np.int64]
+    same: NDArray[np.int64]
     places: NDArray[np.uint32]
     strange: NDArray[np.uint32]
     values_only: bool
@@ -201,33 +201,33 @@ class _Reader:
         missing_says_nothing: bool,
     ) -> "_Reader":
         domain, places = Domain.of(original, hierarchy), united.places[0].astype(np.uint32)
-        said = same_values(original, release)
-        told = np.array([bool(text) and bool(text.strip(SUPPRESSED)) for text in release.labels().to_pylist()])
+        same = same_values(original, release)
+        telling = np.array([bool(text) and bool(text.strip(SUPPRESSED)) for text in release.labels().to_pylist()])
         return cls(
             domain,
             Meanings(domain),
             Meanings(Domain.of(united.column)),
-            said,
+            same,
             places,
             np.setdiff1d(np.arange(united.column.size, dtype=np.uint32), places),
-            bool((said[told] >= 0).all()),
+            bool((same[telling] >= 0).all()),
             missing_says_nothing,
         )
 
     def begins(self, text: str | None, code: int) -> bool:
         """Tell whether a text can be read, be it as the beginning of values."""
-        told = bool(text) and bool(text.strip(SUPPRESSED)) if text is not None else False
-        if not told or text is None or self.said[code] >= 0 or self.values_only:
+        telling = bool(text) and bool(text.strip(SUPPRESSED)) if text is not None else False
+        if not telling or text is None or self.same[code] >= 0 or self.values_only:
             return True
         return self.meanings.beginning(text) is not None or bool(self.meanings.of(text))
 
-    def widest(self, text: str | None, code: int, *, begins: bool) -> Reading | None:
+    def widest(self, text: str | None, code: int, *, begins: bool) -> TextReading | None:
         """Return the reading of a text that holds most values: what it surely says; None if there is none.
 
         Where every text of a column is a value of the original, all are just that.
         """
-        exact = int(self.said[code])
-        itself = Reading(np.array([exact], np.uint32), exact=True) if exact >= 0 else None
+        exact = int(self.same[code])
+        itself = TextReading(np.array([exact], np.uint32), exact=True) if exact >= 0 else None
         if text is None:
             return None if self.missing_says_nothing else itself
         if not text.strip(SUPPRESSED):
@@ -236,18 +236,18 @@ class _Reader:
             return itself
         beginning = self.meanings.beginning(text) if begins and exact < 0 else None
         readings = [*self.meanings.of(text, exact), *([] if beginning is None else [beginning])]
-        return max(readings, key=lambda one: len(one.codes), default=None)
+        return max(readings, key=lambda reading: len(reading.codes), default=None)
 
-    def values(self, text: str | None, reading: Reading) -> NDArray[np.uint32]:
+    def values(self, text: str | None, reading: TextReading) -> NDArray[np.uint32]:
         """Return the values of everybody that a text may stand for, be they in the original or not."""
         mine = self.places[reading.codes]
         if reading.exact or not len(self.strange) or text is None:
             return np.sort(mine)
-        held = [np.intersect1d(one.codes, self.strange) for one in self.stated.of(text)]
-        more = max(held, key=len, default=self.strange[:0]).astype(np.uint32)
+        strange = [np.intersect1d(reading.codes, self.strange) for reading in self.stated.of(text)]
+        more = max(strange, key=len, default=self.strange[:0]).astype(np.uint32)
         return np.sort(np.concatenate([mine, more]))
 
-    def ends(self, reading: Reading) -> tuple[float, float]:
+    def ends(self, reading: TextReading) -> tuple[float, float]:
         """Return between which numbers a text says that a value is."""
         if self.domain.positions is None:
             return np.nan, np.nan
@@ -260,8 +260,8 @@ class _Reader:
 
 def united(name: str, original: Table, others: Sequence[Table], releases: Sequence[Table]) -> United:
     """Unite a column of the original, of others, if they have it, and of the releases that have it plain."""
-    held = [original[name], *(one[name] if name in one else _empty(original[name]) for one in others)]
-    return United.of([*held, *(one[name] for one in releases if is_plain(name, original, one))])
+    columns = [original[name], *(other[name] if name in other else _empty(original[name]) for other in others)]
+    return United.of([*columns, *(release[name] for release in releases if is_plain(name, original, release))])
 
 
 def is_plain(name: str, original: Table, release: Table) -> bool:

@@ -54,8 +54,8 @@ class Content:
             original,
             release,
             columns,
-            {name: Cells.of(held, original, release, name, hierarchies) for name, held in together.items()},
-            {name: held.places[0][original.codes(name)] for name, held in together.items()},
+            {name: Cells.of(united, original, release, name, hierarchies) for name, united in together.items()},
+            {name: united.places[0][original.codes(name)] for name, united in together.items()},
             tuple(name for name in naming if _goes_on(name, original, release)),
         )
 
@@ -82,9 +82,9 @@ class Content:
         The match is maximal and prefers the most specific released records; equal released records are interchangeable.
         None if more than 1 % of the released records cover no original record, as after perturbation.
         """
-        found = self._matched(self.named)
+        rows = self._matched(self.named)
         return (
-            found if found is not None or not self.named else self._matched(())
+            rows if rows is not None or not self.named else self._matched(())
         )  # identifiers may be pseudonyms of the same form
 
     def _matched(self, named: Sequence[str]) -> NDArray[np.intp] | None:
@@ -95,8 +95,8 @@ class Content:
         shown = dict(zip(rows.columns, rows.codes, strict=True))
         names = {name: United.of([self.original[name], self.release[name]]) for name in named}
         sets = [self.cells[name].sets(shown[name]) for name in self.columns]
-        singles = [_singles(held, shown[name]) for name, held in names.items()]
-        ours = [held.places[0][self.original.codes(name)] for name, held in names.items()]
+        singles = [_singles(united, shown[name]) for name, united in names.items()]
+        ours = [united.places[0][self.original.codes(name)] for name, united in names.items()]
         covering = Covering((*sets, *singles), rows.counts)
         values = [*(self.values[name] for name in self.columns), *ours]
         taken = covering.assigned(values, self._telling(rows))
@@ -131,19 +131,19 @@ def _goes_on(name: str, original: Table, release: Table) -> bool:
     return len(theirs) > 0 and bool(pc.all(pc.is_in(theirs, ours)).as_py())
 
 
-def _singles(held: United, codes: NDArray[np.unsignedinteger[Any]]) -> Sets:
+def _singles(united: United, codes: NDArray[np.unsignedinteger[Any]]) -> Sets:
     """Return the sets that the cells of an identifier column cover: single values."""
-    size = held.column.size
-    return Sets(held.places[1][codes].astype(np.uint32), np.arange(size + 1), np.arange(size, dtype=np.uint32), size)
+    size = united.column.size
+    return Sets(united.places[1][codes].astype(np.uint32), np.arange(size + 1), np.arange(size, dtype=np.uint32), size)
 
 
 def _records(rows: DistinctRows, taken: Ints) -> NDArray[np.intp]:
     """Return a released record for each original record, among those of its assigned distinct row."""
     by_row = np.argsort(rows.origin, kind="stable")
     starts = np.searchsorted(rows.origin[by_row], np.arange(len(rows)))
-    found, there = np.full(len(taken), -1, np.intp), np.flatnonzero(taken >= 0)
+    record_of, there = np.full(len(taken), -1, np.intp), np.flatnonzero(taken >= 0)
     order = there[np.argsort(taken[there], kind="stable")]
     row = taken[order]
     among = np.arange(len(order)) - np.searchsorted(row, row)  # position among the records of the same row
-    found[order] = by_row[starts[row] + among]
-    return found
+    record_of[order] = by_row[starts[row] + among]
+    return record_of

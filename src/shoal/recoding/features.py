@@ -52,9 +52,9 @@ class Features:
 def shown_codes(recoded: Recoded) -> Ints:
     """Return the value that each row shows, be it true or not; −1 where it shows a set or nothing."""
     kept = recoded.nodes.fates[recoded.at] == Fate.KEPT
-    said = np.full(recoded.width, -1) if recoded.said is None else recoded.said
+    places = np.full(recoded.width, -1) if recoded.same is None else recoded.same
     changed = recoded.nodes.fates[recoded.at] == Fate.CHANGED
-    return np.where(kept, recoded.at, np.where(changed, said[recoded.shown], -1)).astype(np.int64)
+    return np.where(kept, recoded.at, np.where(changed, places[recoded.shown], -1)).astype(np.int64)
 
 
 def numeric(recoded: Recoded) -> Features | None:

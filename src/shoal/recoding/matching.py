@@ -100,9 +100,9 @@ def match(
     if not release.records:
         return Match(np.full(original.records, -1), "with no record, because the release is empty")
     named = [_by_key(original, release, (name,)) for name in _naming(original, release)]
-    for found in named:
-        if original.subject in found.key:
-            return found
+    for candidate in named:
+        if original.subject in candidate.key:
+            return candidate
     return _by_content(Content.of(original, release, hierarchies or {}), named)
 
 
@@ -129,17 +129,17 @@ def _in_order(original: Table, release: Table) -> Match:
 def _by_content(content: Content, named: Sequence[Match]) -> Match:
     """Return the first match that the content of the records supports: by position, identifier, or content."""
     place = _position(content)
-    for found in (*place, *named):
-        if _fits(content, found):
-            return found
+    for candidate in (*place, *named):
+        if _fits(content, candidate):
+            return candidate
     if place and _is_in_order(content, place[0]):
         return place[0]
     matched = content.matched()
     if matched is not None:
         return Match.of(matched, content.release, "by content")
-    for found in (*_moved(content, named, place), *place):
-        if _is_credible(content, found):
-            return found
+    for candidate in (*_moved(content, named, place), *place):
+        if _is_credible(content, candidate):
+            return candidate
     return Match(None, _why_not(content.original, content.release))
 
 
@@ -155,8 +155,8 @@ def _moved(content: Content, named: Sequence[Match], place: Sequence[Match]) -> 
     if not place:
         return list(named)
     fit = _mean_fit(content, place[0])
-    moved = [found for found in named if not np.array_equal(_rows(found), _rows(place[0]))]
-    return [found for found in moved if _mean_fit(content, found) >= fit]
+    moved = [candidate for candidate in named if not np.array_equal(_rows(candidate), _rows(place[0]))]
+    return [candidate for candidate in moved if _mean_fit(content, candidate) >= fit]
 
 
 def _rows(match: Match) -> Ints:

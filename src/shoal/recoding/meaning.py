@@ -22,7 +22,7 @@ from shoal.recoding.nodes import Domain, Floats, interval
 from shoal.table.column import SUPPRESSED, Column, as_text
 from shoal.table.kind import Kind
 
-Codes: TypeAlias = NDArray[np.uint32]
+ValueCodes: TypeAlias = NDArray[np.uint32]
 
 _PERIOD = re.compile(r"(\d{4})(?:-?Q([1-4])|-(\d{2})(?:-(\d{2}))?)?")
 _MONTH = re.compile(r"(\d{2})[/.](\d{4})")
@@ -37,14 +37,14 @@ _EPOCH = date(1970, 1, 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reading:
+class TextReading:
     """One way to read a text: the codes it stands for, ascending.
 
     ``exact``: it is the value itself. ``ends``: the interval that it states. ``dash``: only its neighbours tell whether
     its ends are in it, as in 20-30. ``leaves``, ``level``: of a node of the hierarchy.
     """
 
-    codes: Codes
+    codes: ValueCodes
     exact: bool = False
     ends: tuple[float, float] | None = None
     dash: bool = False
@@ -64,25 +64,25 @@ class Meanings:
 
     domain: Domain
 
-    def of(self, text: str, exact: int = -1) -> list[Reading]:
+    def of(self, text: str, exact: int = -1) -> list[TextReading]:
         """Return all readings, also those that hold no value; ``exact``: the code that is written just so."""
-        found = [Reading(np.array([exact], np.uint32), exact=True)] if exact >= 0 else []
-        found += self._nodes(text)
-        found += self._telling(text)
-        return found
+        readings = [TextReading(np.array([exact], np.uint32), exact=True)] if exact >= 0 else []
+        readings += self._nodes(text)
+        readings += self._telling(text)
+        return readings
 
-    def _telling(self, text: str) -> list[Reading]:
+    def _telling(self, text: str) -> list[TextReading]:
         """Read what a text says by itself, and count how many leaves of the hierarchy it could be."""
         if not _TELLING.search(text):
             return []
         ways = (self._intervals, self._periods, self._masks, self._sets)
-        found = [one for way in ways for one in way(text)]
+        readings = [reading for way in ways for reading in way(text)]
         if self._whole is None:
-            return found
+            return readings
         every = self._whole._telling(text)  # noqa: SLF001 - the same, for all leaves
-        if len(every) != len(found):  # read in other ways there: only what the data hold can be counted
-            return found
-        return [replace(one, leaves=len(all_.codes)) for one, all_ in zip(found, every, strict=True)]
+        if len(every) != len(readings):  # read in other ways there: only what the data hold can be counted
+            return readings
+        return [replace(reading, leaves=len(all_.codes)) for reading, all_ in zip(readings, every, strict=True)]
 
     @cached_property
     def _whole(self) -> "Meanings | None":
@@ -99,14 +99,14 @@ class Meanings:
             return None
         return Meanings(Domain.of(Column(self.domain.column.name, kind, pc.unique(labels).sort())))
 
-    def beginning(self, text: str) -> Reading | None:
+    def beginning(self, text: str) -> TextReading | None:
         """Read a text as the beginning of values, where these are text: E11 for E11.65."""
         codes = self._starting(text) if self.domain.column.kind is Kind.TEXT else []
-        return Reading(np.array(codes, np.uint32)) if len(codes) else None
+        return TextReading(np.array(codes, np.uint32)) if len(codes) else None
 
-    def interval(self, low: float, high: float) -> Reading:
+    def interval(self, low: float, high: float) -> TextReading:
         """Return the values between two numbers."""
-        return Reading(self._between(low, high, low_closed=True, high_closed=True), ends=(low, high))
+        return TextReading(self._between(low, high, low_closed=True, high_closed=True), ends=(low, high))
 
     def _starting(self, stem: str) -> Sequence[int]:
         """Return the codes whose text starts with a stem; texts are in order, so these are neighbours."""
@@ -131,13 +131,13 @@ class Meanings:
     def _codes_of_text(self) -> dict[str, int]:
         return {text: code for code, text in enumerate(self.texts)}
 
-    def _nodes(self, text: str) -> Iterator[Reading]:
+    def _nodes(self, text: str) -> Iterator[TextReading]:
         """Look the text up on every level of the hierarchy."""
         for level, node in self._labels.get(text, ()):
             ladder = self.domain.hierarchy
             if ladder is not None:
                 codes = np.flatnonzero(ladder.nodes(level) == node).astype(np.uint32)
-                yield Reading(codes, leaves=int(ladder.levels[level].leaf_counts()[node]), level=level)
+                yield TextReading(codes, leaves=int(ladder.levels[level].leaf_counts()[node]), level=level)
 
     @cached_property
     def _labels(self) -> dict[str | None, list[tuple[int, int]]]:
@@ -150,15 +150,15 @@ class Meanings:
                 labels.setdefault(label, []).append((level, node))
         return labels
 
-    def _intervals(self, text: str) -> Iterator[Reading]:
+    def _intervals(self, text: str) -> Iterator[TextReading]:
         stated = read_range(text) if self.domain.column.kind.numeric else None
         if stated is not None and (stated.low is None or stated.high is None or stated.low <= stated.high):
             low = -np.inf if stated.low is None else float(stated.low)
             high = np.inf if stated.high is None else float(stated.high)
             codes = self._between(low, high, stated.low_closed, stated.high_closed)
-            yield Reading(codes, ends=interval(self.domain, text), dash=stated.dash)
+            yield TextReading(codes, ends=interval(self.domain, text), dash=stated.dash)
 
-    def _periods(self, text: str) -> Iterator[Reading]:
+    def _periods(self, text: str) -> Iterator[TextReading]:
         """Read dates that were cut, and intervals of years."""
         if self.domain.column.kind not in {Kind.DATE, Kind.DATETIME}:
             return
@@ -176,7 +176,7 @@ class Meanings:
         if match := _SIDE.fullmatch(text):
             yield self._side(match[1] or "≥", int(match[2] or match[3]))
 
-    def _period(self, year: str, quarter: str | None, month: str | None, day: str | None) -> Iterator[Reading]:
+    def _period(self, year: str, quarter: str | None, month: str | None, day: str | None) -> Iterator[TextReading]:
         first = 3 * int(quarter) - 2 if quarter else int(month or 1)
         if not 1 <= first <= 12:
             return
@@ -188,7 +188,7 @@ class Meanings:
         elif int(day) and begin + int(day) <= _day(int(year) + (first == 12), first % 12 + 1):
             yield self._span(begin + int(day) - 1, begin + int(day))
 
-    def _days(self, left: str, first: str, last: str, right: str) -> Iterator[Reading]:
+    def _days(self, left: str, first: str, last: str, right: str) -> Iterator[TextReading]:
         """Read [1950-01-01, 1960-01-01)."""
         try:
             low, high = (float((date.fromisoformat(day) - _EPOCH).days) for day in (first, last))
@@ -196,7 +196,7 @@ class Meanings:
             return
         yield self._span(low + (left != "["), high + (right == "]"))
 
-    def _side(self, sign: str, year: int) -> Reading:
+    def _side(self, sign: str, year: int) -> TextReading:
         """Read "before 1950", "> 2019" and the like; whole years are meant."""
         begin, end = _day(year, 1), _day(year + 1, 1)
         if sign in {"<", "before"}:
@@ -205,13 +205,13 @@ class Meanings:
             return self._span(-np.inf, end)
         return self._span(end if sign in {">", "after"} else begin, np.inf)
 
-    def _span(self, begin: float, end: float) -> Reading:
+    def _span(self, begin: float, end: float) -> TextReading:
         least, most = self.domain.ends
         last = end - 1 if self.domain.column.kind is Kind.DATE else end
         codes = self._between(begin, end, low_closed=True, high_closed=False)
-        return Reading(codes, ends=(max(begin, least), min(last, most)))
+        return TextReading(codes, ends=(max(begin, least), min(last, most)))
 
-    def _between(self, low: float, high: float, low_closed: bool, high_closed: bool) -> Codes:
+    def _between(self, low: float, high: float, low_closed: bool, high_closed: bool) -> ValueCodes:
         """Return the codes of an interval; values ascend, so these are neighbours."""
         start = np.searchsorted(self._places, low, "left" if low_closed else "right")
         end = np.searchsorted(self._places, high, "right" if high_closed else "left")
@@ -228,7 +228,7 @@ class Meanings:
         places = self.domain.positions
         return 0 if places is None or not len(self._places) else int(np.flatnonzero(~np.isnan(places))[0])
 
-    def _masks(self, text: str) -> Iterator[Reading]:
+    def _masks(self, text: str) -> Iterator[TextReading]:
         """Read * as one character each; then, at the end of a text, as any characters. 35xx is read as 35**."""
         if match := _CROSSED.fullmatch(text):
             text = match[1] + SUPPRESSED * len(match[2])
@@ -238,11 +238,11 @@ class Meanings:
         pattern = re.compile("".join("." if sign == SUPPRESSED else re.escape(sign) for sign in text), re.DOTALL)
         codes = self._starting(stem)
         fitting = [code for code in codes if pattern.fullmatch(self.texts[code])]
-        yield Reading(np.array(sorted(fitting), np.uint32))
+        yield TextReading(np.array(sorted(fitting), np.uint32))
         if not rest.strip(SUPPRESSED) and len(fitting) < len(codes):
-            yield Reading(np.array(sorted(codes), np.uint32))
+            yield TextReading(np.array(sorted(codes), np.uint32))
 
-    def _sets(self, text: str) -> Iterator[Reading]:
+    def _sets(self, text: str) -> Iterator[TextReading]:
         """Read {a, b}: the values that it names, as far as the data hold them."""
         match = _SET.fullmatch(text.strip())
         if match is None:
@@ -253,7 +253,7 @@ class Meanings:
                 named = [name.removesuffix(".0") for name in named]
             codes = [self._codes_of_text[name] for name in named if name in self._codes_of_text]
             if codes:
-                yield Reading(np.array(sorted(set(codes)), np.uint32))
+                yield TextReading(np.array(sorted(set(codes)), np.uint32))
 
 
 def _day(year: int, month: int) -> float:

@@ -158,8 +158,8 @@ class Nodes(ABC):
         stated = self._stated([node.leaves for node in self.more])
         if len(np.unique(self.domain.leaves)) == self.domain.codes:  # every code is a leaf of its own
             return np.where(stated < 0, self.sizes, stated)
-        held = [_leaves(self.domain, node) for node in self.more]
-        return self._after(np.ones(self.domain.codes, np.int64), held)
+        leaves = [_leaves(self.domain, node) for node in self.more]
+        return self._after(np.ones(self.domain.codes, np.int64), leaves)
 
     @cached_property
     def levels(self) -> Ints:
@@ -168,17 +168,17 @@ class Nodes(ABC):
         if hierarchy is None:
             return np.full(len(self), -1, np.int64)
         lowest = np.zeros(len(self), np.int64)
-        held = np.flatnonzero(self.sizes)
+        occurring = np.flatnonzero(self.sizes)
         for level in range(hierarchy.height):  # of a set that the hierarchy does not have, the lowest where it is one
             nodes = hierarchy.nodes(level)[self.codes]
-            ends = (one.reduceat(nodes, self.starts[held]) for one in (np.minimum, np.maximum))
-            lowest[held[np.not_equal(*ends)]] = level + 1
+            ends = (extreme.reduceat(nodes, self.starts[occurring]) for extreme in (np.minimum, np.maximum))
+            lowest[occurring[np.not_equal(*ends)]] = level + 1
         stated = self._stated([node.level for node in self.more])
         return np.where(stated < 0, lowest, stated)
 
     def _stated(self, more: Sequence[int | None]) -> Ints:
         """Return what sets say about themselves, −1 where they say nothing."""
-        return self._after(np.full(self.domain.codes, -1, np.int64), [-1 if one is None else one for one in more])
+        return self._after(np.full(self.domain.codes, -1, np.int64), [-1 if node is None else node for node in more])
 
     @staticmethod
     def _after(single: NDArray[Number], more: Sequence[int]) -> NDArray[Number]:
@@ -194,8 +194,8 @@ class Nodes(ABC):
     def on_levels(cls, domain: Domain, hierarchy: Hierarchy) -> tuple["Nodes", Ints]:
         """Return the nodes of all levels, and for each level which of them each code is in; the last is everything."""
         levels = range(hierarchy.height + 1)
-        nodes, found = cls.by_number(domain, hierarchy, levels)
-        return nodes, np.stack([_of_code(hierarchy, level, found[level]) for level in levels])
+        nodes, numbers = cls.by_number(domain, hierarchy, levels)
+        return nodes, np.stack([_of_code(hierarchy, level, numbers[level]) for level in levels])
 
     @staticmethod
     def by_number(domain: Domain, hierarchy: Hierarchy, levels: Sequence[int]) -> tuple["Nodes", list[Ints]]:
@@ -203,7 +203,7 @@ class Nodes(ABC):
 
         On the lowest level, where each code is a node of its own: −1 for leaves that no code has.
         """
-        nodes, found, begin = _OnLevels(domain, hierarchy, levels), list[Ints](), domain.codes
+        nodes, numbers, begin = _OnLevels(domain, hierarchy, levels), list[Ints](), domain.codes
         for level in levels:
             labels = hierarchy.levels[level].labels
             if level == 0:
@@ -214,8 +214,8 @@ class Nodes(ABC):
                 begin += len(labels)
             if SUPPRESSED in labels:
                 of_number[labels.index(SUPPRESSED)] = len(nodes) - 1
-            found.append(of_number)
-        return nodes, found
+            numbers.append(of_number)
+        return nodes, numbers
 
     def __len__(self) -> int:
         return self.domain.codes + len(self.more)
@@ -264,13 +264,13 @@ class Nodes(ABC):
 
 @dataclass(frozen=True, eq=False)
 class _Listed(Nodes):
-    """Sets that are told one by one."""
+    """Sets that are stated one by one."""
 
-    told: Sequence[Node] = field(repr=False)
+    stated: Sequence[Node] = field(repr=False)
 
     @property
     def more(self) -> Sequence[Node]:
-        return self.told
+        return self.stated
 
 
 @dataclass(frozen=True, eq=False)
@@ -345,16 +345,16 @@ def interval(domain: Domain, label: str | None) -> tuple[float, float] | None:
 
 def _nodes_on(hierarchy: Hierarchy, level: int) -> list[Node]:
     """Return the nodes of a level that is not the lowest."""
-    of_code, held = hierarchy.nodes(level), hierarchy.levels[level]
+    of_code, nodes = hierarchy.nodes(level), hierarchy.levels[level]
     order = np.argsort(of_code, kind="stable").astype(np.uint32)
-    cuts = np.searchsorted(of_code[order], np.arange(len(held) + 1)).tolist()
+    cuts = np.searchsorted(of_code[order], np.arange(len(nodes) + 1)).tolist()
     return [
         Node(label, Fate.COARSER, order[start:end], leaves, level=level)
-        for label, start, end, leaves in zip(held.labels, cuts, cuts[1:], held.leaf_counts().tolist(), strict=False)
+        for label, start, end, leaves in zip(nodes.labels, cuts, cuts[1:], nodes.leaf_counts().tolist(), strict=False)
     ]
 
 
 def _of_code(hierarchy: Hierarchy, level: int, of_number: Ints) -> Ints:
     """Return the set of each code on a level; on the lowest it is one of its own, unless that is hidden."""
-    found, codes = of_number[hierarchy.nodes(level)], len(hierarchy.leaves)
-    return np.where(found < codes, np.arange(codes), found) if level == 0 else found
+    nodes, codes = of_number[hierarchy.nodes(level)], len(hierarchy.leaves)
+    return np.where(nodes < codes, np.arange(codes), nodes) if level == 0 else nodes

@@ -8,20 +8,19 @@ always too far out.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.hierarchy.spread import Ends
 from shoal.recoding.nodes import Domain, Floats, Ints
 from shoal.table.kind import Kind
 
 _TINY = 1e-9  # of a unit: what is lost in floating point
-Ends: TypeAlias = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Shown:
+class ShownNumbers:
     """Pairs of a value and a number that it became: ``counts[i]`` records with the place ``was[i]`` show ``texts[i]``.
 
     ``numbers[text]``: texts as numbers. ``exact[i]``: whether a pair shows just its value.
@@ -36,11 +35,11 @@ class Shown:
     @classmethod
     def of(  # noqa: PLR0913, PLR0917 - the fields
         cls, domain: Domain, codes: Ints, texts: Ints, counts: Ints, numbers: Floats, exact: Ints
-    ) -> "Shown":
+    ) -> "ShownNumbers":
         """Take the pairs that show numbers."""
         places = np.full(domain.codes, np.nan) if domain.positions is None else domain.positions
-        held = ~np.isnan(numbers[texts]) & ~np.isnan(places[codes])
-        return cls(places[codes[held]], texts[held], counts[held], numbers, (exact[texts] == codes)[held])
+        usable = ~np.isnan(numbers[texts]) & ~np.isnan(places[codes])
+        return cls(places[codes[usable]], texts[usable], counts[usable], numbers, (exact[texts] == codes)[usable])
 
     @property
     def steady(self) -> bool:
@@ -53,7 +52,7 @@ FEWER = 0.7  # numbers than values there must be, where they are not
 FITTING = 0.95  # of the records must be rounded alike
 
 
-def averaged(shown: Shown, written: Sequence[str], own: int) -> bool:
+def averaged(shown: ShownNumbers, written: Sequence[str], own: int) -> bool:
     """Tell whether numbers are the means of what their records had; or their medians, or the middles of their range.
 
     ``own``: the decimals of the original. Numbers that have no more may hit the mean by chance: swapped values, noise.
@@ -61,7 +60,7 @@ def averaged(shown: Shown, written: Sequence[str], own: int) -> bool:
 
     >>> import numpy as np
     >>> was, texts = np.array([1.0, 1.0, 5.0, 9.0]), np.array([0, 0, 0, 1])
-    >>> shown = Shown(was, texts, np.ones(4, int), np.array([2.33, 9.0]), np.array([False] * 3 + [True]))
+    >>> shown = ShownNumbers(was, texts, np.ones(4, int), np.array([2.33, 9.0]), np.array([False] * 3 + [True]))
     >>> averaged(shown, ["2.33", "9.0"], own=0)
     True
     """
@@ -82,7 +81,7 @@ def averaged(shown: Shown, written: Sequence[str], own: int) -> bool:
     return fewer and any(hit[sought].all() for hit in hits)
 
 
-def cut_off(shown: Shown) -> bool:
+def cut_off(shown: ShownNumbers) -> bool:
     """Tell whether nothing but the smallest and the largest number has taken in others: 85 for 85 and more."""
     numbers = shown.numbers[shown.texts]
     if not len(numbers) or not shown.steady:
@@ -96,7 +95,7 @@ def cut_off(shown: Shown) -> bool:
     return bool(beyond.any() and (shown.exact | (beyond & own)).all())
 
 
-def _middles(shown: Shown, at: Ints, number: int) -> tuple[Floats, Floats, Floats]:
+def _middles(shown: ShownNumbers, at: Ints, number: int) -> tuple[Floats, Floats, Floats]:
     """Return the mean, the median and the middle of the range of the values of each text."""
     whole = np.bincount(at, shown.counts, number)
     mean = np.bincount(at, shown.counts * shown.was, number) / whole
@@ -140,14 +139,15 @@ class Period:
 _WAYS = ((-0.5, 0.5, True, True), (0.0, 1.0, True, False), (-1.0, 0.0, False, True))
 
 
-def rounded(domain: Domain, shown: Shown, written: Sequence[str]) -> Rounding | Period | None:
+def rounded(domain: Domain, shown: ShownNumbers, written: Sequence[str]) -> Rounding | Period | None:
     """Find out whether all numbers are rounded in one way: to something coarser than the original's own unit.
 
     >>> import numpy as np
     >>> import shoal
     >>> domain = Domain.of(shoal.read({"age": [31, 34, 38, 41]})["age"])
     >>> was, texts = np.array([31.0, 34.0, 38.0, 41.0]), np.array([0, 0, 1, 1])
-    >>> rounded(domain, Shown(was, texts, np.ones(4, int), np.array([30.0, 40.0]), np.zeros(4, bool)), ["30", "40"])
+    >>> shown = ShownNumbers(was, texts, np.ones(4, int), np.array([30.0, 40.0]), np.zeros(4, bool))
+    >>> rounded(domain, shown, ["30", "40"])
     Rounding(unit=10.0, below=-0.5, above=0.5)
     """
     if shown.exact.all():

@@ -60,10 +60,10 @@ def relate(  # noqa: PLR0913, PLR0917 - the two tables, and how they belong toge
         )
         for at, name in enumerate(columns)
     ]
-    recoding = whole([one.recoded for one in placed], quasi, counts)
+    recoding = whole([placed_column.recoded for placed_column in placed], quasi, counts)
     sizes = original.distinct(quasi).counts if codes is None else None
     recoding = replace(recoding, matched=codes is not None, known_sizes=sizes, of_record=of_record)
-    return Related(recoding, tuple(remark for one in placed for remark in one.remarks))
+    return Related(recoding, tuple(remark for placed_column in placed for remark in placed_column.remarks))
 
 
 def whole(columns: Sequence[Recoded], quasi: Sequence[str], counts: Ints) -> Recoding:
@@ -85,9 +85,9 @@ def _rows(
     if match.rows is None:
         there = [name for name in columns if name in release]
         rows = release.distinct(there)
-        held = dict(zip(there, rows.codes, strict=True))
+        by_name = dict(zip(there, rows.codes, strict=True))
         nothing = np.zeros(len(rows), np.uint8)
-        shown = [_with_last(held.get(name, nothing), width) for name, width in zip(columns, widths, strict=True)]
+        shown = [_with_last(by_name.get(name, nothing), width) for name, width in zip(columns, widths, strict=True)]
         return None, shown, np.append(rows.counts, max(original.records - release.records, 0)), None
     was = [original.codes(name) for name in columns]
     now = [_taken(release, name, match.rows, width) for name, width in zip(columns, widths, strict=True)]

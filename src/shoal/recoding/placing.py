@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from shoal.kernels.grouping import group
 from shoal.kernels.summing import summed
 from shoal.kernels.translation import Codes, narrowest
-from shoal.recoding.meaning import Meanings, Reading
+from shoal.recoding.meaning import Meanings, TextReading
 from shoal.recoding.nodes import Domain, Fate, Floats, Ints, Node, Nodes
-from shoal.recoding.numbers import Period, Rounding, Shown, averaged, cut_off, rounded
+from shoal.recoding.numbers import Period, Rounding, ShownNumbers, averaged, cut_off, rounded
 from shoal.recoding.recoding import Pairs, Recoded
 from shoal.recoding.values import days, numbers, same_values
 from shoal.table.column import SUPPRESSED, Column, as_text
@@ -75,7 +75,7 @@ def place(  # noqa: PLR0913, PLR0917 - what a column was and is
         original=original,
         counts=counts,
         numbers=placer.numbers,
-        said=placer.said,
+        same=placer.same,
         counted=placer.pairs,
     )
     return Placed(recoded, tuple(placer.remarks()))
@@ -110,7 +110,7 @@ class _Placer:
         self._notes: dict[str, list[tuple[int, int]]] = {}
         self._rounding: Rounding | Period | None = None
         self._averaged = self._cut_off = self._merging = False
-        self.said = np.append(same_values(domain.column, release), -1)
+        self.same = np.append(same_values(domain.column, release), -1)
         self.numbers = self._read_numbers(release)
         self.pairs: Pairs | None = None
         self.nodes = [Node.everything(domain), Node.everything(domain, Fate.CHANGED)]
@@ -120,7 +120,7 @@ class _Placer:
         pairs = group(codes.astype(np.uint64) * np.uint64(self._width) + shown, self._domain.codes * self._width)
         was, text = codes[pairs.first].astype(np.int64), shown[pairs.first].astype(np.int64)
         number = summed(pairs.ids, counts, len(pairs))
-        at = np.where(self.said[text] == was, was, -1)
+        at = np.where(self.same[text] == was, was, -1)
         blank = self._blank()
         at[(at < 0) & blank[text]] = self._suppressed
         self._look_at_numbers(was, text, number, at)
@@ -130,16 +130,16 @@ class _Placer:
 
     def by_text(self, shown: Codes, counts: Ints) -> Ints:
         """Return the node of each row, from its text alone: the first reading counts."""
-        at = self.said.copy()
+        at = self.same.copy()
         at[(at < 0) & self._blank()] = self._suppressed
-        held = summed(shown, counts, self._width)
-        for text in np.flatnonzero((at < 0) & (held > 0)).tolist():
+        records = summed(shown, counts, self._width)
+        for text in np.flatnonzero((at < 0) & (records > 0)).tolist():
             beginning = self._meanings.beginning(self._texts[text])
             readings = [*self._meanings.of(self._texts[text]), *([beginning] if beginning is not None else [])]
-            readings = [one for one in readings if len(one.codes)]
+            readings = [reading for reading in readings if len(reading.codes)]
             at[text] = self._add(text, readings[0]) if readings else self._suppressed
             if not readings:
-                self._note(UNKNOWN, text, int(held[text]))
+                self._note(UNKNOWN, text, int(records[text]))
         return at[shown]
 
     def remarks(self) -> list[Remark]:
@@ -148,12 +148,12 @@ class _Placer:
 
     def _remark(self, says: str, noted: Sequence[tuple[int, int]]) -> Remark:
         """Make a remark. Texts are named unless they are values of the original, or as many as there are records."""
-        told = [(self._texts[text], records) for text, records in noted if text >= 0 and self._is_named(says, text)]
-        texts, counts = zip(*told, strict=True) if told else ((), ())
+        named = [(self._texts[text], records) for text, records in noted if text >= 0 and self._is_named(says, text)]
+        texts, counts = zip(*named, strict=True) if named else ((), ())
         return Remark(self._domain.column.name, says, texts, counts, sum(records for _, records in noted))
 
     def _is_named(self, says: str, text: int) -> bool:
-        return says in _LISTED or (says == UNTRUE and self.said[text] < 0)
+        return says in _LISTED or (says == UNTRUE and self.same[text] < 0)
 
     def _read_numbers(self, release: Column) -> Floats:
         """Read the texts as numbers, or as days, where the column holds such; NaN elsewhere."""
@@ -175,7 +175,7 @@ class _Placer:
 
     def _look_at_numbers(self, was: Ints, text: Ints, number: Ints, at: Ints) -> None:
         """Find out whether numbers are means or rounded. If they are not, those are untrue that one value became."""
-        shown = Shown.of(self._domain, was, text, number, self.numbers, self.said)
+        shown = ShownNumbers.of(self._domain, was, text, number, self.numbers, self.same)
         self._rounding = rounded(self._domain, shown, self._texts)
         self._cut_off = cut_off(shown)
         own = max((len(text.partition(".")[2].rstrip("0")) for text in self._meanings.texts), default=0)
@@ -197,33 +197,38 @@ class _Placer:
         unclear = np.unique(text[at < 0])
         cuts = [np.searchsorted(text[order], unclear, side) for side in ("left", "right")]
         spans = [order[start:end] for start, end in zip(*cuts, strict=True)]
-        held = [_Seen(int(text[span[0]]), was[span].astype(np.uint32), number[span]) for span in spans]
+        seen_texts = [_Seen(int(text[span[0]]), was[span].astype(np.uint32), number[span]) for span in spans]
         others = np.unique(was[~blank]) if self._domain.column.kind.ordered else np.zeros(0, np.int64)
-        for span, seen, readings in zip(spans, held, self._readings(held), strict=True):
+        for span, seen, readings in zip(spans, seen_texts, self._readings(seen_texts), strict=True):
             at[span] = self._placed(seen, readings, steady, others)
 
     def _merges(self, was: Ints, text: Ints, steady: NDArray[np.bool_]) -> bool:
         """Tell whether every value that takes in others stays what it was, and these are always the same ones."""
-        said = self.said[text]
-        foreign = (said >= 0) & (said != was)
+        place = self.same[text]
+        foreign = (place >= 0) & (place != was)
         taking = np.isin(text, text[foreign])
-        return bool(np.isin(text[foreign], text[said == was]).all() and steady[was[taking]].all())
+        return bool(np.isin(text[foreign], text[place == was]).all() and steady[was[taking]].all())
 
-    def _readings(self, held: Sequence[_Seen]) -> list[list[Reading]]:
+    def _readings(self, seen_texts: Sequence[_Seen]) -> list[list[TextReading]]:
         """Read texts. Of an end that two intervals share, as in 20-30 and 30-40, the records tell where it belongs."""
-        found = [self._meanings.of(self._texts[seen.text], int(self.said[seen.text])) for seen in held]
-        dashed = [one.ends for readings in found for one in readings if one.dash and one.ends is not None]
+        readings_of = [self._meanings.of(self._texts[seen.text], int(self.same[seen.text])) for seen in seen_texts]
+        dashed = [
+            reading.ends
+            for readings in readings_of
+            for reading in readings
+            if reading.dash and reading.ends is not None
+        ]
         shared = np.intersect1d(
             [low for low, high in dashed if low < high], [high for low, high in dashed if low < high]
         )
         if not len(shared):
-            return found
+            return readings_of
         return [
-            [self._settled(one, seen, shared) if one.dash else one for one in readings]
-            for seen, readings in zip(held, found, strict=True)
+            [self._settled(reading, seen, shared) if reading.dash else reading for reading in readings]
+            for seen, readings in zip(seen_texts, readings_of, strict=True)
         ]
 
-    def _settled(self, reading: Reading, seen: _Seen, shared: Floats) -> Reading:
+    def _settled(self, reading: TextReading, seen: _Seen, shared: Floats) -> TextReading:
         """Leave shared ends out that no record with this text had."""
         if self._domain.positions is None:
             return reading
@@ -231,23 +236,27 @@ class _Placer:
         own = ~np.isin(self._domain.positions[reading.codes], doubtful) | np.isin(reading.codes, seen.codes)
         return replace(reading, codes=reading.codes[own])
 
-    def _placed(self, seen: _Seen, readings: Sequence[Reading], steady: NDArray[np.bool_], others: Ints) -> Ints | int:
+    def _placed(
+        self, seen: _Seen, readings: Sequence[TextReading], steady: NDArray[np.bool_], others: Ints
+    ) -> Ints | int:
         """Return the node of a text, or one for each value that its records had."""
         numbered = self._as_number(seen)
         if numbered is not None:
             return self._where_true(seen, numbered)
-        sets = [one for one in readings if not one.exact]
-        fitting = [one for one in (*sets, *self._as_beginning(seen, readings)) if seen.inside(one.codes).all()]
+        sets = [reading for reading in readings if not reading.exact]
+        fitting = [
+            reading for reading in (*sets, *self._as_beginning(seen, readings)) if seen.inside(reading.codes).all()
+        ]
         if fitting:
-            return self._add(seen.text, min(fitting, key=lambda one: len(one.codes)))
-        if self.said[seen.text] >= 0 or not np.isnan(self.numbers[seen.text]):
+            return self._add(seen.text, min(fitting, key=lambda reading: len(reading.codes)))
+        if self.same[seen.text] >= 0 or not np.isnan(self.numbers[seen.text]):
             return self._value(seen)
         if sets:
             return self._set(seen, sets, steady, others)
         self._note(UNREAD, seen.text, int(seen.counts.sum()))
-        return self._add(seen.text, Reading(seen.codes))
+        return self._add(seen.text, TextReading(seen.codes))
 
-    def _as_number(self, seen: _Seen) -> Reading | None:
+    def _as_number(self, seen: _Seen) -> TextReading | None:
         """Read a number as what is rounded to it, or as what it is the mean of, if the whole column is like that."""
         number = float(self.numbers[seen.text])
         if np.isnan(number) or not (self._rounding is not None or self._averaged):
@@ -259,11 +268,11 @@ class _Placer:
         places = np.zeros(0) if self._domain.positions is None else self._domain.positions[values]
         near = 0.5 * 10.0 ** -len(self._texts[seen.text].partition(".")[2].rstrip("0"))
         if not len(places) or not places.min() - near <= number <= places.max() + near:
-            return Reading(np.zeros(0, np.uint32))  # nobody's mean
+            return TextReading(np.zeros(0, np.uint32))  # nobody's mean
         self._note(AVERAGED, seen.text, int(seen.counts.sum()))
-        return Reading(values)
+        return TextReading(values)
 
-    def _as_beginning(self, seen: _Seen, readings: Sequence[Reading]) -> list[Reading]:
+    def _as_beginning(self, seen: _Seen, readings: Sequence[TextReading]) -> list[TextReading]:
         """Read a text as the beginning of codes, if it says nothing else."""
         beginning = None if readings else self._meanings.beginning(self._texts[seen.text])
         return [] if beginning is None else [beginning]
@@ -272,35 +281,35 @@ class _Placer:
         """Place a text that is a value: true where records had it, unless it takes in certain others, too."""
         if self._cut_off or (self._merging and np.isnan(self.numbers[seen.text])):
             self._note(MERGED, seen.text, int(seen.counts.sum()))
-            return self._add(seen.text, Reading(seen.codes))
-        said = int(self.said[seen.text])
-        self._note(UNTRUE, seen.text, int(seen.counts[seen.codes != said].sum()))
-        return np.where(seen.codes == said, said, self._changed)
+            return self._add(seen.text, TextReading(seen.codes))
+        place = int(self.same[seen.text])
+        self._note(UNTRUE, seen.text, int(seen.counts[seen.codes != place].sum()))
+        return np.where(seen.codes == place, place, self._changed)
 
-    def _set(self, seen: _Seen, sets: Sequence[Reading], steady: NDArray[np.bool_], others: Ints) -> Ints | int:
+    def _set(self, seen: _Seen, sets: Sequence[TextReading], steady: NDArray[np.bool_], others: Ints) -> Ints | int:
         """Place a text whose set does not hold all values of its records.
 
         Values beside it that always show it, and more than once, with nothing else between, belong to it: the text is
         wrong. For others it is untrue.
         """
-        best = max(sets, key=lambda one: int(seen.counts[seen.inside(one.codes)].sum()))
+        best = max(sets, key=lambda reading: int(seen.counts[seen.inside(reading.codes)].sum()))
         outside = ~seen.inside(best.codes)
         both = np.union1d(best.codes, seen.codes)
         between = others[(others >= both[0]) & (others <= both[-1])]
         always = steady[seen.codes[outside]].all() and (seen.counts[outside] > 1).all()
         if len(others) and len(best.codes) and always and np.isin(between, both).all():
             self._note(WIDENED, seen.text, int(seen.counts[outside].sum()))
-            return self._add(seen.text, Reading(both))
+            return self._add(seen.text, TextReading(both))
         return self._where_true(seen, best)
 
-    def _where_true(self, seen: _Seen, reading: Reading) -> Ints | int:
+    def _where_true(self, seen: _Seen, reading: TextReading) -> Ints | int:
         """Give a text its set where that holds the value; elsewhere it is untrue."""
         outside = ~seen.inside(reading.codes)
         if outside.any():
             self._note(UNTRUE, seen.text, int(seen.counts[outside].sum()))
         return np.where(outside, self._changed, self._changed if outside.all() else self._add(seen.text, reading))
 
-    def _add(self, text: int, reading: Reading) -> int:
+    def _add(self, text: int, reading: TextReading) -> int:
         self.nodes.append(
             Node(self._texts[text], Fate.COARSER, reading.codes, reading.leaves, reading.ends, reading.level)
         )

@@ -40,7 +40,7 @@ class Recoded:
     """One column. Row r of the recoding was ``codes[r]`` and stands for the set ``at[r]`` now.
 
     ``shown[r]``, below ``width``: what is written in the cell; it may be true in one cell and not in another.
-    ``numbers[shown]``: the same as a number, NaN if it is none; ``said[shown]``: as a value of the original, −1 if it
+    ``numbers[shown]``: the same as a number, NaN if it is none; ``same[shown]``: as a value of the original, −1 if it
     is none. ``original``: how many records have each code.
     ``codes`` is None where records could not be matched. ``counted``: what values became, if it is known already.
     """
@@ -53,7 +53,7 @@ class Recoded:
     original: Ints
     counts: Ints
     numbers: Floats | None = None
-    said: Ints | None = None
+    same: Ints | None = None
     counted: Pairs | None = None
 
     @property
@@ -223,8 +223,8 @@ class Recoding:
         groups = group_rows([*codes, hidden], [*(table[name].size for name in scheme), 2], table.records)
         first = groups.first
         rows = DistinctRows(tuple(scheme), tuple(column[first] for column in codes), groups.counts)
-        made = cls.of_scheme(table, hierarchies, scheme, suppressed[first], rows)
-        return replace(made, known_sizes=None)
+        recoding = cls.of_scheme(table, hierarchies, scheme, suppressed[first], rows)
+        return replace(recoding, known_sizes=None)
 
     def beside(self, table: Table, names: Sequence[str]) -> "Recoding":
         """Add columns of the table that are released as they are: rows that differ in these are told apart.

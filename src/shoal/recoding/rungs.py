@@ -32,9 +32,9 @@ class Rungs:
         if hierarchy is None:
             raise ValueError("rungs are those of a hierarchy")
         records = np.zeros((len(numbers), len(numbers[0])), np.int64)
-        for place, held in enumerate(numbers):
+        for place, number in enumerate(numbers):
             counts = np.bincount(hierarchy.nodes(low + place), original, len(hierarchy.levels[low + place]))
-            records[place, : len(held)] = counts[held]
+            records[place, : len(number)] = counts[number]
         return cls(domain, low, numbers, records, original, int(original.sum()))
 
     @property
@@ -48,18 +48,18 @@ class Rungs:
         ``numbers[l, i]``: what node i of the l-th level has.
         """
         hierarchy = self._hierarchy
-        occurring, found = np.flatnonzero(self.original), list[Floats]()
-        for place, held in enumerate(self.numbers):
+        occurring, by_column = np.flatnonzero(self.original), list[Floats]()
+        for place, number in enumerate(self.numbers):
             of_number = np.zeros(len(hierarchy.levels[self.low + place]))
-            of_number[held] = numbers[place, : len(held)]
-            found.append(of_number[hierarchy.nodes(self.low + place)[occurring]])
-        return np.array(found)
+            of_number[number] = numbers[place, : len(number)]
+            by_column.append(of_number[hierarchy.nodes(self.low + place)[occurring]])
+        return np.array(by_column)
 
     def spread(self, costs: Callable[[Nodes], Floats]) -> tuple[Floats, Floats]:
         """Return what is known by node of a release: for each node on each level, and for a suppressed record."""
         hierarchy = self._hierarchy
         nodes, of_number = Nodes.by_number(self.domain, hierarchy, range(self.low, self.low + len(self.numbers)))
-        held, found = costs(nodes), np.zeros(self.records.shape)
+        node_costs, spread = costs(nodes), np.zeros(self.records.shape)
         for place, numbers in enumerate(self.numbers):
-            found[place, : len(numbers)] = held[of_number[place][numbers]]
-        return found, np.full(len(self.numbers), held[-1])
+            spread[place, : len(numbers)] = node_costs[of_number[place][numbers]]
+        return spread, np.full(len(self.numbers), node_costs[-1])

@@ -43,8 +43,8 @@ def days(texts: pa.Array) -> NDArray[np.float64]:
     """Parse complete ISO dates as days since 1970; NaN for other texts."""
     plain = pc.if_else(pc.match_substring_regex(texts, r"^\d{4}-\d{2}-\d{2}$"), texts, None)
     read = pc.strptime(plain, format="%Y-%m-%d", unit="s", error_is_null=True)
-    found: NDArray[np.float64] = read.cast(pa.int64()).cast(pa.float64()).to_numpy(zero_copy_only=False) / 86_400
-    return found
+    days: NDArray[np.float64] = read.cast(pa.int64()).cast(pa.float64()).to_numpy(zero_copy_only=False) / 86_400
+    return days
 
 
 def _placed(original: Column, release: Column) -> Ints:
@@ -53,16 +53,18 @@ def _placed(original: Column, release: Column) -> Ints:
         return _same_moments(original, release)
     texts = as_text(release.values)
     places = pc.fill_null(pc.index_in(texts, value_set=as_text(original.values)), -1)
-    found: Ints = places.to_numpy(zero_copy_only=False).astype(np.int64)
-    if not original.kind.numeric or (found >= 0).all() or original.kind is release.kind is Kind.INTEGER:
-        return found
-    held = doubles(original.values).to_numpy(zero_copy_only=False)
+    places_of: Ints = places.to_numpy(zero_copy_only=False).astype(np.int64)
+    if not original.kind.numeric or (places_of >= 0).all() or original.kind is release.kind is Kind.INTEGER:
+        return places_of
+    known_numbers = doubles(original.values).to_numpy(zero_copy_only=False)
     sought = numbers(texts)
-    after = np.clip(np.searchsorted(held, sought), 0, max(len(held) - 1, 0))
-    for at in (after, np.maximum(after - 1, 0)) if len(held) else ():
-        same = np.abs(held[at] - sought) <= (0.0 if original.kind is Kind.INTEGER else _ROUNDED * np.abs(sought))
-        found = np.where((found < 0) & same & (np.abs(sought) < 2**53), at, found)
-    return found
+    after = np.clip(np.searchsorted(known_numbers, sought), 0, max(len(known_numbers) - 1, 0))
+    for at in (after, np.maximum(after - 1, 0)) if len(known_numbers) else ():
+        same = np.abs(known_numbers[at] - sought) <= (
+            0.0 if original.kind is Kind.INTEGER else _ROUNDED * np.abs(sought)
+        )
+        places_of = np.where((places_of < 0) & same & (np.abs(sought) < 2**53), at, places_of)
+    return places_of
 
 
 def _same_moments(original: Column, release: Column) -> Ints:
@@ -70,6 +72,6 @@ def _same_moments(original: Column, release: Column) -> Ints:
     ours, theirs = scale(original), scale(release)
     if ours is None or theirs is None or not len(original.values):
         return np.full(len(release.values), -1)
-    held, sought = ours[: len(original.values)], theirs[: len(release.values)]
-    at = np.clip(np.searchsorted(held, sought), 0, len(held) - 1)
-    return np.where(held[at] == sought, at, -1)
+    own, sought = ours[: len(original.values)], theirs[: len(release.values)]
+    at = np.clip(np.searchsorted(own, sought), 0, len(own) - 1)
+    return np.where(own[at] == sought, at, -1)

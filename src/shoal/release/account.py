@@ -30,23 +30,23 @@ def facts(
     case: Case,
     treatment: Treatment,
     recoding: Recoding,
-    made: Transformed,
+    transformed: Transformed,
     judged: tuple[Mapping[str, Measured], tuple[Verified, ...]],
 ) -> dict[str, Any]:
     """Return the facts about a release, for its owner. ``judged``: its quality and its verified requirements."""
-    how, (quality, found) = case.policy.search, judged
+    how, (quality, verified) = case.policy.search, judged
     return {
         "shoal": version("shoal"),
-        "records": made.table.records,
+        "records": transformed.table.records,
         "suppressed": treatment.persons,
         "suppressed_records": recoding.records - recoding.kept,
-        "classes": len(class_sizes(made.table)),
+        "classes": len(class_sizes(transformed.table)),
         "recoding": how.recoding,
         "refined": how.refine,
         "scheme": dict(treatment.scheme),
         "records_on_levels": treatment.on_levels(case.space),
         "heights": treatment.heights(case.space),
-        "requirements": [_requirement(one) for one in found],
+        "requirements": [_requirement(requirement) for requirement in verified],
         "quality": {
             name: {"value": measured.total.value, "cost": measured.total.cost}
             for name, measured in quality.items()
@@ -57,17 +57,17 @@ def facts(
         "representatives": case.show,
         "pseudonyms": [] if case.policy.pseudonyms is None else case.policy.pseudonyms.columns,
         **({} if case.policy.dates is None else {"moved_dates": case.policy.dates.columns}),
-        **_sampling(case, treatment, made),
+        **_sampling(case, treatment, transformed),
         "truthful": _truth(case, treatment, left_out=recoding.kept < recoding.records),
         "verified": True,
-        "columns": {name: str(role) for name, role in made.table.roles.items()},
+        "columns": {name: str(role) for name, role in transformed.table.roles.items()},
     }
 
 
-def _requirement(one: Verified) -> dict[str, Any]:
-    verdict = one.verdict
+def _requirement(verified: Verified) -> dict[str, Any]:
+    verdict = verified.verdict
     return {
-        "source": one.source,
+        "source": verified.source,
         "model": verdict.model,
         "column": verdict.column,
         "parameters": verdict.parameters,
@@ -76,18 +76,18 @@ def _requirement(one: Verified) -> dict[str, Any]:
     }
 
 
-def _sampling(case: Case, treatment: Treatment, made: Transformed) -> dict[str, Any]:
+def _sampling(case: Case, treatment: Treatment, transformed: Transformed) -> dict[str, Any]:
     """Return the sampled share and the risks of the sample."""
     if case.policy.search.sample is None:
         return {}
-    told: dict[str, Any] = {"share": case.policy.search.sample}
-    records = made.origins()
+    account: dict[str, Any] = {"share": case.policy.search.sample}
+    records = transformed.origins()
     kept = case.given_records(records[records >= 0])
-    found = effect(case.whole, kept, case.hierarchies, treatment.scheme) if treatment.scheme else None
-    for name in ("prosecutor", "journalist") if found is not None else ():
-        highest, average = getattr(found, name)
-        told[name] = {"highest": highest, "average": average}
-    return {"sampling": told}
+    sample = effect(case.whole, kept, case.hierarchies, treatment.scheme) if treatment.scheme else None
+    for name in ("prosecutor", "journalist") if sample is not None else ():
+        highest, average = getattr(sample, name)
+        account[name] = {"highest": highest, "average": average}
+    return {"sampling": account}
 
 
 def _truth(case: Case, treatment: Treatment, *, left_out: bool) -> str:
@@ -100,17 +100,17 @@ def _truth(case: Case, treatment: Treatment, *, left_out: bool) -> str:
         "Dates were shifted by the same number of days for all records of a person.": case.policy.dates,
         "Some columns show one representative value for a whole class.": case.show,
     }
-    told = [sentence for sentence, holds in untrue.items() if holds] or ["No value was replaced by another."]
+    sentences = [sentence for sentence, holds in untrue.items() if holds] or ["No value was replaced by another."]
     kept = bool(treatment.scheme) and not any(treatment.scheme.values())
-    return " ".join([*([] if kept else ["Values were generalised."]), *fewer, *told])
+    return " ".join([*([] if kept else ["Values were generalised."]), *fewer, *sentences])
 
 
 def internal(
-    case: Case, treatment: Treatment, made: Transformed, original: Original, told: Mapping[str, Any]
+    case: Case, treatment: Treatment, transformed: Transformed, original: Original, account: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the internal manifest: the facts, and the inputs needed to reproduce and verify the release."""
     return {
-        **told,
+        **account,
         "policy": case.policy.document(),
         "input": {
             "records": case.given.records,
@@ -122,58 +122,62 @@ def internal(
             name: dict(zip(map(str, column.labels().to_pylist()), original.reference[name].tolist(), strict=True))
             for name, column in original.sensitive.items()
         },
-        "left_out": dict(made.left_out),
+        "left_out": dict(transformed.left_out),
         "search": {name: fact for name, fact in treatment.facts.items() if name != "outliers"},
     }
 
 
-def notes(case: Case, made: Transformed, dependent: tuple[str, ...]) -> tuple[str, ...]:
+def notes(case: Case, transformed: Transformed, dependent: tuple[str, ...]) -> tuple[str, ...]:
     """Return what the owner should know. ``dependent``: columns whose labels depend on suppressed values."""
-    found = [f"Column '{name}' does not go out: {why}." for name, why in made.left_out.items()]
+    sentences = [f"Column '{name}' does not go out: {why}." for name, why in transformed.left_out.items()]
     exact = [name for name, kind in case.show.items() if kind in {"median", "mode"}]
     if exact:
-        found.append(f"Column '{exact[0]}' shows a {case.show[exact[0]]}: an exact value of a member of the class.")
+        sentences.append(f"Column '{exact[0]}' shows a {case.show[exact[0]]}: an exact value of a member of the class.")
     if case.policy.search.recoding == "mondrian" and case.policy.search.cuts == "anywhere":
-        found.append("Numbers are cut anywhere: the ends of their intervals are exact values of members of the class.")
+        sentences.append(
+            "Numbers are cut anywhere: the ends of their intervals are exact values of members of the class."
+        )
     if case.leaders:
-        found.append(f"What it cost does not count columns that follow others: {', '.join(case.leaders)}.")
-    runs = [column.name for column in made.table.columns if column.has_formulas]
+        sentences.append(f"What it cost does not count columns that follow others: {', '.join(case.leaders)}.")
+    runs = [column.name for column in transformed.table.columns if column.has_formulas]
     if runs:
-        told = "holds text that a spreadsheet would run as a formula: open the release as text, not by a double click"
-        found.append(f"Column '{runs[0]}' {told}.")
+        formula = (
+            "holds text that a spreadsheet would run as a formula: open the release as text, not by a double click"
+        )
+        sentences.append(f"Column '{runs[0]}' {formula}.")
     if case.policy.dates is not None:
-        dates = [column.name for column in made.table.columns if column.kind in {Kind.DATE, Kind.DATETIME}]
+        dates = [column.name for column in transformed.table.columns if column.kind in {Kind.DATE, Kind.DATETIME}]
         still = [name for name in dates if name not in case.policy.dates.columns]
         if still:
-            found.append(
+            sentences.append(
                 f"Dates of column '{still[0]}' are not moved: beside others of a person, they may tell how far."
             )
-    typed = [*_inferred(case, made)]
+    typed = [*_inferred(case, transformed)]
     if typed:
-        found.append(
+        sentences.append(
             f"Released values of {listed(typed)} are written in a way that follows from suppressed values, such as one "
             "decimal number or text among whole numbers, and disclose that there were such values. Correct these "
             "values in the data, or read columns without intervals as text: [data] read = { text = […] }."
         )
     if dependent:
-        found.append(
+        sentences.append(
             f"The hierarchy of {listed(dependent)} was proposed from all values, and would have other labels without "
             "the suppressed records. Write it into the policy to release labels that do not depend on them."
         )
     if case.table.subject is None:
-        found.append("No column says whose row it is: every record is taken for a person.")
-    return tuple(found)
+        sentences.append("No column says whose row it is: every record is taken for a person.")
+    return tuple(sentences)
 
 
-def _inferred(case: Case, made: Transformed) -> Iterator[str]:
+def _inferred(case: Case, transformed: Transformed) -> Iterator[str]:
     """Yield the released columns whose kind follows from values that only suppressed records have."""
     given, origin = case.given, case.given.source.origin
     kinds = FORMATS[origin].infers if origin in FORMATS else frozenset()
-    if not kinds or not isinstance(given.engine, MemoryEngine) or made.table.records >= given.records:
+    if not kinds or not isinstance(given.engine, MemoryEngine) or transformed.table.records >= given.records:
         return
-    records = case.given_records(made.origins())
+    records = case.given_records(transformed.origins())
     kept = records[records >= 0]
-    for name in made.table.names:
+    for name in transformed.table.names:
         if name in given and name not in case.policy.data.read.text and given[name].kind in kinds:
             left = compacted(given[name], given.codes(name)[kept])[0]
             if len(left.values) and _is_wide(left) and not _is_wide(given[name]):

@@ -40,22 +40,24 @@ def cells_of(case: Case, treatment: Treatment, recoding: Recoding) -> dict[str, 
 def assembled(case: Case, treatment: Treatment, cells: Mapping[str, tuple[Column, Codes]]) -> Transformed:
     """Assemble the released table from its distinct rows."""
     invented = Counterfeits(treatment.counterfeits, case.key)
-    made = transformed(case.table, treatment.rows, cells, treatment.suppressed, counterfeits=invented, keys=_keys(case))
-    quasi = [name for name in made.table.names if name in case.whole.quasi]
-    return replace(made, table=made.table.assign(quasi=quasi))
+    released = transformed(
+        case.table, treatment.rows, cells, treatment.suppressed, counterfeits=invented, keys=_keys(case)
+    )
+    quasi = [name for name in released.table.names if name in case.whole.quasi]
+    return replace(released, table=released.table.assign(quasi=quasi))
 
 
 def _keys(case: Case) -> dict[str, bytes]:
     """Return the columns that get pseudonyms, and the key."""
-    said = case.policy.pseudonyms
-    if said is None:
+    pseudonyms = case.policy.pseudonyms
+    if pseudonyms is None:
         return {}
-    wrong = [name for name in said.columns if case.table.roles.get(name) not in {Role.DIRECT, Role.SUBJECT}]
+    wrong = [name for name in pseudonyms.columns if case.table.roles.get(name) not in {Role.DIRECT, Role.SUBJECT}]
     if wrong:
         raise PolicyError(f"Column '{wrong[0]}' is to get pseudonyms, but it is neither direct nor the subject.")
-    for name in said.columns:
+    for name in pseudonyms.columns:
         _check_links(case, name)
-    return dict.fromkeys(said.columns, key_of(case.policy, said))
+    return dict.fromkeys(pseudonyms.columns, key_of(case.policy, pseudonyms))
 
 
 def _check_links(case: Case, name: str) -> None:
@@ -74,14 +76,14 @@ def _check_links(case: Case, name: str) -> None:
         )
 
 
-def mapping(case: Case, scheme: Mapping[str, int], made: Transformed) -> ValueMap | None:
+def mapping(case: Case, scheme: Mapping[str, int], transformed: Transformed) -> ValueMap | None:
     """Return what every value became, where that does not hang on other values of a record."""
     if not scheme or case.show or case.leaders or case.policy.pseudonyms or case.policy.dates:
         return None
-    return ValueMap.of(case.table, case.hierarchies, scheme, made.table.names)
+    return ValueMap.of(case.table, case.hierarchies, scheme, transformed.table.names)
 
 
-def original(case: Case, scheme: Mapping[str, int], made: Transformed) -> Original:
+def original(case: Case, scheme: Mapping[str, int], transformed: Transformed) -> Original:
     """Return what the written file cannot tell."""
     table, population = case.table, case.gatherer.population
     sensitive = {name: table[name] for name in table.sensitive}
@@ -91,8 +93,8 @@ def original(case: Case, scheme: Mapping[str, int], made: Transformed) -> Origin
     return Original(
         sensitive,
         {name: table.persons(name) for name in sensitive},
-        {name: held for name, held in case.hierarchies.items() if name in sensitive},
+        {name: hierarchy for name, hierarchy in case.hierarchies.items() if name in sensitive},
         population,
         case.policy.data.missing,
-        made.whose,
+        transformed.whose,
     )

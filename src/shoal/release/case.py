@@ -19,7 +19,7 @@ from shoal.models.evidence import Gatherer
 from shoal.models.model import Model, Need
 from shoal.policy.policy import Policy
 from shoal.population import Population
-from shoal.qualities.quality import LevelQuality, Quality, made
+from shoal.qualities.quality import LevelQuality, Quality, quality_named
 from shoal.release.drawing import draw_key
 from shoal.release.pseudonyms import key_of
 from shoal.release.sampling import sampled
@@ -60,7 +60,9 @@ class Case:
         _check(table, policy)
         _check_columns(table, policy)
         leaders = _leaders(table, policy)
-        register = policy.people(table, table.records) if policy.population and policy.population.file else None
+        register = (
+            policy.sampled_population(table, table.records) if policy.population and policy.population.file else None
+        )
         whole = register.covering(table, table.quasi) if register else table
         whole = _with_dates(whole, policy)
         searched, drawn = whole.assign(insensitive=list(leaders)) if leaders else whole, None
@@ -115,14 +117,14 @@ class Case:
     def gatherer(self) -> Gatherer:
         """Who collects what models read."""
         everybody = self.whole.person_count  # also if only some of them were drawn
-        people = self.register or self.policy.people(self.table, everybody)
+        people = self.register or self.policy.sampled_population(self.table, everybody)
         return Gatherer(self.table, self.policy.data.missing, self.hierarchies, people)
 
     @property
     def show(self) -> dict[str, str]:
         """The columns that show one value for a class, and which."""
-        said = self.policy.columns
-        return {name: said[name].show for name in self.table.quasi if said[name].show != "label"}
+        columns = self.policy.columns
+        return {name: columns[name].show for name in self.table.quasi if columns[name].show != "label"}
 
     def goal(self, models: tuple[Model, ...], limit: int, threads: int) -> Goal:
         """Return what is sought if so many persons may be left out."""
@@ -134,7 +136,7 @@ class Case:
     def quality(self) -> Quality:
         """The measure that is to be best."""
         how = self.policy.search
-        quality = made(how.quality, balance=how.balance, target=how.target)
+        quality = quality_named(how.quality, balance=how.balance, target=how.target)
         for name in quality.beside:
             if self.table.roles.get(self.table[name].name) not in {Role.SENSITIVE, Role.INSENSITIVE}:
                 raise PolicyError(
@@ -161,17 +163,17 @@ class Case:
 
 def _with_dates(table: Table, policy: Policy) -> Table:
     """Move the dates that the policy names."""
-    said = policy.dates
-    if said is None:
+    dates = policy.dates
+    if dates is None:
         return table
-    for name in said.columns:
+    for name in dates.columns:
         _check_placeholders(table[name])
         if table.roles.get(name) is not Role.INSENSITIVE:
             raise PolicyError(
                 f"The dates of column '{name}' are to be moved, but it is not insensitive.",
                 hint="What others may know is made coarser instead; what must be distributed as it was stays.",
             )
-    return shifted(table, said.columns, key_of(policy, said), said.days)
+    return shifted(table, dates.columns, key_of(policy, dates), dates.days)
 
 
 def _check_placeholders(column: Column) -> None:
@@ -201,17 +203,17 @@ def _check(table: Table, policy: Policy) -> None:
                 f"A weight is given to column '{name}', which is no quasi-identifier.",
                 hint=did_you_mean(name, table.quasi),
             )
-    for name, said in policy.columns.items():
-        if said.show != "label" and policy.search.recoding == "subsets":
+    for name, column in policy.columns.items():
+        if column.show != "label" and policy.search.recoding == "subsets":
             raise PolicyError(
                 f"Column '{name}' is to show one value for a class, but with recoding = \"subsets\" there are none."
             )
-        if said.show not in {"label", "midpoint"} and policy.search.outliers == "counterfeits":
+        if column.show not in {"label", "midpoint"} and policy.search.outliers == "counterfeits":
             raise PolicyError(
-                f"Column '{name}' is to show a {said.show}: in a class with counterfeits, that of few real persons.",
+                f"Column '{name}' is to show a {column.show}: in a class with counterfeits, that of few real persons.",
                 hint='Use show = "label" or "midpoint", or other outliers.',
             )
-        if said.show != "label" and (name not in table.quasi or said.linked is not None):
+        if column.show != "label" and (name not in table.quasi or column.linked is not None):
             raise PolicyError(
                 f"Column '{name}' is to show one value for a class, but is no quasi-identifier, or follows another."
             )
@@ -219,9 +221,9 @@ def _check(table: Table, policy: Policy) -> None:
 
 def prepared(table: Table, policy: Policy) -> Table:
     """Give columns their roles, and move dates; for a table that is released without a search."""
-    held = policy.apply(table)
-    _check_columns(held, policy)
-    return _with_dates(held, policy)
+    roled = policy.apply(table)
+    _check_columns(roled, policy)
+    return _with_dates(roled, policy)
 
 
 def _check_columns(table: Table, policy: Policy) -> None:
@@ -259,22 +261,22 @@ def _check_stars(table: Table) -> None:
 
 def _leaders(table: Table, policy: Policy) -> dict[str, str]:
     """Return the columns that follow others, and whom."""
-    found = policy.leaders
-    for follower, leader in found.items():
+    leaders = policy.leaders
+    for follower, leader in leaders.items():
         if leader not in table:
             raise PolicyError(
                 f"Column '{follower}' is linked to '{leader}', which is not there.",
                 hint=did_you_mean(leader, policy.columns),
             )
-        if follower not in table.quasi or leader not in table.quasi or leader in found:
+        if follower not in table.quasi or leader not in table.quasi or leader in leaders:
             raise PolicyError(
                 f"Column '{follower}' is linked to '{leader}': both must be quasi-identifiers, and '{leader}' must not "
                 "follow another itself.",
                 hint=f"Delete linked = \"{leader}\" at column '{follower}' if one of them has another role now.",
             )
-        for said, what in ((policy.search.levels, "Levels are"), (policy.search.weights, "A weight is")):
-            if follower in said:
+        for settings, what in ((policy.search.levels, "Levels are"), (policy.search.weights, "A weight is")):
+            if follower in settings:
                 raise PolicyError(f"{what} given to column '{follower}', which follows '{leader}' instead.")
         if any({Need.POPULATION, Need.REGISTER} & model.needs for _, _, model in policy.requirements()):
             raise PolicyError("Linked columns and requirements about a population cannot be had together.")
-    return found
+    return leaders

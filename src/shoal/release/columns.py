@@ -29,8 +29,8 @@ def compacted(column: Column, codes: Codes) -> tuple[Column, Codes]:
     values = column.values.filter(pa.array(there[: len(column.values)]))
     missing = column.missing and bool(there[column.missing_code])
     suppressed = column.suppressed and bool(there[column.suppressed_code])
-    made = Column(column.name, column.kind, values, missing, suppressed)
-    return made, number.astype(narrowest(max(made.size, 1)))[codes]
+    column_of = Column(column.name, column.kind, values, missing, suppressed)
+    return column_of, number.astype(narrowest(max(column_of.size, 1)))[codes]
 
 
 def labelled(name: str, labels: Sequence[str | None]) -> tuple[Column, NDArray[np.intp]]:

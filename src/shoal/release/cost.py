@@ -23,7 +23,7 @@ Cells = Mapping[str, tuple[Column, Codes]]
 
 
 def measured(
-    case: Case, treatment: Treatment, cells: Cells, made: Transformed, asked: Mapping[str, Quality]
+    case: Case, treatment: Treatment, cells: Cells, transformed: Transformed, asked: Mapping[str, Quality]
 ) -> dict[str, Measured]:
     """Return the quality measures of a release. ``cells``: the released quasi-identifiers of each distinct row.
 
@@ -32,7 +32,7 @@ def measured(
     that follow others are not counted.
     """
     if case.whole is not case.given:  # the original has other codes, or other dates
-        recoding = _by_record(case, made, [name for quality in asked.values() for name in quality.beside])
+        recoding = _by_record(case, transformed, [name for quality in asked.values() for name in quality.beside])
         return {name: quality.measure(recoding) for name, quality in asked.items()}
     recoding = _by_row(case, treatment, cells)
     return {name: quality.measure(recoding.beside(case.table, quality.beside)) for name, quality in asked.items()}
@@ -52,9 +52,9 @@ def _by_row(case: Case, treatment: Treatment, cells: Cells) -> Recoding:
     return whole(columns, rows.columns, rows.counts)
 
 
-def _by_record(case: Case, made: Transformed, beside: list[str]) -> Recoding:
+def _by_record(case: Case, transformed: Transformed, beside: list[str]) -> Recoding:
     """Return the recoding of each record of the given table, or of its sample."""
     given = case.given if case.drawn is None else taken(case.given, case.drawn)[0]
-    match = Origins(made.origins()).match(given, made.table)
+    match = Origins(transformed.origins()).match(given, transformed.table)
     quasi, ladders = case.table.quasi, case.policy.hierarchies(given)
-    return relate(given, made.table, [*quasi, *beside], quasi, match, ladders).recoding
+    return relate(given, transformed.table, [*quasi, *beside], quasi, match, ladders).recoding

@@ -63,8 +63,8 @@ def _dependent(
 
 def _is_label(hierarchy: Hierarchy, codes: NDArray[np.int64], texts: pa.Array) -> NDArray[np.bool_]:
     """Return whether each text is how a hierarchy writes a code on some level."""
-    found = np.zeros(len(codes), bool)
+    labels = np.zeros(len(codes), bool)
     for level in range(hierarchy.height + 1):
         same = pc.equal(hierarchy.labels(level).take(pa.array(codes)), texts).fill_null(False)
-        found |= same.to_numpy(zero_copy_only=False)
-    return found
+        labels |= same.to_numpy(zero_copy_only=False)
+    return labels

@@ -29,19 +29,19 @@ def fingerprint(table: Table) -> str:
     for codes, counts in table.engine.tallied(table.names, 1 << 18):
         keys = packed(codes, sizes)
         sums += np.array([(_mixed(keys, lane) * counts.astype(np.uint64)).sum() for lane in _LANES], np.uint64)
-    found = hashlib.sha256(f"{table.records} {sums.tolist()}".encode())
+    digest = hashlib.sha256(f"{table.records} {sums.tolist()}".encode())
     for column in table.columns:
         head = {"name": column.name, "kind": str(column.kind), "values": column.labels().to_pylist()}
-        found.update(json.dumps(head, ensure_ascii=False, sort_keys=True).encode())
-    return found.hexdigest()
+        digest.update(json.dumps(head, ensure_ascii=False, sort_keys=True).encode())
+    return digest.hexdigest()
 
 
 def _mixed(keys: Sequence[NDArray[np.uint64]], lane: int) -> NDArray[np.uint64]:
     """Return one number for each row of keys; each bit of these changes half of its bits (Stafford's mixer, 13th)."""
-    found: NDArray[np.uint64] = np.full(1, lane, np.uint64)
-    for held in keys:
-        found = found * np.uint64(3) + held
-        found = (found ^ (found >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        found = (found ^ (found >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        found = found ^ (found >> np.uint64(31))
-    return found
+    mixed: NDArray[np.uint64] = np.full(1, lane, np.uint64)
+    for key in keys:
+        mixed = mixed * np.uint64(3) + key
+        mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        mixed = mixed ^ (mixed >> np.uint64(31))
+    return mixed

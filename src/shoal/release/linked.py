@@ -60,24 +60,24 @@ def followed(  # noqa: PLR0913 - what is followed, by what, and who is left out 
     nodes, of_code = Nodes.on_levels(axis.domain, hierarchy)
     levels = np.maximum(axis.levels(low, high), _least_levels(lead, hierarchy.height))
     of_node = of_code[np.where(used, levels, hierarchy.height), some]
-    made, place = labelled(follower, [*table[follower].labels().to_pylist(), *nodes.labels])
-    return made, place.astype(narrowest(max(made.size, 1)))[of_node[lead.shown]]
+    released, place = labelled(follower, [*table[follower].labels().to_pylist(), *nodes.labels])
+    return released, place.astype(narrowest(max(released.size, 1)))[of_node[lead.shown]]
 
 
 def _pairs(table: Table, rows: DistinctRows, follower: str) -> tuple[NDArray[np.integer], Codes]:
     """Return which values of the follower records of each row have: pairs of a row and a code."""
     if rows.origin is not None:  # records are at hand
         return rows.origin, table.codes(follower)
-    found = table.distinct((*rows.columns, follower))
+    pairs = table.distinct((*rows.columns, follower))
     places = RowPlaces([table[name].size for name in rows.columns])
     places.of(rows.codes)
-    return places.of(found.codes[:-1]), found.codes[-1]
+    return places.of(pairs.codes[:-1]), pairs.codes[-1]
 
 
 def _least_levels(lead: Recoded, height: int) -> NDArray[np.int64]:
     """Return how high up a follower must be for each set that the leader may show."""
     nodes = lead.nodes
     share = np.where(nodes.lost, 1.0, nodes.levels / max(nodes.domain.height or 1, 1))
-    found = np.maximum(np.ceil(share * height - 1e-9), 1).astype(np.int64)
-    found[: nodes.domain.codes] = 0
-    return np.minimum(found, height)
+    levels = np.maximum(np.ceil(share * height - 1e-9), 1).astype(np.int64)
+    levels[: nodes.domain.codes] = 0
+    return np.minimum(levels, height)

@@ -46,12 +46,12 @@ def _treatment(case: Case, threads: int, progress: Hook) -> Treatment:
             hint='Give a requirement: [[require]] model = "k-anonymity", k = 11; or a preset.',
         )
     how, goal = case.policy.search, case.goal(case.models, case.limit, threads)
-    found = TREATMENTS[how.recoding](goal, how, progress)
-    if found.persons > case.limit or found.suppressed.all():
-        raise _impossible(case, found.persons, threads, progress)
-    finer = refined(goal, found, progress) if how.refine else found
-    found = finer if finer.persons <= case.limit else found
-    return OUTLIERS[how.outliers](goal, found, how, progress) if found.persons else found
+    treatment = TREATMENTS[how.recoding](goal, how, progress)
+    if treatment.persons > case.limit or treatment.suppressed.all():
+        raise _impossible(case, treatment.persons, threads, progress)
+    finer = refined(goal, treatment, progress) if how.refine else treatment
+    treatment = finer if finer.persons <= case.limit else treatment
+    return OUTLIERS[how.outliers](goal, treatment, how, progress) if treatment.persons else treatment
 
 
 def _impossible(case: Case, left_out: int, threads: int, progress: Hook) -> ReleaseError:
@@ -70,8 +70,8 @@ def _impossible(case: Case, left_out: int, threads: int, progress: Hook) -> Rele
         )
     fewest = goal.coarsest()
     if fewest == everybody:
-        found = goal.optimum(progress).best
-        fewest = everybody if found is None else found.suppressed
+        best = goal.optimum(progress).best
+        fewest = everybody if best is None else best.suppressed
     if fewest == everybody:
         return ReleaseError(
             f"No scheme meets the requirements, however many of the {everybody:,} persons are left out.",
@@ -103,32 +103,32 @@ def _made(case: Case, treatment: Treatment, progress: Hook) -> Release:
     recoding = treatment.recoding(case.space)
     cells = cells_of(case, treatment, recoding)
     dependent = dependent_labels(case, treatment, cells)
-    made = assembled(case, treatment, cells)
-    before = original(case, treatment.scheme, made)
+    released = assembled(case, treatment, cells)
+    before = original(case, treatment.scheme, released)
     progress(Progress("verifying the release", 0))
-    found = verified(made.table, before, case.asked)
+    verified_models = verified(released.table, before, case.asked)
     sought = case.quality
     asked = {sought.name: sought, **{name: QUALITIES[name]() for name in _MEASURES if name != sought.name}}
-    quality = measured(case, treatment, cells, made, asked)
-    told = facts(case, treatment, recoding, made, (quality, found))
+    quality = measured(case, treatment, cells, released, asked)
+    account = facts(case, treatment, recoding, released, (quality, verified_models))
     return Release(
-        table=made.table,
+        table=released.table,
         scheme=treatment.scheme,
-        levels=told["records_on_levels"],
+        levels=account["records_on_levels"],
         suppressed=treatment.persons,
-        suppressed_records=told["suppressed_records"],
-        classes=told["classes"],
+        suppressed_records=account["suppressed_records"],
+        classes=account["classes"],
         quality=quality,
-        requirements=found,
-        internal=internal(case, treatment, made, before, told),
-        facts=told,
-        mapping=mapping(case, treatment.scheme, made),
-        notes=notes(case, made, dependent),
+        requirements=verified_models,
+        internal=internal(case, treatment, released, before, account),
+        facts=account,
+        mapping=mapping(case, treatment.scheme, released),
+        notes=notes(case, released, dependent),
         original=before,
         asked=case.asked,
         policy=case.policy,
         given=case.given,
         drawn=case.drawn,
         key=case.key if case.is_fresh and case.draws else None,
-        origins=cache(lambda: case.given_records(made.origins())),
+        origins=cache(lambda: case.given_records(released.origins())),
     )

@@ -50,9 +50,9 @@ class ValueMap:
     def load(cls, path: str | Path) -> "ValueMap":
         """Read the mapping that was written beside a release."""
         try:
-            held = json.loads(Path(path).read_text(encoding="utf-8"))
-            columns = {str(name): dict(pairs) for name, pairs in held["columns"].items()}
-            return cls(columns, tuple(map(str, held["kept"])))
+            document = json.loads(Path(path).read_text(encoding="utf-8"))
+            columns = {str(name): dict(pairs) for name, pairs in document["columns"].items()}
+            return cls(columns, tuple(map(str, document["kept"])))
         except OSError as error:
             raise ReleaseError(f"'{path}' cannot be read: {error.strerror}.") from None
         except (ValueError, KeyError, TypeError, AttributeError):  # whose messages could hold values
@@ -62,7 +62,7 @@ class ValueMap:
 
     def document(self) -> dict[str, Any]:
         """Return the mapping as plain data: values and what they became, in pairs, for a value may be missing."""
-        return {"kept": self.kept, "columns": {name: list(held.items()) for name, held in self.columns.items()}}
+        return {"kept": self.kept, "columns": {name: list(values.items()) for name, values in self.columns.items()}}
 
     def apply(self, data: Any) -> Table:
         """Do the same to new data; values that the mapping does not cover are refused."""
@@ -70,8 +70,8 @@ class ValueMap:
         lacking = [name for name in self.kept if name not in table]
         if lacking:
             raise ReleaseError(f"The data have no column '{lacking[0]}', which the release has.")
-        held = [self._mapped(table, name) for name in self.kept]
-        return Table.of(held, table.records, table.source)
+        mapped = [self._mapped(table, name) for name in self.kept]
+        return Table.of(mapped, table.records, table.source)
 
     def _mapped(self, table: Table, name: str) -> Encoded:
         column, codes = table[name], table.codes(name)
@@ -86,8 +86,8 @@ class ValueMap:
                 f"Column '{name}' has values in {counted(records, 'record')} that the mapping does not cover.",
                 hint="Make a new release, or leave these records out.",
             )
-        made, place = labelled(name, [known.get(label) for label in labels])
-        return Encoded(*compacted(made, place.astype(narrowest(max(made.size, 1)))[codes]))
+        mapped, place = labelled(name, [known.get(label) for label in labels])
+        return Encoded(*compacted(mapped, place.astype(narrowest(max(mapped.size, 1)))[codes]))
 
 
 def _as_known(label: str | None, known: Mapping[str | None, str | None]) -> str | None:

@@ -47,4 +47,4 @@ def _origins(original: Table, release: Table | Release) -> Origins | None:
 
 
 def _table(release: Table | Release) -> Table:
-    return release.table.held() if isinstance(release, Release) else release
+    return release.table.in_memory() if isinstance(release, Release) else release

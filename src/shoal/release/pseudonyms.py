@@ -19,9 +19,9 @@ _DIGITS = 20  # hexadecimal: 80 bits
 _BETWEEN = "\x1f"
 
 
-def key_of(policy: Policy, said: Keyed) -> bytes:
+def key_of(policy: Policy, keyed: Keyed) -> bytes:
     """Read a key from where the policy says: a file, or a variable; it must have at least 16 bytes."""
-    file, variable = None if said.key_file is None else policy.beside(said.key_file), said.key_variable
+    file, variable = None if keyed.key_file is None else policy.beside(keyed.key_file), keyed.key_variable
     try:
         key = file.read_bytes().strip() if file is not None else os.environ[str(variable)].encode()
     except (OSError, KeyError):
@@ -59,15 +59,15 @@ def pseudonymous(column: Column, key: bytes, invented: int = 0, domain: str | No
     """
     labels, where = column.labels().to_pylist(), domain or column.name
     fakes = [pseudonym(key, f"{where}{_BETWEEN}counterfeit", str(number)) for number in range(invented)]
-    made = [pseudonym(key, where, label) for label in labels[: len(column.values)]]
-    texts = sorted({*made, *fakes})
-    if len(texts) < len(made) + len(fakes):
+    pseudonyms = [pseudonym(key, where, label) for label in labels[: len(column.values)]]
+    texts = sorted({*pseudonyms, *fakes})
+    if len(texts) < len(pseudonyms) + len(fakes):
         raise ReleaseError(f"Two values of column '{column.name}' have the same pseudonym.", hint="Use another key.")
-    found = Column(column.name, Kind.TEXT, pa.array(texts, pa.string()), column.missing, column.suppressed)
+    shown = Column(column.name, Kind.TEXT, pa.array(texts, pa.string()), column.missing, column.suppressed)
     place = {text: number for number, text in enumerate(texts)}
     tail = _tail(len(texts), column.missing + column.suppressed)
-    codes = [*(place[text] for text in made), *tail, *(place[text] for text in fakes)]
-    return found, np.array(codes, narrowest(max(found.size, 1)))
+    codes = [*(place[text] for text in pseudonyms), *tail, *(place[text] for text in fakes)]
+    return shown, np.array(codes, narrowest(max(shown.size, 1)))
 
 
 def _tail(first: int, number: int) -> Sequence[int]:

@@ -86,7 +86,9 @@ def rounded(share: float) -> float:
 
 def representatives(table: Table, policy: Policy) -> dict[str, str]:
     """Return the quasi-identifiers that show a representative value of their class, and which."""
-    return {name: said.show for name, said in policy.columns.items() if said.show != "label" and name in table.quasi}
+    return {
+        name: column.show for name, column in policy.columns.items() if column.show != "label" and name in table.quasi
+    }
 
 
 def truth(policy: Policy) -> str:
@@ -100,7 +102,7 @@ def truth(policy: Policy) -> str:
         "Some records may be counterfeits.": policy.search.outliers == "counterfeits",
         "Dates were shifted by the same number of days for all records of a person.": policy.dates is not None,
         "Some columns show one representative value for a whole class.": any(
-            said.show != "label" for said in policy.columns.values()
+            column.show != "label" for column in policy.columns.values()
         ),
     }
     changes = [sentence for sentence, holds in untrue.items() if holds] or ["No value was replaced by another."]
@@ -126,7 +128,7 @@ def _suppressed_cells(table: Table) -> dict[str, float]:
 
 def _requirement(source: str, model: Model) -> dict[str, Any]:
     """Return a requirement with its numeric parameters; texts and lists may contain values of the data."""
-    numbers = {name: held for name, held in model if isinstance(held, int | float | Fraction)}
+    numbers = {name: value for name, value in model if isinstance(value, int | float | Fraction)}
     return {
         "source": source,
         "model": model.name,

@@ -33,10 +33,10 @@ def released_register(
             "A register can be compared with a release only where all records were made coarser alike.",
             hint='Use recoding = "global", without refine and with outliers = "suppress".',
         )
-    people = population.people(table, list(scheme))
-    held = []
+    people = population.register_rows(table, list(scheme))
+    encoded = []
     for (name, level), codes in zip(scheme.items(), people.codes, strict=True):
         column, places = labelled(name, [*hierarchies[name].labels(level).to_pylist(), _NOWHERE])
-        made = places.astype(narrowest(max(column.size, 1)))[codes]
-        held.append(Encoded(column, np.repeat(made, people.counts)))
-    return Population.of(Table.of(held, int(people.counts.sum()), table.source))
+        released = places.astype(narrowest(max(column.size, 1)))[codes]
+        encoded.append(Encoded(column, np.repeat(released, people.counts)))
+    return Population.of(Table.of(encoded, int(people.counts.sum()), table.source))

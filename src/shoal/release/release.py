@@ -23,7 +23,7 @@ from shoal.release.origins import Origins, can_be_kept
 from shoal.release.published import figures, published
 from shoal.release.verification import Original, Verified, as_written, judged, verify
 from shoal.scratch import scratch_folder
-from shoal.sheet import Sheet, Shown
+from shoal.sheet import Presentable, Sheet
 from shoal.table.databases.database import Address, Stored, is_address
 from shoal.table.table import Table
 from shoal.table.writing import write
@@ -31,7 +31,7 @@ from shoal.words import short
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Release(Shown):
+class Release(Presentable):
     """A table whose every requirement was verified after it was written.
 
     ``scheme``: the level of each quasi-identifier; empty for local recoding. ``levels``: the number of records on each
@@ -74,21 +74,25 @@ class Release(Shown):
     @property
     def verified(self) -> bool:
         """Whether every requirement holds; a release that fails one is never handed out."""
-        return all(one.verdict.satisfied for one in self.requirements)
+        return all(requirement.verdict.satisfied for requirement in self.requirements)
 
     def sheet(self) -> Sheet:
         """Return what was released, what it attains and what it cost."""
         left_out = f", {counted(self.suppressed, 'person')} left out" if self.suppressed else ""
         title = f"{counted(self.table.records, 'record')} released in {counted(self.classes, 'class')}{left_out}"
         judged = [
-            (one.verdict.title, one.verdict.attained, f"{one.verdict.asked}: {one.verdict.says}")
-            for one in self.requirements
+            (
+                requirement.verdict.title,
+                requirement.verdict.attained,
+                f"{requirement.verdict.asked}: {requirement.verdict.says}",
+            )
+            for requirement in self.requirements
         ]
         levels = [(f"level of {name}", str(level), "") for name, level in self.scheme.items()]
         costs = [
-            (name, short(held.total.value), f"cost {held.total.cost:.3f}")
-            for name, held in self.quality.items()
-            if held.total is not None
+            (name, short(measured.total.value), f"cost {measured.total.cost:.3f}")
+            for name, measured in self.quality.items()
+            if measured.total is not None
         ]
         return Sheet(f"{title}.", ("", "value", ""), (*judged, *levels, *costs), self.notes, words=3)
 
@@ -135,9 +139,9 @@ class Release(Shown):
         names, manifest = list[Path](), target.with_name(f"{target.name}{MANIFEST}")
         with FileSet(last=manifest, force=force, never=never) as files:
 
-            def look(made: Path | Stored, options: Mapping[str, Any]) -> None:
-                check(verify(made, self.table, self.original, self.asked, options))
-                names.extend(self._write_documents(files, target, manifest, _named(made, self.table)))
+            def look(stored: Path | Stored, options: Mapping[str, Any]) -> None:
+                check(verify(stored, self.table, self.original, self.asked, options))
+                names.extend(self._write_documents(files, target, manifest, _named(stored, self.table)))
 
             saved = write(
                 self.table, path, force=force, separator=separator, progress=progress, check_written=look, files=files
@@ -154,7 +158,7 @@ class Release(Shown):
             "mapping.json": None if self.mapping is None else self.mapping.document(),
             "origins.json": None if kept is None else {**kept, **named},
         }
-        texts = {name: None if held is None else written(held) for name, held in documents.items()}
+        texts = {name: None if document is None else written(document) for name, document in documents.items()}
         texts["draw.key"] = None if self.key is None else f"{self.key.decode()}\n"
         for name, text in texts.items():
             if text is None:
@@ -180,22 +184,22 @@ def _place(path: str | Path | Address, beside: str | Path | None) -> Path:
     return target
 
 
-def _named(made: Path | Stored, table: Table) -> dict[str, str]:
+def _named(target: Path | Stored, table: Table) -> dict[str, str]:
     """Return the hash of a file; of what a table holds, if it is none."""
-    if isinstance(made, Stored):
+    if isinstance(target, Stored):
         return {"table_fingerprint": fingerprint(table)}
-    return {"file_sha256": sha256(made)}
+    return {"file_sha256": sha256(target)}
 
 
-def check(found: tuple[Verified, ...]) -> tuple[Verified, ...]:
+def check(verified: tuple[Verified, ...]) -> tuple[Verified, ...]:
     """Refuse a release that fails a requirement."""
-    failing = [one for one in found if not one.verdict.satisfied]
+    failing = [requirement for requirement in verified if not requirement.verdict.satisfied]
     if failing:
         raise ReleaseError(
             f"The written release does not meet {counted(len(failing), 'requirement')} "
             f"({failing[0].verdict.model}, {failing[0].verdict.asked}). It was not handed out.",
         )
-    return found
+    return verified
 
 
 def verified(table: Table, original: Original, asked: tuple[tuple[str, str, Model], ...]) -> tuple[Verified, ...]:
@@ -205,11 +209,11 @@ def verified(table: Table, original: Original, asked: tuple[tuple[str, str, Mode
     """
     if not isinstance(table.engine, MemoryEngine):
         return check(judged(as_written(table), table, original, asked))
-    found: list[tuple[Verified, ...]] = []
+    judgements: list[tuple[Verified, ...]] = []
     with scratch_folder() as folder:
         write(
             table,
             folder / "release.parquet",
-            check_written=lambda file, options: found.append(verify(file, table, original, asked, options)),
+            check_written=lambda file, options: judgements.append(verify(file, table, original, asked, options)),
         )
-    return check(found[0])
+    return check(judgements[0])

@@ -64,8 +64,8 @@ def _numbers(
     """Show numbers that nobody need have."""
     single = np.append(_positions(recoded), np.nan)
     numbers = single[np.minimum(recoded.shown, len(single) - 1)]
-    found = _middles(recoded) if how == "midpoint" else _means(recoding, recoded, least)[recoding.classes.of_row]
-    return _numbered(recoded, np.where(general, _rounded(found), numbers), recoding.suppressed)
+    shown = _middles(recoded) if how == "midpoint" else _means(recoding, recoded, least)[recoding.classes.of_row]
+    return _numbered(recoded, np.where(general, _rounded(shown), numbers), recoding.suppressed)
 
 
 def _middles(recoded: Recoded) -> Floats:
@@ -73,13 +73,13 @@ def _middles(recoded: Recoded) -> Floats:
 
     Values are not looked at: the largest in an open interval may be that of somebody who was left out.
     """
-    found = np.full(len(recoded.nodes), np.nan)
+    middles = np.full(len(recoded.nodes), np.nan)
     for place, node in enumerate(recoded.nodes.more, recoded.domain.codes):
         stated = None if node.label is None else read_range(node.label)
         ends = interval(recoded.domain, node.label)
         if stated is not None and stated.low is not None and stated.high is not None and ends is not None:
-            found[place] = sum(ends) / 2
-    return found[recoded.shown]
+            middles[place] = sum(ends) / 2
+    return middles[recoded.shown]
 
 
 def _rounded(numbers: Floats) -> Floats:
@@ -113,8 +113,12 @@ def _missing(recoded: Recoded) -> NDArray[np.bool_]:
 
 
 def _positions(recoded: Recoded) -> Floats:
-    held = recoded.domain.positions
-    return np.full(recoded.domain.codes, np.nan) if held is None else np.where(recoded.domain.hidden, np.nan, held)
+    positions = recoded.domain.positions
+    return (
+        np.full(recoded.domain.codes, np.nan)
+        if positions is None
+        else np.where(recoded.domain.hidden, np.nan, positions)
+    )
 
 
 def _means(recoding: Recoding, recoded: Recoded, least: int) -> Floats:
@@ -144,13 +148,15 @@ def _members(
     chosen[classes] = codes
     known = (recoded.matched < len(column.values)) & ~recoded.domain.hidden[recoded.matched] & ~recoding.suppressed
     chosen[np.bincount(recoding.classes.of_row[known], recoded.counts[known], number) < max(least, 1)] = -1
-    found = np.where(general, chosen[recoding.classes.of_row], recoded.shown.astype(np.int64))
-    found[recoding.suppressed] = 0
-    found[_missing(recoded)] = column.missing_code or 0
-    hidden = found < 0
-    made = Column(column.name, column.kind, column.values, column.missing, column.suppressed or bool(hidden.any()))
-    found[hidden] = made.suppressed_code or 0
-    return made, found.astype(narrowest(max(made.size, 1)))
+    shown = np.where(general, chosen[recoding.classes.of_row], recoded.shown.astype(np.int64))
+    shown[recoding.suppressed] = 0
+    shown[_missing(recoded)] = column.missing_code or 0
+    hidden = shown < 0
+    shown_column = Column(
+        column.name, column.kind, column.values, column.missing, column.suppressed or bool(hidden.any())
+    )
+    shown[hidden] = shown_column.suppressed_code or 0
+    return shown_column, shown.astype(narrowest(max(shown_column.size, 1)))
 
 
 def _median(recoding: Recoding, recoded: Recoded) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

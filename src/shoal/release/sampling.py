@@ -40,11 +40,11 @@ def sampled(table: Table, fraction: float, key: bytes) -> tuple[Table, NDArray[n
 
 def taken(table: Table, records: NDArray[np.intp]) -> tuple[Table, NDArray[np.intp]]:
     """Return a table of some records, and which ones these are."""
-    held = [_taken(table, name, records) for name in table.names]
+    encoded = [_taken(table, name, records) for name in table.names]
     roles: dict[str, list[str]] = {}
     for name, role in table.roles.items():
         roles.setdefault(role, []).append(name)
-    return Table.of(held, len(records), table.source).assign(**roles), records
+    return Table.of(encoded, len(records), table.source).assign(**roles), records
 
 
 def _taken(table: Table, name: str, records: NDArray[np.intp]) -> Encoded:

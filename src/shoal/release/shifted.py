@@ -38,9 +38,9 @@ def shifted(table: Table, columns: Sequence[str], key: bytes, days: int) -> Tabl
     >>> import shoal
     >>> from datetime import date
     >>> stays = {"id": [1, 1], "came": [date(2024, 1, 31), None], "left": [date(2024, 2, 2), None]}
-    >>> found = shifted(shoal.read(stays).assign(subject="id"), ["came", "left"], b"0123456789abcdef", 365).to_arrow()
-    >>> came, left = found.column("came").to_pylist()[0], found.column("left").to_pylist()[0]
-    >>> came == date(2024, 1, 31), (left - came).days, found.column("came").to_pylist()[1]
+    >>> moved = shifted(shoal.read(stays).assign(subject="id"), ["came", "left"], b"0123456789abcdef", 365).to_arrow()
+    >>> came, left = moved.column("came").to_pylist()[0], moved.column("left").to_pylist()[0]
+    >>> came == date(2024, 1, 31), (left - came).days, moved.column("came").to_pylist()[1]
     (False, 2, None)
     """
     subject = table.subject
@@ -49,27 +49,27 @@ def shifted(table: Table, columns: Sequence[str], key: bytes, days: int) -> Tabl
             "Dates are to be moved, but no column says whose they are.", hint="Name it in the policy: [data] subject."
         )
     persons = table[subject].labels().to_pylist()
-    offsets = np.array([0 if one is None else offset(key, one, days) for one in persons], np.int64)
+    offsets = np.array([0 if person is None else offset(key, person, days) for person in persons], np.int64)
     filled = [name for name in columns if len(table[name].values)]  # where nothing is, nothing moves
     moves = {name: _Move.of(table, name, subject, offsets) for name in filled}
-    made = tuple(moves[one.name].column if one.name in moves else one for one in table.columns)
-    sizes = {one.name: one.size for one in made}
+    moved_columns = tuple(moves[column.name].column if column.name in moves else column for column in table.columns)
+    sizes = {column.name: column.size for column in moved_columns}
     engine = DerivedEngine(table.engine, {name: ((name, subject), move) for name, move in moves.items()}, sizes)
-    held = replace(table, columns=made, engine=engine)
-    return held.held() if isinstance(table.engine, MemoryEngine) else held
+    moved = replace(table, columns=moved_columns, engine=engine)
+    return moved.in_memory() if isinstance(table.engine, MemoryEngine) else moved
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Move:
     """What the codes of a column and of the subject become together.
 
-    ``numbers``: the dates as they were; ``steps``: how far each person's are moved; ``found``: the dates as they are.
+    ``numbers``: the dates as they were; ``steps``: how far each person's are moved; ``moved_days``: as they are.
     """
 
     column: Column
     numbers: NDArray[np.int64]
     steps: NDArray[np.int64]
-    found: NDArray[np.int64]
+    moved_days: NDArray[np.int64]
 
     @classmethod
     def of(cls, table: Table, name: str, subject: str, offsets: NDArray[np.int64]) -> "_Move":
@@ -80,16 +80,20 @@ class _Move:
         numbers = _numbers(before.values)
         steps = offsets * (_DAY[arrow.unit] if pa.types.is_timestamp(arrow) else 1)
         seen = [np.zeros(0, np.int64), *(np.unique(part) for part in _moved(table, name, subject, numbers, steps))]
-        found = np.unique(np.concatenate(seen))
+        seen_days = np.unique(np.concatenate(seen))
         if _is_beyond(numbers, steps):
             raise PolicyError(f"Column '{name}' is to be moved, but holds dates at the end of the calendar.")
-        values = pa.array(found).cast(pa.int32()).cast(arrow) if arrow == pa.date32() else pa.array(found).cast(arrow)
-        return cls(replace(before, values=values), numbers, steps, found)
+        values = (
+            pa.array(seen_days).cast(pa.int32()).cast(arrow)
+            if arrow == pa.date32()
+            else pa.array(seen_days).cast(arrow)
+        )
+        return cls(replace(before, values=values), numbers, steps, seen_days)
 
     def __call__(self, codes: Codes, persons: Codes) -> Codes:
         there = codes < len(self.numbers)
         moved = self.numbers[np.where(there, codes, 0)] + self.steps[persons]
-        places = np.where(there, np.searchsorted(self.found, moved), len(self.found))
+        places = np.where(there, np.searchsorted(self.moved_days, moved), len(self.moved_days))
         return places.astype(narrowest(max(self.column.size, 1)))
 
 

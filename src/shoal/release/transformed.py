@@ -77,8 +77,8 @@ def _shown(recoded: Recoded, kept: NDArray[np.intp]) -> tuple[Column, Codes]:
     column, at = recoded.domain.column, recoded.shown
     if (at[kept] < column.size).all():  # nothing but values as they were: they keep their type
         return column, np.where(at < column.size, at, 0).astype(narrowest(max(column.size, 1)))
-    made, places = labelled(column.name, [*column.labels().to_pylist(), *recoded.nodes.labels])
-    return made, places.astype(narrowest(max(made.size, 1)))[at]
+    released, places = labelled(column.name, [*column.labels().to_pylist(), *recoded.nodes.labels])
+    return released, places.astype(narrowest(max(released.size, 1)))[at]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,16 +134,16 @@ def transformed(  # noqa: PLR0913 - a table, what becomes of its rows, and of it
         how = replace(how, added=_invented(table, how, counterfeits, others, keys, whose))
     records = rewritten(table.engine, how)
     every = columns if whose is None else {**columns, whose.name: whose}
-    held, engine = _compacted(every, records.engine)
-    made = Table(tuple(held[name] for name in columns), engine)
+    compact, engine = _compacted(every, records.engine)
+    released = Table(tuple(compact[name] for name in columns), engine)
     before = table.source
-    about = {column.name: _about(column, table) for column in made.columns if column.name in before.about}
+    about = {column.name: _about(column, table) for column in released.columns if column.name in before.about}
     source = Source(before.origin, before.frame, before.details, about=about, files=before.files)
     roles = {
         name: Role.INSENSITIVE if name in keys else role for name, role in table.roles.items() if name not in left_out
     }
-    named = replace(made, source=source).assign(**_by_role(roles))
-    return Transformed(named, records.origins, left_out, None if whose is None else held[whose.name])
+    named = replace(released, source=source).assign(**_by_role(roles))
+    return Transformed(named, records.origins, left_out, None if whose is None else compact[whose.name])
 
 
 def _other(column: Column, key: bytes | None, invented: int) -> tuple[Column, Codes]:
@@ -169,35 +169,35 @@ def _invented(  # noqa: PLR0913, PLR0917 - what invented records look like
 ) -> dict[str, Codes]:
     """Return the codes of invented records: what their rows show, pseudonyms of nobody, and values that are drawn."""
     records = np.flatnonzero(table.engine.expand(how.rows, how.kept))
-    found = {name: codes[counterfeits.rows] for name, codes in how.by_row.items()}
+    invented = {name: codes[counterfeits.rows] for name, codes in how.by_row.items()}
     for name, (_, places) in others.items():
         drawn = None if name in keys else counterfeits.drawn(table, name, records)
-        found[name] = places[table[name].size :] if drawn is None else places[drawn]
+        invented[name] = places[table[name].size :] if drawn is None else places[drawn]
     if whose is not None:
-        found[whose.name] = np.arange(whose.size - len(counterfeits), whose.size).astype(narrowest(whose.size))
-    return found
+        invented[whose.name] = np.arange(whose.size - len(counterfeits), whose.size).astype(narrowest(whose.size))
+    return invented
 
 
 def _compacted(columns: Mapping[str, Column], engine: Engine) -> tuple[dict[str, Column], Engine]:
     """Leave out values that no record has any more: they must not leave with the release."""
-    made: dict[str, Column] = {}
+    compact: dict[str, Column] = {}
     tables: dict[str, Codes] = {}
     for name, column in columns.items():
         codes = engine.distinct([name]).codes[0]
         small, places = compacted(column, codes)
-        made[name] = small
+        compact[name] = small
         if small.size < column.size:
             table = np.zeros(column.size, narrowest(max(small.size, 1)))
             table[codes] = places
             tables[name] = table
-    return made, translated(engine, tables, {name: column.size for name, column in made.items()})
+    return compact, translated(engine, tables, {name: column.size for name, column in compact.items()})
 
 
 def _by_role(roles: Mapping[str, Role]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    by_role: dict[str, list[str]] = {}
     for name, role in roles.items():
-        found.setdefault(role, []).append(name)
-    return found
+        by_role.setdefault(role, []).append(name)
+    return by_role
 
 
 def _why_not(table: Table, name: str) -> str | None:
@@ -207,5 +207,5 @@ def _why_not(table: Table, name: str) -> str | None:
 
 def _about(column: Column, table: Table) -> About:
     """Return what is said about a released column: no label of a value that it does not show."""
-    said = table.source.about[column.name]
-    return said.of(column.values.to_pylist()) if said.values else said
+    about = table.source.about[column.name]
+    return about.of(column.values.to_pylist()) if about.values else about

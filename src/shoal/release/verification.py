@@ -66,16 +66,16 @@ def verify(
     options: Mapping[str, Any] | None = None,
 ) -> tuple[Verified, ...]:
     """Read a written release again, see that it is what was promised, and judge it by every requirement."""
-    found = _read(source, promised, options or {})
-    check_same(found, promised)
-    return judged(found, promised, original, requirements)
+    stored = _read(source, promised, options or {})
+    check_same(stored, promised)
+    return judged(stored, promised, original, requirements)
 
 
 def judged(
-    found: Table, promised: Table, original: Original, requirements: Iterable[tuple[str, str, Model]]
+    stored: Table, promised: Table, original: Original, requirements: Iterable[tuple[str, str, Model]]
 ) -> tuple[Verified, ...]:
     """Judge a released table by every requirement."""
-    table = with_persons(found, promised, original)
+    table = with_persons(stored, promised, original)
     gatherer = Gatherer(table, original.missing, original.hierarchies, original.population, original.reference)
     return tuple(
         Verified(source, says, model.verdict(gatherer.evidence(view)))
@@ -86,22 +86,22 @@ def judged(
 
 def as_written(table: Table) -> Table:
     """Return a released table as its file is read: what an adversary may know is text, letter by letter."""
-    made = {}
+    columns = {}
     for column in table.columns:
         if column.name in table.quasi and not column.is_text:
             text, place = labelled(column.name, [*column.labels().to_pylist()])
-            made[column.name] = text, place.astype(narrowest(max(text.size, 1)))
-    return table.recoded(made)
+            columns[column.name] = text, place.astype(narrowest(max(text.size, 1)))
+    return table.recoded(columns)
 
 
-def with_persons(found: Table, promised: Table, original: Original) -> Table:
+def with_persons(stored: Table, promised: Table, original: Original) -> Table:
     """Return a released table with the roles that were promised, and with whose record each is, if that is known.
 
     A file cannot tell whose its records are. It has been seen that its rows are those that were promised, each as
     often: then it does not matter which of those that are alike is whose.
     """
-    held = as_written(promised) if isinstance(original.subject, Column) else found
-    table = _with_subject(_recoded(replace(held, roles={}), original), original)
+    source = as_written(promised) if isinstance(original.subject, Column) else stored
+    table = _with_subject(_recoded(replace(source, roles={}), original), original)
     return table.assign(quasi=list(promised.quasi), sensitive=list(promised.sensitive))
 
 
@@ -111,36 +111,36 @@ def _read(source: Path | Stored, promised: Table, options: Mapping[str, Any]) ->
     return read(source, text=list(promised.quasi), suppressed=SUPPRESSED, engine=engine, **options)
 
 
-def check_same(found: Table, promised: Table) -> None:
+def check_same(stored: Table, promised: Table) -> None:
     """Refuse a file that is not what was promised: all rows of what models read must be there, each as often."""
-    if found.names != promised.names or found.records != promised.records:
+    if stored.names != promised.names or stored.records != promised.records:
         raise ReleaseError(
-            f"The written release has {found.records:,} records and {len(found.names)} columns; it should have "
+            f"The written release has {stored.records:,} records and {len(stored.names)} columns; it should have "
             f"{promised.records:,} and {len(promised.names)}."
         )
-    names, told = (*promised.quasi, *promised.sensitive), as_written(promised)
-    made = {name: (told[name], _placed(found[name], told[name])) for name in names}
-    here, there = found.recoded(made).distinct(names), told.distinct(names)
-    same = all(np.array_equal(one, other) for one, other in zip(here.codes, there.codes, strict=True))
+    names, written = (*promised.quasi, *promised.sensitive), as_written(promised)
+    placed = {name: (written[name], _placed(stored[name], written[name])) for name in names}
+    here, there = stored.recoded(placed).distinct(names), written.distinct(names)
+    same = all(np.array_equal(codes, other) for codes, other in zip(here.codes, there.codes, strict=True))
     if not same or not np.array_equal(here.counts, there.counts):
         raise ReleaseError("The written release does not have the records that it should have. It was not handed out.")
     for name in promised.names:
-        if name not in names and not _same_values(found, promised, name):
+        if name not in names and not _same_values(stored, promised, name):
             raise ReleaseError(
                 f"The written release does not have the values in column '{name}' that it should have. It was not "
                 "handed out."
             )
 
 
-def _same_values(found: Table, promised: Table, name: str) -> bool:
+def _same_values(stored: Table, promised: Table, name: str) -> bool:
     """Tell whether a column holds the same values, each as often, whatever kind it was read as.
 
     Most formats do not know the categories of a category: its labels are read as text, and are compared as such.
     """
-    here, there = found[name], promised[name]
-    texts = [_written(one, numeric=here.kind.numeric and there.kind.numeric) for one in (here, there)]
+    here, there = stored[name], promised[name]
+    texts = [_written(column, numeric=here.kind.numeric and there.kind.numeric) for column in (here, there)]
     places = pc.index_in(*texts).fill_null(-1).to_numpy(zero_copy_only=False)
-    counts, expected = found.counts(name), promised.counts(name)
+    counts, expected = stored.counts(name), promised.counts(name)
     if ((places < 0) & (counts > 0)).any():
         return False
     seen = np.zeros(len(expected), np.int64)
@@ -156,10 +156,10 @@ def _written(column: Column, *, numeric: bool) -> pa.Array:
     return pa.concat_arrays([values, pa.nulls(int(column.missing), pa.float64())])
 
 
-def _recoded(found: Table, original: Original) -> Table:
+def _recoded(stored: Table, original: Original) -> Table:
     """Give sensitive values the codes of the original, so that values that are gone still count."""
-    names = [name for name in found.names if name in original.sensitive]
-    return found.recoded({name: (before := original.sensitive[name], _placed(found[name], before)) for name in names})
+    names = [name for name in stored.names if name in original.sensitive]
+    return stored.recoded({name: (before := original.sensitive[name], _placed(stored[name], before)) for name in names})
 
 
 def _placed(column: Column, before: Column) -> Codes:
@@ -167,9 +167,9 @@ def _placed(column: Column, before: Column) -> Codes:
     texts = (column.labels(), before.labels())
     if column.kind.numeric and before.kind.numeric and column.values.type != before.values.type:
         texts = (doubles(column.values), doubles(before.values))  # 1.00 was written, and 1 is read
-    found = pc.index_in(*texts, skip_nulls=True).fill_null(-1).to_numpy(zero_copy_only=False)
+    places = pc.index_in(*texts, skip_nulls=True).fill_null(-1).to_numpy(zero_copy_only=False)
     place = np.full(column.size, -1, np.int64)
-    place[: len(found)] = found
+    place[: len(places)] = places
     for mine, theirs in ((column.missing_code, before.missing_code), (column.suppressed_code, before.suppressed_code)):
         if mine is not None:
             place[mine] = -1 if theirs is None else theirs
@@ -184,7 +184,7 @@ def _with_subject(table: Table, original: Original) -> Table:
     if isinstance(original.subject, Column):
         return replace(table, columns=(*table.columns, original.subject)).assign(subject=original.subject.name)
     column, codes = compacted(*original.subject)
-    held = [Encoded(one, table.codes(one.name)) for one in table.columns]
+    encoded = [Encoded(column, table.codes(column.name)) for column in table.columns]
     named = replace(column, name=unused(column.name, table.names))
-    made = Table.of([*held, Encoded(named, codes)], table.records, table.source)
-    return made.assign(subject=named.name)
+    with_subject = Table.of([*encoded, Encoded(named, codes)], table.records, table.source)
+    return with_subject.assign(subject=named.name)

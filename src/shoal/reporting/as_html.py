@@ -28,7 +28,7 @@ def as_html(title: str, audience: Audience, sections: Sequence[Section]) -> str:
 @cache
 def environment(package: str) -> Environment:
     """Return where templates of a package are, and those of reports beside them; what they show is escaped."""
-    made = Environment(
+    environment = Environment(
         loader=ChoiceLoader([PackageLoader(package), PackageLoader("shoal.reporting")]),
         autoescape=True,
         undefined=StrictUndefined,
@@ -36,8 +36,8 @@ def environment(package: str) -> Environment:
         lstrip_blocks=True,
         finalize=_plain,
     )
-    made.filters["kind"] = lambda block: type(block).__name__.lower()
-    return made
+    environment.filters["kind"] = lambda block: type(block).__name__.lower()
+    return environment
 
 
 def _plain(value: Any) -> Any:

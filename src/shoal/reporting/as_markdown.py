@@ -30,7 +30,7 @@ def _block(block: Block) -> Iterator[str]:
         case Text(text, tone):
             yield {Tone.LEAD: "*{}*", Tone.GOOD: "**{}**", Tone.BAD: "**{}**"}.get(tone, "{}").format(_plain(text))
         case Facts(items):
-            yield "\n".join(f"- **{_plain(name)}**: {_plain(said)}" for name, said in items)
+            yield "\n".join(f"- **{_plain(name)}**: {_plain(text)}" for name, text in items)
         case Listing(items, open):
             yield "\n".join(f"- {'[ ] ' if open else ''}{_plain(item)}" for item in items)
         case Figure():
@@ -43,8 +43,8 @@ def _block(block: Block) -> Iterator[str]:
         case Sheet():
             yield from _sheet(block)
         case Beside(blocks):
-            for one in blocks:
-                yield from _block(one)
+            for part in blocks:
+                yield from _block(part)
 
 
 def _sheet(sheet: Sheet) -> Iterator[str]:

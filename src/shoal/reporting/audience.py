@@ -26,21 +26,21 @@ class Audience:
     least: int
 
     @property
-    def told(self) -> int:
+    def smallest(self) -> int:
         """The smallest number of persons that is told."""
         return self.least if self.external else 1
 
     def count(self, number: int) -> str:
         """Write a number of persons."""
-        return blurred(number, self.told)
+        return blurred(number, self.smallest)
 
     def share(self, part: int, whole: int) -> str:
         """Write a share of so many persons; neither part is told if one of them is too small."""
         if not whole:
             return "–"
         if self.hides(part):
-            return f"fewer than {self.told}"
-        return f"all but fewer than {self.told}" if self.hides(whole - part) else f"{part / whole:.1%}"
+            return f"fewer than {self.smallest}"
+        return f"all but fewer than {self.smallest}" if self.hides(whole - part) else f"{part / whole:.1%}"
 
     def odds(self, risk: float) -> str:
         """Write a risk; to others in whole numbers."""
@@ -58,8 +58,8 @@ class Audience:
 
     def hides(self, number: int) -> bool:
         """Tell whether a number of persons is not to be told."""
-        return hides(number, self.told)
+        return hides(number, self.smallest)
 
     def hidden(self, counts: Sequence[int] | NDArray[np.integer]) -> NDArray[np.bool_]:
         """Tell which of some numbers, whose sum is known, are not to be told."""
-        return hidden(counts, self.told)
+        return hidden(counts, self.smallest)

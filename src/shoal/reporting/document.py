@@ -52,8 +52,8 @@ class Figure:
     def alternative(self) -> str:
         """The title and the subtitle of the picture."""
         head = self.chart.spec["title"]
-        told = head["subtitle"]
-        parts = [head["text"], *([told] if isinstance(told, str) else told)]
+        subtitle = head["subtitle"]
+        parts = [head["text"], *([subtitle] if isinstance(subtitle, str) else subtitle)]
         return " ".join(f"{part.rstrip('.')}." for part in parts if part)
 
 
@@ -90,8 +90,10 @@ class Section:
     @classmethod
     def of(cls, title: str, anchor: str, blocks: Iterable["Block | None"]) -> "Section":
         """Put a chapter together; what there is nothing to say about is left out."""
-        held = (block for block in blocks if block is not None and not (isinstance(block, Beside) and not block.blocks))
-        return cls(title, anchor, tuple(held))
+        shown = (
+            block for block in blocks if block is not None and not (isinstance(block, Beside) and not block.blocks)
+        )
+        return cls(title, anchor, tuple(shown))
 
 
 Block: TypeAlias = Union[Text, Facts, Listing, Figure, Code, Signature, Sheet, Beside, Section]  # noqa: UP007 - refers to itself

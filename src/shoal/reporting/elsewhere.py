@@ -39,71 +39,71 @@ def of_tables(  # noqa: PLR0913 - two tables, and how their records are matched
 ) -> Findings:
     """Gather what there is to know about a table that somebody else has made from an original."""
     table = table_of(original, policy)
-    made = _with_roles(table_of(released, suppressed=SUPPRESSED), table)
+    release = _with_roles(table_of(released, suppressed=SUPPRESSED), table)
     progress(Progress("assessing the original", 0))
     before = assess(table, policy, threshold=threshold(policy))
     progress(Progress("comparing them", 1))
-    matched = which(table, made, names_of(key), hierarchies=policy.hierarchies(table), in_order=in_order)
-    found = compare(table, made, policy, matched=matched)
+    matched = which(table, release, names_of(key), hierarchies=policy.hierarchies(table), in_order=in_order)
+    comparison = compare(table, release, policy, matched=matched)
     progress(Progress("assessing the release", 2))
-    people = policy.people(table, before.persons) if _sized(policy) else None
+    people = policy.sampled_population(table, before.persons) if _sized(policy) else None
     known = Original(
-        {name: table[name] for name in made.sensitive},
-        {name: table.persons(name) for name in made.sensitive},
-        {name: held for name, held in policy.hierarchies(table).items() if name in made.sensitive},
+        {name: table[name] for name in release.sensitive},
+        {name: table.persons(name) for name in release.sensitive},
+        {name: hierarchy for name, hierarchy in policy.hierarchies(table).items() if name in release.sensitive},
         people,
         policy.data.missing,
-        _whose(table, made, matched),
+        _whose(table, release, matched),
     )
     try:
-        seen, strange = with_persons(made, made, known), ""
+        seen, strange = with_persons(release, release, known), ""
     except ShoalError as error:  # sensitive values that the original does not have
-        seen, strange = made, error.message
-    if made.subject is not None:
-        seen = seen.assign(subject=made.subject)
-    internal = recorded(made, table, policy)
+        seen, strange = release, error.message
+    if release.subject is not None:
+        seen = seen.assign(subject=release.subject)
+    internal = recorded(release, table, policy)
     ours = internal is not None
     after = assess(seen, rest(policy), threshold=threshold(policy), population=people)
     return Findings(
         policy=policy,
         original=table,
         drawn=table,
-        released=made,
+        released=release,
         seen=seen,
         before=before,
         after=after,
-        comparison=found,
+        comparison=comparison,
         requirements=tuple(_required(policy, verdicts(before), seen, known, strange, internal)),
         ours=ours,
-        **about_columns(policy, table, made, ours=ours),
+        **about_columns(policy, table, release, ours=ours),
         **more,
     )
 
 
-def _with_roles(made: Table, table: Table) -> Table:
+def _with_roles(release: Table, table: Table) -> Table:
     """Give a released table the roles of the original, as far as it has the columns."""
-    quasi = [name for name in table.quasi if name in made]
+    quasi = [name for name in table.quasi if name in release]
     if not quasi:
         raise ReportError(
             "The release has none of the quasi-identifiers that the policy names.",
             hint="Check that it was made from this original, and that its columns have the same names.",
         )
-    if not made.records:
+    if not release.records:
         raise ReportError("The release has no records.")
     roles = {
         "quasi": quasi,
-        "sensitive": [name for name in table.sensitive if name in made and len(made[name].values)],
-        "insensitive": [name for name in table.with_role(Role.INSENSITIVE) if name in made],
+        "sensitive": [name for name in table.sensitive if name in release and len(release[name].values)],
+        "insensitive": [name for name in table.with_role(Role.INSENSITIVE) if name in release],
     }
-    whose = {} if table.subject is None or table.subject not in made else {"subject": table.subject}
-    return replace(made, roles={}).assign(**{name: held for name, held in roles.items() if held}, **whose)
+    whose = {} if table.subject is None or table.subject not in release else {"subject": table.subject}
+    return replace(release, roles={}).assign(**{name: role for name, role in roles.items() if role}, **whose)
 
 
-def _whose(table: Table, made: Table, matched: Match) -> tuple[Column, NDArray[Any]] | None:
+def _whose(table: Table, release: Table, matched: Match) -> tuple[Column, NDArray[Any]] | None:
     """Return whose record each released one is, if the release does not say it itself and it is known."""
-    if table.subject is None or made.subject is not None or matched.rows is None:
+    if table.subject is None or release.subject is not None or matched.rows is None:
         return None
-    codes = np.full(made.records, -1, np.int64)
+    codes = np.full(release.records, -1, np.int64)
     there = matched.rows >= 0
     codes[matched.rows[there]] = table.codes(table.subject)[there]
     return None if (codes < 0).any() else (table[table.subject], codes.astype(np.uint32))
@@ -148,7 +148,9 @@ def _recorded_verdict(internal: Mapping[str, Any], source: str, model: Model) ->
     wanted = (source, model.name, column, plain(model.parameters))
     for entry in internal["requirements"]:
         if (entry["source"], entry["model"], entry["column"], entry["parameters"]) == wanted:
-            value = {name: Fraction(held) if isinstance(held, str) else held for name, held in entry["value"].items()}
+            value = {
+                name: Fraction(number) if isinstance(number, str) else number for name, number in entry["value"].items()
+            }
             return Verdict(model.name, column, model.parameters, value, model.demand(), entry["satisfied"], 0, 0)
     return None
 

@@ -75,7 +75,7 @@ class Required:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Counts:
+class ValueCounts:
     """How many records, and how many persons who exist, have each value of a released column."""
 
     records: NDArray[np.intp]
@@ -117,7 +117,7 @@ class PublicFindings:
     @property
     def met(self) -> bool:
         """Whether there are requirements, all are met, and no column identifies persons or is unknown."""
-        required = bool(self.requirements) and all(one.holds for one in self.requirements)
+        required = bool(self.requirements) and all(requirement.holds for requirement in self.requirements)
         return required and not self.naming and not self.unknown
 
     @property
@@ -164,7 +164,7 @@ class PublicFindings:
         return np.ones(self.released.records, bool)
 
     @cached_property
-    def counts(self) -> Mapping[str, Counts]:
+    def counts(self) -> Mapping[str, ValueCounts]:
         """The frequency of each value of each released column."""
         return {name: self._counts(name) for name in self.released.names}
 
@@ -172,19 +172,19 @@ class PublicFindings:
         """Count the persons who have one of some values of a column."""
         return _persons(self.seen, self.real & values[self.seen.codes(name)])
 
-    def _counts(self, name: str) -> Counts:
+    def _counts(self, name: str) -> ValueCounts:
         seen, size = self.seen, self.seen[name].size
         codes = seen.codes(name)
         records = np.bincount(codes, minlength=size)
         if not self.countable:  # all records may be of one person
-            return Counts(records, np.minimum(records, 1))
+            return ValueCounts(records, np.minimum(records, 1))
         if seen.subject is None:
-            return Counts(records, np.bincount(codes[self.real], minlength=size))
+            return ValueCounts(records, np.bincount(codes[self.real], minlength=size))
         if self.real.all():
-            return Counts(records, np.asarray(seen.persons(name), np.intp))
+            return ValueCounts(records, np.asarray(seen.persons(name), np.intp))
         number = seen[seen.subject].size
         pairs = np.unique(codes[self.real].astype(np.int64) * number + seen.codes(seen.subject)[self.real]) // number
-        return Counts(records, np.bincount(pairs, minlength=size))
+        return ValueCounts(records, np.bincount(pairs, minlength=size))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -246,7 +246,7 @@ class Findings(PublicFindings):
             after=assess(
                 seen, rest(self.policy), threshold=threshold(self.policy), population=_public_size(self.policy, seen)
             ),
-            requirements=tuple(one.public() for one in self.requirements),
+            requirements=tuple(requirement.public() for requirement in self.requirements),
             variables={**roles, **others},
             naming=self.naming,
             unknown=self.unknown,
@@ -265,10 +265,10 @@ def as_read(released: Table) -> Table:
 
 def _public_size(policy: Policy, seen: Table) -> Population | None:
     """Return the population of a release, where the policy gives its size or the sampling fraction."""
-    said = policy.population
-    if said is None or said.file is not None or policy.search.outliers == "counterfeits":
+    population = policy.population
+    if population is None or population.file is not None or policy.search.outliers == "counterfeits":
         return None
-    return policy.people(seen, _persons(seen))
+    return policy.sampled_population(seen, _persons(seen))
 
 
 def _persons(table: Table, some: NDArray[np.bool_] | None = None) -> int:
@@ -278,9 +278,9 @@ def _persons(table: Table, some: NDArray[np.bool_] | None = None) -> int:
     return len(np.unique(codes if some is None else codes[some]))
 
 
-def _share_values(one: Column, two: Column) -> bool:
+def _share_values(first: Column, two: Column) -> bool:
     """Tell whether two columns have a value in common."""
-    return bool(pc.any(pc.is_in(as_text(two.values), as_text(one.values))).as_py())
+    return bool(pc.any(pc.is_in(as_text(two.values), as_text(first.values))).as_py())
 
 
 def of_release(release: Release, progress: Hook, **more: Any) -> Findings:
@@ -300,7 +300,9 @@ def of_release(release: Release, progress: Hook, **more: Any) -> Findings:
     progress(Progress("comparing them", 2))
     drawn = release.given if release.drawn is None else taken(release.given, release.drawn)[0]
     earlier = verdicts(before)
-    required = tuple(Required.of(one.source, one.verdict, earlier) for one in release.requirements)
+    required = tuple(
+        Required.of(requirement.source, requirement.verdict, earlier) for requirement in release.requirements
+    )
     return Findings(
         policy=policy,
         original=original,
@@ -333,8 +335,11 @@ def about_columns(policy: Policy, original: Table, released: Table, *, ours: boo
 
 def verdicts(assessment: Assessment) -> Verdicts:
     """Return the verdicts of an assessment by source, title and parameters."""
-    judged = [one for one in assessment.requirements if one.measured]
-    return {(one.source, one.verdict.title, one.verdict.asked): one.verdict for one in judged}
+    judged = [requirement for requirement in assessment.requirements if requirement.measured]
+    return {
+        (judged_model.source, judged_model.verdict.title, judged_model.verdict.asked): judged_model.verdict
+        for judged_model in judged
+    }
 
 
 def threshold(policy: Policy) -> Fraction:

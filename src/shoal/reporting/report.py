@@ -24,14 +24,14 @@ from shoal.reporting.elsewhere import of_tables
 from shoal.reporting.findings import Analysis, Findings, of_release
 from shoal.search.frontier import Frontier
 from shoal.search.schemes import Schemes
-from shoal.sheet import Sheet, Shown
+from shoal.sheet import Presentable, Sheet
 from shoal.verbs.inputs import AnyPolicy, policy_of, table_of
 
 TITLE = "Anonymisation report"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Report(Shown):
+class Report(Presentable):
     """A report; ``audience``: who may read it. It is made of what was found, and can be made for another audience."""
 
     __module__ = "shoal"
@@ -76,13 +76,13 @@ class Report(Shown):
     def save(self, path: str | Path, *, force: bool = False) -> Path:
         """Write the report; the suffix says how: .html, .md or .json. Only its owner can read an internal report."""
         target = Path(path)
-        made: dict[str, Callable[[], str]] = {
+        writers: dict[str, Callable[[], str]] = {
             ".html": self.to_html,
             ".htm": self.to_html,
             ".md": self.to_markdown,
             ".json": self.to_json,
         }
-        make = made.get(target.suffix.lower())
+        make = writers.get(target.suffix.lower())
         if make is None:
             raise WriteError(f"'{target.name}' is no report.", hint="Give it the suffix .html, .md or .json.")
         never = (*self.findings.original.source.files, *self.findings.policy.files())
@@ -149,17 +149,17 @@ def report(  # noqa: PLR0913 - keyword-only options
         raise ReportError("Records are matched by a key or by position, not by both.", hint="Omit one of them.")
     if isinstance(release, Release):
         _check_original(original, release)
-        found = of_release(release, hook, **more)
+        findings = of_release(release, hook, **more)
     elif policy is None:
         raise ReportError(
             "A report about a table that was made elsewhere needs the policy, too.",
             hint='shoal.report("data.csv", "release.csv", policy="policy.toml")',
         )
     else:
-        found = of_tables(original, release, policy_of(policy), hook, key, in_order=in_order, **more)
-    _check_about(found)
-    audience = Audience(external, max(found.least, least or 1))
-    return Report.of(found, audience, title or TITLE, hook)
+        findings = of_tables(original, release, policy_of(policy), hook, key, in_order=in_order, **more)
+    _check_about(findings)
+    audience = Audience(external, max(findings.least, least or 1))
+    return Report.of(findings, audience, title or TITLE, hook)
 
 
 _KINDS: dict[str, tuple[type, str]] = {
@@ -181,18 +181,18 @@ def _check(given: dict[str, Any]) -> None:
     for name, (kind, made_by) in _KINDS.items():
         if given[name] is not None and not isinstance(given[name], kind):
             raise ReportError(f"What is given as {name} is no result of shoal.", hint=f"Give {made_by}.")
-    for one in given["analyses"]:
-        several = isinstance(one, list | tuple) and all(isinstance(held, Curves) for held in one)
-        if not isinstance(one, Learned | Regressed) and not several:
+    for analysis in given["analyses"]:
+        several = isinstance(analysis, list | tuple) and all(isinstance(part, Curves) for part in analysis)
+        if not isinstance(analysis, Learned | Regressed) and not several:
             raise ReportError("An analysis is none.", hint="Give what learning, regression or survival returned.")
 
 
-def _check_about(found: Findings) -> None:
+def _check_about(findings: Findings) -> None:
     """Refuse results that are about another table."""
-    records, tried = found.original.records, () if found.attacks is None else found.attacks.results
-    about = [len(one.persons) for one in tried if one.persons is not None]
-    about += [] if found.people is None else [len(found.people)]
+    records, tried = findings.original.records, () if findings.attacks is None else findings.attacks.results
+    about = [len(result.persons) for result in tried if result.persons is not None]
+    about += [] if findings.people is None else [len(findings.people)]
     if any(number != records for number in about):
         raise ReportError("The attacks, or the people, are of another table than the release.")
-    if found.schemes is not None and set(found.schemes.names) - set(found.original.names):
+    if findings.schemes is not None and set(findings.schemes.names) - set(findings.original.names):
         raise ReportError("The schemes are of another table than the release.")

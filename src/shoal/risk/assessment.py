@@ -29,7 +29,7 @@ from shoal.risk.household import HouseholdRisk, household_risk
 from shoal.risk.special_uniques import SpecialUniques, special_uniques
 from shoal.risk.survey import SurveyRisk, survey_risk
 from shoal.risk.uniqueness import PopulationUniqueness, population_uniqueness
-from shoal.sheet import Sheet, Shown
+from shoal.sheet import Presentable, Sheet
 from shoal.table.column import SUPPRESSED
 from shoal.table.missing import Missing
 from shoal.table.role import Role
@@ -105,7 +105,7 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Assessment(Shown):
+class Assessment(Presentable):
     """What :func:`assess` found. ``sizes``: how many persons could each be one of so many."""
 
     __module__ = "shoal"
@@ -192,16 +192,16 @@ class Assessment(Shown):
         """Return how large the risks are, and what is required."""
         who = f", {counted(self.persons, 'person')}" if self.counts_persons else ""
         risks = [
-            (f"risk ({one.adversary})", f"{odds(one.maximum)} at most, {odds(one.average)} on average", "")
-            for one in (self.prosecutor, self.journalist, self.marketer)
+            (f"risk ({risk.adversary})", f"{odds(risk.maximum)} at most, {odds(risk.average)} on average", "")
+            for risk in (self.prosecutor, self.journalist, self.marketer)
         ]
         learned = [
             (
-                f"{one.column} guessed right",
-                f"{float(one.average):.1%}, {float(one.baseline):.1%} without the table",
+                f"{attribute.column} guessed right",
+                f"{float(attribute.average):.1%}, {float(attribute.baseline):.1%} without the table",
                 "",
             )
-            for one in self.attributes
+            for attribute in self.attributes
         ]
         return Sheet(
             f"{counted(self.records, 'record')}{who}: k = {self.k:,}. {self.meaning}",
@@ -210,8 +210,12 @@ class Assessment(Shown):
                 *risks,
                 *learned,
                 *(
-                    (one.verdict.title, one.verdict.attained, f"{one.verdict.asked}: {one.verdict.says}")
-                    for one in self.requirements
+                    (
+                        requirement.verdict.title,
+                        requirement.verdict.attained,
+                        f"{requirement.verdict.asked}: {requirement.verdict.says}",
+                    )
+                    for requirement in self.requirements
                 ),
             ),
             words=3,
@@ -295,7 +299,7 @@ class Assessor:
     def _events(self) -> tuple[EventRisk, ...]:
         """Look at known events where persons have several records that differ."""
         table = self.table
-        several = table.subject is not None and len((held := table.profiles(table.quasi)).members) > len(held)
+        several = table.subject is not None and len((profiles := table.profiles(table.quasi)).members) > len(profiles)
         return event_risks(table) if several and self.missing is Missing.OWN else ()
 
     def _judged(self) -> Iterable[Judged]:
@@ -326,8 +330,17 @@ class Assessor:
     def _contributions(self, classes: Classes) -> tuple[Contribution, ...]:
         if self.missing is Missing.WILDCARD:
             return ()
-        found = list(pool().map(partial(self._contribution, classes), self.table.quasi))
-        return tuple(sorted(found, key=lambda one: (-one.without.k, one.without.alone, one.without.classes)))
+        contributions = list(pool().map(partial(self._contribution, classes), self.table.quasi))
+        return tuple(
+            sorted(
+                contributions,
+                key=lambda contribution: (
+                    -contribution.without.k,
+                    contribution.without.alone,
+                    contribution.without.classes,
+                ),
+            )
+        )
 
     def _contribution(self, classes: Classes, name: str) -> Contribution:
         size = next(attribute.size for attribute in classes.attributes if attribute.name == name)

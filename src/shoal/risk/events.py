@@ -57,14 +57,14 @@ def event_risks(table: Table, quasi: tuple[str, ...] | None = None, *, most: int
     sizes = np.diff(profiles.starts)
     counts, everybody = profiles.counts, int(profiles.counts.sum())
     average, fewest = np.zeros(len(sizes)), np.zeros(len(sizes), np.int64)
-    found = []
+    risks = []
     for known in range(1, most + 1):
         if sum(comb(int(size), known) for size in sizes) > MOST:
             break
         able = sizes >= known  # who has fewer events was looked at with all of them
         here = _looked_at(profiles, sizes, known)
         average[able], fewest[able] = here.average[able], here.fewest[able]
-        found.append(
+        risks.append(
             EventRisk(
                 known,
                 float((average * counts).sum() / everybody),
@@ -72,7 +72,7 @@ def event_risks(table: Table, quasi: tuple[str, ...] | None = None, *, most: int
                 Fraction(int(counts[fewest == 1].sum()), everybody),
             )
         )
-    return tuple(found)
+    return tuple(risks)
 
 
 def _looked_at(profiles: Profiles, sizes: NDArray[np.int64], known: int) -> _Sets:

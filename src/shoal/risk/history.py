@@ -37,9 +37,9 @@ def history_risk(table: Table, quasi: tuple[str, ...] | None = None, *, missing:
         raise ModelError("No column says which person a row belongs to.", hint='[data] subject = "…".')
     names = table.quasi if quasi is None else quasi
     profiles = table.profiles(names)
-    codes = [(table[name], held) for name, held in zip(names, profiles.rows.codes, strict=True)]
-    hidden = np.logical_and.reduce([held == column.suppressed_code for column, held in codes])
-    lacking = np.logical_or.reduce([held == column.missing_code for column, held in codes])
+    codes = [(table[name], code) for name, code in zip(names, profiles.rows.codes, strict=True)]
+    hidden = np.logical_and.reduce([codes_of == column.suppressed_code for column, codes_of in codes])
+    lacking = np.logical_or.reduce([codes_of == column.missing_code for column, codes_of in codes])
     shown = ~np.logical_and.reduceat(hidden[profiles.members], profiles.starts[:-1])
     shown |= not shown.any()  # a table of nothing but * is generalised
     alone = np.logical_or.reduceat(lacking[profiles.members], profiles.starts[:-1]) & (missing is Missing.NEVER)

@@ -41,11 +41,11 @@ def household_risk(table: Table, quasi: tuple[str, ...] | None = None, missing: 
     members = histogram.counts * histogram.spread(classes.copies)
     safe = np.bincount(histogram.codes[known], weights=(alone * members)[known], minlength=len(column.values))
     people = np.bincount(histogram.codes[known], weights=members[known], minlength=len(column.values))
-    found = -np.expm1(-safe)
+    risk = -np.expm1(-safe)
     lone = float((members / histogram.spread(classes.crowd))[~known].sum())
     return HouseholdRisk(
         len(column.values),
-        float(found.max(initial=0.0)),
-        float(found.mean()) if len(found) else 0.0,
-        float((found * people).sum()) + lone,
+        float(risk.max(initial=0.0)),
+        float(risk.mean()) if len(risk) else 0.0,
+        float((risk * people).sum()) + lone,
     )

@@ -43,12 +43,12 @@ class SpecialUniques:
     def persons(self) -> dict[int, int]:
         """Return how many persons are singled out by one column, by two and not by one, …."""
         rows, left = self.counted.rows, np.ones(len(self.scores), bool)
-        found = {}
+        shares = {}
         for size, number in self.numbers.items():
             here = left & (number > 0)
             left &= ~here
-            found[size] = int(rows.weights[np.unique(rows.holders[here])].sum())
-        return found
+            shares[size] = int(rows.weights[np.unique(rows.holders[here])].sum())
+        return shares
 
 
 def special_uniques(

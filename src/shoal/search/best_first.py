@@ -108,7 +108,7 @@ class BestFirst(Searching):
         boxes = [
             box for box, fails in zip(boxes, self._look(_stacked(boxes, "high"), contest), strict=True) if not fails
         ]
-        found: list[Box] = []
+        tightened: list[Box] = []
         while boxes:
             tests = [_tests(box) for box in boxes]
             failing = self._look(np.concatenate([levels for levels, _ in tests]), contest)
@@ -119,11 +119,11 @@ class BestFirst(Searching):
                 low[columns[mine]] += 1
                 tight = Box(self._bound(low, box.high), low, box.high)
                 if tight.bound < contest.price:
-                    (still if mine.any() else found).append(tight)
+                    (still if mine.any() else tightened).append(tight)
             boxes = still
-        if found:
-            self._look(_stacked(found, "low"), contest)
-        return found
+        if tightened:
+            self._look(_stacked(tightened, "low"), contest)
+        return tightened
 
     def _bound(self, low: Ints, high: Ints) -> float:
         if not self.objective.steady:

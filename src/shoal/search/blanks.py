@@ -37,9 +37,11 @@ class Blanks:
             for ladder, codes in zip(space.ladders, rows.codes, strict=True)
             for blank in [np.stack(ladder.blank())]
         ]
-        groups = group_rows([held.astype(np.uint32) for held in firsts], [height + 1 for height in heights], len(rows))
+        groups = group_rows(
+            [codes.astype(np.uint32) for codes in firsts], [height + 1 for height in heights], len(rows)
+        )
         levels = np.stack(firsts, axis=-1)[groups.first].astype(np.int64)
-        persons, records = (summed(groups.ids, held, len(groups)) for held in (members.counts, rows.counts))
+        persons, records = (summed(groups.ids, counts, len(groups)) for counts in (members.counts, rows.counts))
         return cls(levels, persons, records, tuple(space.blank_nodes()))
 
     def under(self, levels: Ints) -> tuple[Ints, Ints]:
@@ -70,28 +72,28 @@ class Blanking:
 
     def by_sizes(self, schemes: Ints, sizes: Sequence[int]) -> list[Counted]:
         """Return the counts for each minimum size."""
-        found = self.judge.by_sizes(schemes, sizes)
+        counted = self.judge.by_sizes(schemes, sizes)
         least = [max(size, self.judge.size) for size in sizes]
-        return [self._without_blanks(one, size) for one, size in zip(found, least, strict=True)]
+        return [self._without_blanks(part, size) for part, size in zip(counted, least, strict=True)]
 
     def another(self, *, keeping: bool = True) -> "Blanking":
         """Return a copy with its own working memory."""
         return Blanking(self.judge.another(keeping=keeping), self.blanks)
 
-    def _without_blanks(self, found: Counted, size: int) -> Counted:
+    def _without_blanks(self, counted: Counted, size: int) -> Counted:
         """Suppress the blank class where it meets the minimum size and other classes exist."""
-        persons, records = self.blanks.under(found.levels)
-        kept = (persons >= size) & (found.classes > 1)
+        persons, records = self.blanks.under(counted.levels)
+        kept = (persons >= size) & (counted.classes > 1)
         persons, records = persons * kept, records * kept
-        nodes = found.nodes.copy()
-        for held, level in zip(self.blanks.nodes, found.levels.T, strict=True):
-            at = held[level]
+        nodes = counted.nodes.copy()
+        for node, level in zip(self.blanks.nodes, counted.levels.T, strict=True):
+            at = node[level]
             nodes[kept, at[kept]] += records[kept].astype(nodes.dtype)
         return replace(
-            found,
-            suppressed=found.suppressed + persons,
-            lost=found.lost + records,
-            classes=found.classes - kept,
-            squares=found.squares - np.square(records.astype(np.uint64)),
+            counted,
+            suppressed=counted.suppressed + persons,
+            lost=counted.lost + records,
+            classes=counted.classes - kept,
+            squares=counted.squares - np.square(records.astype(np.uint64)),
             nodes=nodes,
         )

@@ -26,16 +26,16 @@ class Cheapest(Searching):
     whole: Callable[[Floats], Floats]
 
     def _found(self, contest: Contest) -> Outcome:
-        witnesses, held, best = self.witnesses, list[int](), np.inf
+        witnesses, places, best = self.witnesses, list[int](), np.inf
         try:
             self._tell(best)
             for scheme in witnesses.holding(2 * CLOSE):  # sums of the same columns may be rounded in another order
                 if scheme is not None:
-                    held.append(scheme)
+                    places.append(scheme)
                     best = min(best, float(self._prices([scheme])[0]))
                 self._tell(best)
         finally:  # who stops it is told what was found until then
-            self._enter_cheapest(contest, np.array(sorted(held), np.intp))
+            self._enter_cheapest(contest, np.array(sorted(places), np.intp))
         return Outcome(contest.best(), witnesses.looked_at, len(self.space))
 
     def _tell(self, best: float) -> None:
@@ -44,8 +44,8 @@ class Cheapest(Searching):
     def _prices(self, schemes: Places | list[int]) -> Floats:
         return self.whole(self.witnesses.prices[schemes])
 
-    def _enter_cheapest(self, contest: Contest, held: Places) -> None:
-        if len(held):
-            prices = self._prices(held)
+    def _enter_cheapest(self, contest: Contest, places: Places) -> None:
+        if len(places):
+            prices = self._prices(places)
             least = prices.min()
-            self._entered(contest, held[prices <= least + CLOSE * abs(least)])
+            self._entered(contest, places[prices <= least + CLOSE * abs(least)])

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.classes.histogram import Histogram
-from shoal.kernels.lattice import FIGURES, Lattice, Listing, Tallies
+from shoal.kernels.lattice import FIGURES, ClassListing, Lattice, Tallies
 from shoal.kernels.scan import Scan
 from shoal.kernels.walk import Walk
 from shoal.models.evidence import Evidence
@@ -54,31 +54,31 @@ class BySize:
 
     def counted(self, schemes: Ints) -> Counted:
         """Count the classes that are too small."""
-        (one,) = by_bands(self.scan.lattice, self.scan.tally(schemes, self.size, self.limit))
-        return one
+        (counted,) = by_bands(self.scan.lattice, self.scan.tally(schemes, self.size, self.limit))
+        return counted
 
     def by_sizes(self, schemes: Ints, sizes: Sequence[int]) -> list[Counted]:
         """Count the classes that are too small, for each size."""
         bounds = sorted({max(size, self.size) for size in sizes})
         walk = self.scan.walk
-        found = dict(zip(bounds, by_bands(walk.lattice, walk.tally(schemes, bounds)), strict=True))
-        return [found[max(size, self.size)] for size in sizes]
+        by_size = dict(zip(bounds, by_bands(walk.lattice, walk.tally(schemes, bounds)), strict=True))
+        return [by_size[max(size, self.size)] for size in sizes]
 
     def another(self, *, keeping: bool = True) -> "BySize":
         """Return one with room of its own."""
         return BySize(self.scan.another(keeping=keeping), self.size, self.limit)
 
 
-def by_bands(lattice: Lattice, found: Tallies) -> list[Counted]:
+def by_bands(lattice: Lattice, tallies: Tallies) -> list[Counted]:
     """Return what is left if the classes of the first band are suppressed, of the first two, and so on."""
-    levels = lattice.levels(found.schemes)
-    lost = np.cumsum(found.figures, axis=1).astype(np.int64)
+    levels = lattice.levels(tallies.schemes)
+    lost = np.cumsum(tallies.figures, axis=1).astype(np.int64)
     whole = lost[:, -1]
-    is_one = found.marginals.shape[1] == 1
-    nodes = found.marginals if is_one else np.cumsum(found.marginals, axis=1, dtype=np.uint32)
+    is_one = tallies.marginals.shape[1] == 1
+    nodes = tallies.marginals if is_one else np.cumsum(tallies.marginals, axis=1, dtype=np.uint32)
     return [
         Counted(
-            found.schemes,
+            tallies.schemes,
             levels,
             lost[:, band, _PERSONS],
             lost[:, band, _PERSONS],
@@ -87,7 +87,7 @@ def by_bands(lattice: Lattice, found: Tallies) -> list[Counted]:
             (whole[:, _SQUARES] - lost[:, band, _SQUARES]).astype(np.uint64),
             nodes[:, band],
         )
-        for band in range(found.marginals.shape[1])
+        for band in range(tallies.marginals.shape[1])
     ]
 
 
@@ -108,12 +108,12 @@ class Registered:
     walk: Walk
     outside: int
 
-    def failing(self, listing: Listing, base: Evidence) -> NDArray[np.bool_]:
+    def failing(self, listing: ClassListing, base: Evidence) -> NDArray[np.bool_]:
         """Tell which of the listed classes fail: all classes of their schemes are listed."""
-        people = Listing.joined(list(self.walk.listings(listing.schemes, 1)))
+        people = ClassListing.joined(list(self.walk.listings(listing.schemes, 1)))
         failing = np.zeros(len(listing.sizes), bool)
         schemes = np.arange(len(listing.schemes) + 1)
-        ours, theirs = (np.searchsorted(one.of_class, schemes) for one in (listing, people))
+        ours, theirs = (np.searchsorted(listed.of_class, schemes) for listed in (listing, people))
         for scheme in range(len(listing.schemes)):
             mine, other = slice(*ours[scheme : scheme + 2]), slice(*theirs[scheme : scheme + 2])
             seen = base.classes.instead(listing.sizes[mine].astype(np.int64), {})
@@ -127,8 +127,8 @@ class Registered:
         order = np.argsort(theirs)
         place = np.searchsorted(theirs[order], keys)
         at = order[np.minimum(place, len(order) - 1)] if len(order) else np.zeros(len(keys), np.intp)
-        found = (theirs[at] == keys) if len(order) else np.zeros(len(keys), bool)
-        counts = np.where(found, sizes[at] if len(order) else 0, 0)
+        same = (theirs[at] == keys) if len(order) else np.zeros(len(keys), bool)
+        counts = np.where(same, sizes[at] if len(order) else 0, 0)
         return Matched(counts, int(sizes.sum() - counts.sum()) + self.outside)
 
 
@@ -159,7 +159,7 @@ class ByValues:
 
     def another(self, *, keeping: bool = True) -> "ByValues":
         """Return one with room of its own."""
-        columns = tuple(replace(held, walk=held.walk.another(keeping=keeping)) for held in self.columns)
+        columns = tuple(replace(column, walk=column.walk.another(keeping=keeping)) for column in self.columns)
         registered = self.registered and replace(self.registered, walk=self.registered.walk.another(keeping=keeping))
         return replace(self, walk=self.walk.another(keeping=keeping), columns=columns, registered=registered)
 
@@ -167,7 +167,7 @@ class ByValues:
         """Ask the models once, and count for each size."""
         together = max(LISTED // max(len(self.walk.rows), 1), 1)
         parts = [self._by_sizes(schemes[begin : begin + together], sizes) for begin in range(0, len(schemes), together)]
-        return [Counted.joined(list(held)) for held in zip(*parts, strict=True)]
+        return [Counted.joined(list(parts_of)) for parts_of in zip(*parts, strict=True)]
 
     def _by_sizes(self, schemes: Ints, sizes: Sequence[int]) -> list[Counted]:
         first, kept = self._passing(schemes, max(self.size, min(sizes)))
@@ -177,31 +177,31 @@ class ByValues:
         first, kept = self._passing(schemes, self.size)
         return self._left(first, self._whole_table(first, kept))
 
-    def _whole_table(self, listing: Listing, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def _whole_table(self, listing: ClassListing, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
         for table in self.tables:
             kept = without_smallest(table, listing, kept)
         return kept
 
-    def _passing(self, schemes: Ints, size: int) -> tuple[Listing, NDArray[np.bool_]]:
+    def _passing(self, schemes: Ints, size: int) -> tuple[ClassListing, NDArray[np.bool_]]:
         """List the classes that are large enough, and tell which ones pass all models about their values."""
         least = 1 if self.registered else size
-        listed = [Listing.joined(list(held.walk.listings(schemes, least))) for held in self.columns]
-        first = listed[0] if listed else Listing.joined(list(self.walk.listings(schemes, least)))
+        listed = [ClassListing.joined(list(column.walk.listings(schemes, least))) for column in self.columns]
+        first = listed[0] if listed else ClassListing.joined(list(self.walk.listings(schemes, least)))
         kept = first.sizes >= size
         if self.registered:
             kept &= ~self.registered.failing(self._only_keys(first), self.evidence)
-        for held, listing in zip(self.columns, listed, strict=True):
-            seen = self._seen(held.column, listing)
-            for model in held.models if len(kept) else ():
+        for column, listing in zip(self.columns, listed, strict=True):
+            seen = self._seen(column.column, listing)
+            for model in column.models if len(kept) else ():
                 kept &= ~model.failing(seen)
         return first, kept
 
-    def _only_keys(self, listing: Listing) -> Listing:
+    def _only_keys(self, listing: ClassListing) -> ClassListing:
         """Return the classes with keys as a walk without a sensitive column has them."""
         below = self._spreader.lattice.bits[-1] if self.columns else 0
         return replace(listing, keys=listing.keys >> np.uint64(below))
 
-    def _left(self, listing: Listing, kept: NDArray[np.bool_]) -> Counted:
+    def _left(self, listing: ClassListing, kept: NDArray[np.bool_]) -> Counted:
         """Count what is left of each scheme."""
         levels = self.walk.lattice.levels(listing.schemes)
         sizes, records = listing.sizes.astype(np.int64), listing.records.astype(np.int64)
@@ -234,7 +234,7 @@ class ByValues:
                 whole[levels[:, column] == level, begin : begin + len(records)] = records
         return whole
 
-    def _seen(self, column: str, listing: Listing) -> Evidence:
+    def _seen(self, column: str, listing: ClassListing) -> Evidence:
         """Return the listed classes, as if they were those of one table."""
         base = self.evidence.classes
         sizes, number = listing.sizes.astype(np.int64), len(listing.sizes)
@@ -242,11 +242,11 @@ class ByValues:
         classes = np.repeat(np.arange(number, dtype=np.uint32), np.diff(listing.starts))
         counts = listing.counts.astype(np.int64)
         histogram = Histogram(before.column, classes, listing.codes, counts, listing.starts, before.reference)
-        made = base.instead(sizes, {column: histogram})
-        return Evidence(made, column, self.evidence.hierarchies, self.evidence.population)
+        seen = base.instead(sizes, {column: histogram})
+        return Evidence(seen, column, self.evidence.hierarchies, self.evidence.population)
 
 
-def without_smallest(table: SizesModel, listing: Listing, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def without_smallest(table: SizesModel, listing: ClassListing, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Leave out the smallest of the kept classes of each scheme, as few as will do; all, if nothing helps."""
     order = np.lexsort((listing.sizes, listing.of_class))
     order = order[kept[order]]
@@ -267,8 +267,8 @@ def without_smallest(table: SizesModel, listing: Listing, kept: NDArray[np.bool_
     return spared
 
 
-def _by_scheme(listing: Listing, parts: Sequence[NDArray[np.integer | np.bool_]]) -> list[Ints]:
+def _by_scheme(listing: ClassListing, parts: Sequence[NDArray[np.integer | np.bool_]]) -> list[Ints]:
     """Add numbers up that classes have; those of one scheme are neighbours."""
     ends = np.searchsorted(listing.of_class, np.arange(len(listing.schemes) + 1))
     sums = (np.concatenate([[0], np.cumsum(part, dtype=np.int64)])[ends] for part in parts)
-    return [np.diff(held) for held in sums]
+    return [np.diff(sums_of) for sums_of in sums]

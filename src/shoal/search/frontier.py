@@ -22,7 +22,7 @@ from shoal.search.goal import Goal
 from shoal.search.objective import Ints
 from shoal.search.optimum import Best, Contest
 from shoal.search.space import Scheme
-from shoal.sheet import Sheet, Shown
+from shoal.sheet import Presentable, Sheet
 from shoal.table.frames import of_rows
 
 SIZES = (2, 3, 5, 10, 11, 20, 50, 100)
@@ -33,7 +33,7 @@ _TOGETHER, _ROOM = 2048, 1 << 24  # schemes that are counted together, and how m
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class FrontierPoint:
     """The best that can be had if at least ``k`` persons must look alike, and a share ``limit`` may be suppressed.
 
     ``scheme``: None if nothing will do.
@@ -48,21 +48,21 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Frontier(Shown):
+class Frontier(Presentable):
     """Points by k, then by limit. ``schemes``: how many there are, all of which were looked at."""
 
     __module__ = "shoal"
 
     quality: str
-    points: tuple[Point, ...]
+    points: tuple[FrontierPoint, ...]
     schemes: int
 
-    def at(self, k: int, limit: float) -> Point:
+    def at(self, k: int, limit: float) -> FrontierPoint:
         """Return one point."""
-        found = [point for point in self.points if (point.k, point.limit) == (k, limit)]
-        if not found:
+        points = [point for point in self.points if (point.k, point.limit) == (k, limit)]
+        if not points:
             raise ModelError(f"The frontier has no point for k = {k} and a limit of {limit:g}.")
-        return found[0]
+        return points[0]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the frontier as plain data: what ``shoal anonymize --frontier --json`` prints."""
@@ -73,7 +73,7 @@ class Frontier(Shown):
         rows = []
         for point in self.points:
             levels = {f"level of {name}": level for name, level in (point.scheme or {}).items()}
-            rows.append({**{key: held for key, held in asdict(point).items() if key != "scheme"}, **levels})
+            rows.append({**{key: value for key, value in asdict(point).items() if key != "scheme"}, **levels})
         return of_rows(rows, kind)
 
     def sheet(self) -> Sheet:
@@ -142,19 +142,19 @@ def frontier(
     def look(part: int) -> None:
         evaluator = free.get()
         try:
-            found = [(held, objective.priced(held).prices) for held in evaluator.by_sizes(parts[part], least)]
+            priced = [(counted, objective.priced(counted).prices) for counted in evaluator.by_sizes(parts[part], least)]
         finally:
             free.put(evaluator)
         with lock:
-            for k, (counted, prices) in zip(ks, found, strict=True):
+            for k, (counted, prices) in zip(ks, priced, strict=True):
                 for limit in shares:
                     fits = np.flatnonzero(counted.suppressed <= floor(exact(limit) * everybody))
                     contests[k, limit].enter(counted.some(fits), prices[fits])
 
-    def told(done: int, total: int) -> None:
+    def report_steps(done: int, total: int) -> None:
         progress(Progress("looking at every scheme", done * len(space) // total, len(space)))
 
-    in_threads(look, range(len(parts)), goal.threads, told)
+    in_threads(look, range(len(parts)), goal.threads, report_steps)
     points = [_point(goal, k, limit, contest.best()) for (k, limit), contest in contests.items()]
     return Frontier(goal.quality.name, tuple(points), len(space))
 
@@ -178,7 +178,7 @@ def _parts(goal: Goal, sizes: int) -> list[Ints]:
     return [np.arange(begin, min(begin + together, len(goal.space))) for begin in range(0, len(goal.space), together)]
 
 
-def _point(goal: Goal, k: int, limit: float, best: Best | None) -> Point:
+def _point(goal: Goal, k: int, limit: float, best: Best | None) -> FrontierPoint:
     if best is None:
-        return Point(k, limit, None, None, None, None)
-    return Point(k, limit, goal.space.scheme(best.scheme), best.price, best.suppressed, best.classes)
+        return FrontierPoint(k, limit, None, None, None, None)
+    return FrontierPoint(k, limit, goal.space.scheme(best.scheme), best.price, best.suppressed, best.classes)

@@ -19,7 +19,7 @@ from shoal.search.blanks import Blanking, Blanks
 from shoal.search.cheapest import Cheapest
 from shoal.search.evaluation import BySize, ByValues, Evaluator, Registered, Sensitive
 from shoal.search.objective import FigureObjective, LevelObjective, MeasuredObjective, Objective
-from shoal.search.optimum import Outcome, Search
+from shoal.search.optimum import DescendingSearch, Outcome
 from shoal.search.plain import Plain
 from shoal.search.space import Space
 from shoal.table.missing import Missing
@@ -66,9 +66,9 @@ class Goal:
         """The lowest and the highest level of columns that must not be on all."""
         ladders = {ladder.hierarchy.column: ladder for ladder in self.space.ladders}
         return {
-            name: (held.low, held.low + len(held.sizes) - 1)
-            for name, held in ladders.items()
-            if len(held.sizes) <= held.hierarchy.height
+            name: (ladder.low, ladder.low + len(ladder.sizes) - 1)
+            for name, ladder in ladders.items()
+            if len(ladder.sizes) <= ladder.hierarchy.height
         }
 
     @cached_property
@@ -79,8 +79,8 @@ class Goal:
         promised = [model.monotone(overlap=self.evidence.classes.overlap) for model in self.models]
         whole = all(model.scope is Scope.CLASS for model in self.models)
         return Monotone(
-            generalisation=all(one.generalisation for one in promised),
-            suppression=whole and all(one.suppression for one in promised),
+            generalisation=all(promise.generalisation for promise in promised),
+            suppression=whole and all(promise.suppression for promise in promised),
         )
 
     @property
@@ -155,10 +155,10 @@ class Goal:
     @cached_property
     def evaluator(self) -> Evaluator:
         """Return who judges schemes: the fastest that can."""
-        found = self._by_class
+        by_class = self._by_class
         if not self.space.blanks_some:
-            return found
-        return Blanking(found, Blanks.of(self.space)) if isinstance(found, BySize) else self.plain
+            return by_class
+        return Blanking(by_class, Blanks.of(self.space)) if isinstance(by_class, BySize) else self.plain
 
     @property
     def by_class(self) -> bool:
@@ -182,9 +182,9 @@ class Goal:
                 for view in wanted or ():  # none: about the table
                     asked.setdefault(view.sensitive[0], []).append(model)
         walks = {column: self.space.walk(column) for column in asked}
-        if any(held is None for held in walks.values()):
+        if any(walk is None for walk in walks.values()):
             return self.plain
-        columns = [Sensitive(column, tuple(asked[column]), held) for column, held in walks.items() if held is not None]
+        columns = [Sensitive(column, tuple(asked[column]), walk) for column, walk in walks.items() if walk is not None]
         return ByValues(self.evidence, self.size, walk, tuple(columns), self.tables, self._register())
 
     def _register(self) -> Registered | None:
@@ -212,7 +212,7 @@ class Goal:
             return BestFirst(*asked, seconds).outcome()
         if isinstance(objective, LevelObjective) and (witnesses := self._witnesses(objective, evaluators[0])):
             return Cheapest(*asked, witnesses, objective.whole).outcome()
-        return Search(*asked).outcome()
+        return DescendingSearch(*asked).outcome()
 
     def _witnesses(self, objective: LevelObjective, judge: Evaluator) -> Witnesses | None:
         """Return who finds the cheapest scheme where sizes of classes tell whether one will do, and levels its cost."""

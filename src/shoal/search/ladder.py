@@ -36,10 +36,10 @@ class Ladder:
 
     def maps(self) -> tuple[Ids, ...]:
         """Return the node on each level of each node on the lowest."""
-        found = [np.arange(self.sizes[0], dtype=np.uint32)]
+        maps = [np.arange(self.sizes[0], dtype=np.uint32)]
         for step in self.steps:
-            found.append(step[found[-1]])
-        return tuple(found)
+            maps.append(step[maps[-1]])
+        return tuple(maps)
 
     def blank(self) -> tuple[NDArray[np.bool_], ...]:
         """Return for each level which nodes of the lowest show nothing on it."""
@@ -49,8 +49,8 @@ class Ladder:
         """Return for each level which of its nodes show nothing."""
         nothing = [self.hierarchy.suppressed_node(self.low + level) for level in range(len(self.sizes))]
         return tuple(
-            np.zeros(len(held), bool) if node is None else held == node
-            for held, node in zip(self.numbers, nothing, strict=True)
+            np.zeros(len(numbers_of), bool) if node is None else numbers_of == node
+            for numbers_of, node in zip(self.numbers, nothing, strict=True)
         )
 
     @property
@@ -73,9 +73,9 @@ class Ladder:
         new = np.ones(nodes.shape, bool)
         np.not_equal(nodes[:, 1:], nodes[:, :-1], out=new[:, 1:])
         placed = new.cumsum(axis=1, dtype=np.uint32) - np.uint32(1)
-        firsts = [held.nonzero()[0] for held in new]
+        firsts = [firsts_of.nonzero()[0] for firsts_of in new]
         places = np.empty(len(order), np.uint32)
         places[order] = placed[0]
         steps = tuple(above[first] for above, first in zip(placed[1:], firsts, strict=False))
-        numbers = tuple(held[first].astype(np.intp) for held, first in zip(nodes, firsts, strict=True))
+        numbers = tuple(nodes_of[first].astype(np.intp) for nodes_of, first in zip(nodes, firsts, strict=True))
         return cls(hierarchy, low, places, steps, tuple(map(len, firsts)), numbers)

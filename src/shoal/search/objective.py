@@ -37,8 +37,8 @@ class Counted:
 
     def some(self, places: NDArray[np.intp]) -> "Counted":
         """Return some schemes only."""
-        held: dict[str, Any] = {name: None if part is None else part[places] for name, part in self._parts().items()}
-        return Counted(**held)
+        parts: dict[str, Any] = {name: None if part is None else part[places] for name, part in self._parts().items()}
+        return Counted(**parts)
 
     def _parts(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in Counted.__dataclass_fields__}
@@ -48,10 +48,10 @@ class Counted:
         """Put counts of different schemes together."""
         if len(parts) == 1:
             return parts[0]
-        held: dict[str, Any] = {}
+        joined_parts: dict[str, Any] = {}
         for name, first in parts[0]._parts().items():  # noqa: SLF001 - its own
-            held[name] = None if first is None else np.concatenate([getattr(part, name) for part in parts])
-        return cls(**held)
+            joined_parts[name] = None if first is None else np.concatenate([getattr(part, name) for part in parts])
+        return cls(**joined_parts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

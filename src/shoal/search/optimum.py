@@ -90,22 +90,22 @@ class Contest:
             return
         self.price = min(self.price, float(prices.min()))
         mine = np.flatnonzero(prices <= self.ceiling)
-        held, paid = counted.some(mine), prices[mine]
+        entered, paid = counted.some(mine), prices[mine]
         if self._held is not None:
             before, paid_before = self._held
             still = np.flatnonzero(paid_before <= self.ceiling)
-            held, paid = Counted.joined([before.some(still), held]), np.concatenate([paid_before[still], paid])
-        self._held = held, paid
+            entered, paid = Counted.joined([before.some(still), entered]), np.concatenate([paid_before[still], paid])
+        self._held = entered, paid
 
     def best(self) -> Best | None:
         """Return the winner."""
         if self._held is None:
             return None
-        held, paid = self._held
+        entered, paid = self._held
         columns = [self.space.names.index(name) for name in self.space.quasi]
-        keys = [*held.levels[:, columns].T[::-1], held.levels.sum(axis=1), -held.classes, held.suppressed]
+        keys = [*entered.levels[:, columns].T[::-1], entered.levels.sum(axis=1), -entered.classes, entered.suppressed]
         first = int(np.lexsort(keys)[0])
-        numbers = (held.schemes, held.suppressed, held.classes)
+        numbers = (entered.schemes, entered.suppressed, entered.classes)
         scheme, suppressed, classes = (int(part[first]) for part in numbers)
         return Best(scheme, float(paid[first]), suppressed, classes)
 
@@ -147,7 +147,7 @@ class Searching(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class Stage:
+class LayerStage:
     """A layer, and the one ``above`` that it was made of; ``finer``: as ``Layer.below`` tells it.
 
     ``looked_at`` and ``above_looked_at``: at which schemes of both somebody has looked.
@@ -160,16 +160,16 @@ class Stage:
     finer: Ints
 
     @classmethod
-    def first(cls, shape: Sequence[int]) -> "Stage":
+    def first(cls, shape: Sequence[int]) -> "LayerStage":
         """Begin with the coarsest scheme; nothing is above."""
         layer, none = Layer.top(shape), np.zeros(0, bool)
         return cls(layer, np.zeros(1, bool), layer.only(np.zeros(1, bool)), none, np.zeros((0, len(shape)), np.int64))
 
-    def next(self, kept: Mask, shape: Sequence[int]) -> "Stage":
+    def next(self, kept: Mask, shape: Sequence[int]) -> "LayerStage":
         """Leave some schemes out, and go on to those below."""
         above = self.layer.only(kept)
         layer, finer = above.below(shape)
-        return Stage(layer, np.zeros(len(layer), bool), above, self.looked_at[kept], finer)
+        return LayerStage(layer, np.zeros(len(layer), bool), above, self.looked_at[kept], finer)
 
     def over(self, wanted: Places) -> Places:
         """Return schemes above, not looked at, that have several wanted ones right below them: some with the most."""
@@ -189,13 +189,13 @@ class Stage:
 
 
 @dataclass(eq=False)
-class Search(Searching):
+class DescendingSearch(Searching):
     """Goes from coarse to fine. ``evaluated``: how many schemes were looked at."""
 
     evaluated: int = 0
 
     def _found(self, contest: Contest) -> Outcome:
-        stage, seen = Stage.first(self.space.shape), 0
+        stage, seen = LayerStage.first(self.space.shape), 0
         while len(stage.layer):
             self.progress(Progress(so_far(contest.price), seen, len(self.space)))
             self._look(stage, contest)
@@ -203,7 +203,7 @@ class Search(Searching):
             stage = stage.next(self._promising(stage.layer, contest.ceiling), self.space.shape)
         return Outcome(contest.best(), self.evaluated, len(self.space))
 
-    def _look(self, stage: Stage, contest: Contest) -> None:
+    def _look(self, stage: LayerStage, contest: Contest) -> None:
         """Look at the schemes of a layer that may be the best, what may cost least first.
 
         Where most of them fail, some above may, which were too dear to be looked at; so these come first.
@@ -226,7 +226,7 @@ class Search(Searching):
                 failing = self._judge(stage.layer, np.sort(_some(wanted)), stage.looked_at, contest)
                 mostly_fails = 2 * int(np.count_nonzero(failing)) > len(failing)
 
-    def _by_floor(self, stage: Stage, places: Places) -> tuple[Places, Floats]:
+    def _by_floor(self, stage: LayerStage, places: Places) -> tuple[Places, Floats]:
         """Return schemes of a layer that suppress few enough, what may cost least first, and what that is."""
         layer = stage.layer
         places = places[layer.at_least[places] <= self.limit]
@@ -287,6 +287,6 @@ def evaluate(evaluators: Sequence[Evaluator], schemes: Ints) -> Counted:
     if threads <= 1:
         return evaluators[0].counted(schemes)
     parts = np.array_split(schemes, threads)
-    futures = [pool().submit(one.counted, part) for one, part in zip(evaluators, parts, strict=False)]
+    futures = [pool().submit(evaluator.counted, part) for evaluator, part in zip(evaluators, parts, strict=False)]
     wait(futures)
     return Counted.joined([future.result() for future in futures])

@@ -15,7 +15,7 @@ from shoal.kernels.grouping import changes
 from shoal.models.evidence import Evidence, Gatherer, View
 from shoal.models.k_anonymity import KAnonymity
 from shoal.models.model import Model, Scope, SizesModel
-from shoal.population import People
+from shoal.population import RegisterRows
 from shoal.qualities.quality import Quality
 from shoal.recoding.recoding import Recoding
 from shoal.search.objective import Counted, Ints
@@ -25,7 +25,7 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Judged:
+class JudgedScheme:
     """What became of one scheme: ``suppressed[r]`` tells whether distinct row r must be, or all if nothing helps."""
 
     suppressed: Mask
@@ -52,7 +52,7 @@ class Plain:
         """Judge every scheme for each size."""
         everybody = self.space.table.records
         asked = [replace(self, models=(*self.models, KAnonymity(k=size)), limit=everybody) for size in sizes]
-        return [one.counted(schemes) for one in asked]
+        return [evaluator.counted(schemes) for evaluator in asked]
 
     def another(self, *, keeping: bool = True) -> "Plain":  # noqa: ARG002 - it keeps nothing
         """Return one for another thread."""
@@ -79,15 +79,15 @@ class Plain:
             schemes,
             levels,
             small=np.zeros(len(schemes), np.int64),
-            suppressed=np.array([one.persons for one in judged], np.int64),
-            lost=np.array([self._rows.counts[one.suppressed].sum() for one in judged], np.int64),
-            classes=np.array([one.classes.copies[one.kept].sum() for one in judged], np.int64),
+            suppressed=np.array([scheme.persons for scheme in judged], np.int64),
+            lost=np.array([self._rows.counts[scheme.suppressed].sum() for scheme in judged], np.int64),
+            classes=np.array([scheme.classes.copies[scheme.kept].sum() for scheme in judged], np.int64),
             squares=np.zeros(len(schemes), np.uint64),
             nodes=np.zeros((len(schemes), width), np.uint32),
             prices=np.array([self._price(*both) for both in zip(schemes.tolist(), judged, strict=True)], np.float64),
         )
 
-    def _price(self, scheme: int, judged: Judged) -> float:
+    def _price(self, scheme: int, judged: JudgedScheme) -> float:
         if judged.persons > self.limit:
             return np.inf
         recoding = self.recoding(scheme, judged.suppressed).beside(self.space.table, self.quality.beside)
@@ -99,7 +99,7 @@ class Plain:
         hierarchies = {ladder.hierarchy.column: ladder.hierarchy for ladder in self.space.ladders}
         return Recoding.of_scheme(self.space.table, hierarchies, self.space.scheme(scheme), suppressed, self._rows)
 
-    def judged(self, scheme: int) -> Judged:
+    def judged(self, scheme: int) -> JudgedScheme:
         """Suppress classes that fail, then see whether what is about the whole table holds."""
         coarser = self._coarser(scheme)
         classes = self.base.rolled(coarser)
@@ -147,16 +147,18 @@ class Plain:
         matched = None
         if self._people is not None:
             known = [self._people.codes[self.base.quasi.index(name)] for name in classes.quasi]
-            seen = People(tuple(known), self._people.counts).coarser([coarser[name].nodes for name in classes.quasi])
+            seen = RegisterRows(tuple(known), self._people.counts).coarser(
+                [coarser[name].nodes for name in classes.quasi]
+            )
             matched = seen.matched(classes.keys, [coarser[name].size + 1 for name in classes.quasi]).ruled(classes)
         return Evidence(classes, view.column, self.gatherer.hierarchies, self.gatherer.population, matched)
 
     @cached_property
-    def _people(self) -> People | None:
+    def _people(self) -> RegisterRows | None:
         population = self.gatherer.population
         if population is None or population.register is None:
             return None
-        return population.people(self.space.table, self.base.quasi)
+        return population.register_rows(self.space.table, self.base.quasi)
 
     def _evidence(self, view: View, coarser: dict[str, Coarsening], kept: Mask | None = None) -> Evidence:
         if self._is_plain(view):
@@ -201,14 +203,14 @@ class Plain:
         views = model.views(self.space.quasi, self.space.table.sensitive)
         return any(model.failing(self._evidence(view, coarser, kept)).any() for view in views)
 
-    def _result(self, classes: Classes, kept: Mask) -> Judged:
+    def _result(self, classes: Classes, kept: Mask) -> JudgedScheme:
         """Find the rows to suppress: all that look alike, if some of them must be."""
         lost = np.zeros(len(self._rows), bool)
         lost[self.of_shown[~kept[classes.of_row]]] = True
         gone = lost[self.of_shown]
         still = np.zeros(len(classes), bool)
         still[classes.of_row[~gone]] = True
-        return Judged(lost | ~self._visible, classes.grouped.shown.members.within(gone), classes, still)
+        return JudgedScheme(lost | ~self._visible, classes.grouped.shown.members.within(gone), classes, still)
 
     @cached_property
     def of_shown(self) -> NDArray[np.intp]:

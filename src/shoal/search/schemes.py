@@ -14,7 +14,7 @@ from shoal.search.goal import Goal
 from shoal.search.objective import Ints
 from shoal.search.optimum import Contest
 from shoal.search.space import Scheme
-from shoal.sheet import Sheet, Shown
+from shoal.sheet import Presentable, Sheet
 from shoal.table.frames import of_columns
 
 MOST = 100_000  # schemes that are looked at one by one
@@ -22,7 +22,7 @@ _TOGETHER, _SHOWN = 2048, 10
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Schemes(Shown):
+class Schemes(Presentable):
     """``levels[i, j]``: the level of column ``names[j]`` in scheme i. ``prices``: what it costs, by ``quality``.
 
     ``suppressed``: persons in classes that fail; ``limit``: how many of the ``persons`` may be left out. ``best``:
@@ -66,7 +66,7 @@ class Schemes(Shown):
     def to_frame(self, kind: str | None = None) -> Any:
         """Return one row for each scheme: the level of each column, its cost, and how many persons it suppresses."""
         columns = self.to_dict()
-        levels = {f"level of {name}": held for name, held in columns["levels"].items()}
+        levels = {f"level of {name}": levels_of for name, levels_of in columns["levels"].items()}
         rest = {name: columns[name] for name in ("cost", "suppressed", "meets")}
         return of_columns({**levels, **rest}, kind)
 
@@ -95,12 +95,12 @@ class Schemes(Shown):
     def finest(self) -> NDArray[np.bool_]:
         """Tell which schemes meet what is required, though none that is one step finer does."""
         meets = self.meets.reshape(self.shape)
-        found = meets.copy()
+        finest = meets.copy()
         for axis, length in enumerate(self.shape):
             upper = (slice(None),) * axis + (slice(1, length),)
             lower = (slice(None),) * axis + (slice(0, length - 1),)
-            found[upper] &= ~meets[lower]
-        return np.asarray(found.ravel())
+            finest[upper] &= ~meets[lower]
+        return np.asarray(finest.ravel())
 
 
 def schemes(goal: Goal, limit: int, progress: Hook = silent, *, most: int = MOST) -> Schemes:

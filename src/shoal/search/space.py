@@ -127,14 +127,14 @@ class Space:
         rows, members = self._rows(sensitive)
         if members.persons is not None or not lattice.fits or int(rows.counts.sum()) >= 1 << 32:
             return None
-        codes = [ladder.places[held] for ladder, held in zip(self.ladders, rows.codes, strict=False)]
+        codes = [ladder.places[codes_of] for ladder, codes_of in zip(self.ladders, rows.codes, strict=False)]
         values = rows.codes[-1] if sensitive is not None else None
-        held = lattice.rows(codes, members.counts, rows.counts, values, self._shown(rows))
+        rows_of = lattice.rows(codes, members.counts, rows.counts, values, self._shown(rows))
         lowest = [
             np.bincount(ladder.places, counts, ladder.sizes[0])
             for ladder, counts in zip(self.ladders, self._originals, strict=True)
         ]
-        return Walk(lattice, held, keeping=True, totals=lattice.raised(lowest))
+        return Walk(lattice, rows_of, keeping=True, totals=lattice.raised(lowest))
 
     def scan(self) -> Scan | None:
         """Return what counts schemes one by one; None if persons do not add up."""
@@ -143,10 +143,12 @@ class Space:
             return None
         shown, lattice, places = self._shown(rows), self.lattice(), [ladder.places for ladder in self.ladders]
         kept = slice(None) if shown.all() else np.flatnonzero(shown)
-        codes, counts = [held[kept] for held in rows.codes], (members.counts[kept], rows.counts[kept])
+        codes, counts = [codes_of[kept] for codes_of in rows.codes], (members.counts[kept], rows.counts[kept])
 
         def walk() -> Walk | WideWalk:
-            return self.walk() or WideWalk(lattice, [of[held] for of, held in zip(places, codes, strict=True)], *counts)
+            return self.walk() or WideWalk(
+                lattice, [of[codes_of] for of, codes_of in zip(places, codes, strict=True)], *counts
+            )
 
         return Scan(lattice, codes, places, *counts, walk)
 
@@ -154,18 +156,18 @@ class Space:
         """Return the distinct rows that are not blank, columns in the order of the search, and their persons."""
         rows, members = self._rows()
         shown = np.flatnonzero(self._shown(rows))
-        codes = tuple(held[shown] for held in rows.codes)
+        codes = tuple(codes_of[shown] for codes_of in rows.codes)
         return replace(rows, codes=codes, counts=rows.counts[shown]), members.chosen(shown)
 
     def blank_nodes(self) -> Iterator[NDArray[np.int64]]:
         """Yield for each column the blank node of each level, counted over all columns; −1 if there is none."""
         for offset, ladder in zip(self.lattice().offsets, self.ladders, strict=False):
             blank = [np.flatnonzero(hidden) for hidden in ladder.hidden()]
-            yield np.array([offset + held[0] if len(held) else -1 for held in blank], np.int64)
+            yield np.array([offset + blanks[0] if len(blanks) else -1 for blanks in blank], np.int64)
 
     def people_walk(self, population: Population) -> tuple[Walk, int]:
         """Return a walk over the people of a register, and how many of them have values that the table does not."""
-        people, lattice = population.people(self.table, self.names), self.lattice()
+        people, lattice = population.register_rows(self.table, self.names), self.lattice()
         known = np.all(
             [codes < self.table[name].size for name, codes in zip(self.names, people.codes, strict=True)], axis=0
         )

@@ -19,7 +19,7 @@ from shoal.errors import counted
 from shoal.kernels.grouping import group_rows
 from shoal.kernels.tallying import RowTally
 from shoal.kernels.translation import Codes, narrowest
-from shoal.sheet import Sheet, Shown
+from shoal.sheet import Presentable, Sheet
 from shoal.table.frames import of_rows
 from shoal.table.table import Table
 from shoal.words import size_in_words, time_in_words
@@ -45,7 +45,7 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Plan(Shown):
+class Plan(Presentable):
     """What it will take. ``combinations``: about how many different ones there are; ``most``: how many can be held.
 
     ``sampled``: how many records that is told from. ``schemes``: how many there are to choose from, if a policy says
@@ -79,7 +79,7 @@ class Plan(Shown):
 
     def sheet(self) -> Sheet:
         """Return what it will take, stage by stage."""
-        rows = [(one.name, size_in_words(one.memory), time_in_words(one.seconds)) for one in self.stages]
+        rows = [(stage.name, size_in_words(stage.memory), time_in_words(stage.seconds)) for stage in self.stages]
         title = (
             f"About {self.records:,} records, and {self.combinations:,} combinations of {len(self.columns)} columns."
         )
@@ -91,10 +91,10 @@ class Plan(Shown):
 def workload(table: Table, records: int, names: tuple[str, ...], schemes: int | None) -> Plan:
     """Return what it takes to assess and anonymize so many records, of which a table is a sample."""
     expected = combinations(table, names, records)
-    held = _bytes(table, records)
-    engine = "memory" if held < _SHARE * memory() else "disk"
+    size = _bytes(table, records)
+    engine = "memory" if size < _SHARE * memory() else "disk"
     most = most_rows(len(names))
-    stages = _stages(table, records, names, expected, held if engine == "memory" else 0)
+    stages = _stages(table, records, names, expected, size if engine == "memory" else 0)
     return Plan(records, table.records, names, expected, most, schemes, engine, stages, _notes(expected, most, table))
 
 
@@ -124,7 +124,7 @@ def combinations(table: Table, names: Sequence[str], records: int) -> int:
 
 
 def _different(codes: Sequence[Codes], sizes: Sequence[int], step: int) -> int:
-    some = [np.ascontiguousarray(held[::step]) for held in codes]
+    some = [np.ascontiguousarray(codes_of[::step]) for codes_of in codes]
     return len(group_rows(some, sizes, len(some[0])))
 
 
@@ -136,11 +136,13 @@ def _bytes(table: Table, records: int) -> float:
 
 def _dictionaries(table: Table, records: int) -> float:
     """Return what dictionaries will take: those of columns in which nearly all differ grow with the records."""
-    grown = [records / max(table.records, 1) if len(one.values) > 0.5 * table.records else 1.0 for one in table.columns]
+    grown = [
+        records / max(table.records, 1) if len(column.values) > 0.5 * table.records else 1.0 for column in table.columns
+    ]
     return float(sum(column.values.nbytes * times for column, times in zip(table.columns, grown, strict=True)))
 
 
-def _stages(table: Table, records: int, names: Sequence[str], expected: int, held: float) -> tuple[Stage, ...]:
+def _stages(table: Table, records: int, names: Sequence[str], expected: int, size: float) -> tuple[Stage, ...]:
     slower = max(_measured(table, names) / _REFERENCE, 1.0)  # a sample fits into the cache: it says little good
     cells, dictionaries = records * len(table.columns), _dictionaries(table, records)
     rows = expected * (48.0 + 4 * len(names))
@@ -152,7 +154,7 @@ def _stages(table: Table, records: int, names: Sequence[str], expected: int, hel
         "write": (dictionaries + 2.5 * rows, cells * _WRITE),
         "verify": (dictionaries + 2.5 * rows, cells * (_VERIFY + _COUNT)),
     }
-    return tuple(Stage(name, max(_BASE + taken, held), slower * spent / 1e9) for name, (taken, spent) in work.items())
+    return tuple(Stage(name, max(_BASE + taken, size), slower * spent / 1e9) for name, (taken, spent) in work.items())
 
 
 def _measured(table: Table, names: Sequence[str]) -> float:
@@ -166,13 +168,13 @@ def _measured(table: Table, names: Sequence[str]) -> float:
 
 
 def _notes(expected: int, most: int, table: Table) -> tuple[str, ...]:
-    found = [f"Told from a sample of {counted(table.records, 'record')}; times are rough."]
-    unique = [one.name for one in table.columns if len(one.values) > 0.9 * table.records > _FEWEST]
+    notes = [f"Told from a sample of {counted(table.records, 'record')}; times are rough."]
+    unique = [column.name for column in table.columns if len(column.values) > 0.9 * table.records > _FEWEST]
     if unique:
-        found.append(f"Nearly every record differs in column '{unique[0]}': leave it out (columns = […]) if it can be.")
+        notes.append(f"Nearly every record differs in column '{unique[0]}': leave it out (columns = […]) if it can be.")
     if expected > most:
-        found.append(
+        notes.append(
             f"That is more than the {most:,} combinations that fit into the memory of this machine: make a column "
             "coarser before, leave one out, or take a sample."
         )
-    return tuple(found)
+    return tuple(notes)

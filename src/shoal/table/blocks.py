@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.kernels.cells import Cells
+from shoal.kernels.cells import CellTexts
 from shoal.kernels.interning import key_interner, text_interner
 from shoal.kernels.translation import Codes, mark, narrowest, translate
 from shoal.table.column import Column, as_text
@@ -87,10 +87,10 @@ class _Texts:
 
     def add(self, block: pa.Array) -> Codes:
         if pa.types.is_dictionary(block.type):
-            entries = self._interner.add(Cells.of(block.dictionary.cast(pa.string())))
+            entries = self._interner.add(CellTexts.of(block.dictionary.cast(pa.string())))
             codes = _taken(block.indices, entries, len(self._interner) + 1)
         else:
-            codes = self._interner.add(Cells.of(block.cast(pa.string()))).astype(narrowest(len(self._interner) + 1))
+            codes = self._interner.add(CellTexts.of(block.cast(pa.string()))).astype(narrowest(len(self._interner) + 1))
         self._used = _grown(self._used, len(self._interner) + 1)
         mark(codes, self._used)
         return codes
@@ -147,8 +147,8 @@ def _grown(used: NDArray[np.bool_], size: int) -> NDArray[np.bool_]:
 
 
 def _is_text(arrow: pa.DataType) -> bool:
-    held = arrow.value_type if pa.types.is_dictionary(arrow) and not arrow.ordered else arrow
-    return any(test(held) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view))
+    values = arrow.value_type if pa.types.is_dictionary(arrow) and not arrow.ordered else arrow
+    return any(test(values) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view))
 
 
 def _is_narrow(arrow: pa.DataType) -> bool:

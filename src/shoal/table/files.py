@@ -15,10 +15,10 @@ def files_of(source: str | Path) -> tuple[Path, ...]:
     if path.is_dir():
         return _in_folder(path)
     if not path.exists() and _PATTERN & set(str(path)):
-        found = tuple(Path(name) for name in sorted(glob.glob(str(path), recursive=True)))  # noqa: PTH207 - any root
-        if not found:
+        paths = tuple(Path(name) for name in sorted(glob.glob(str(path), recursive=True)))  # noqa: PTH207 - any root
+        if not paths:
             raise ReadError(f"No file fits the pattern {_shown(path)}.")
-        return _checked(file for file in found if not file.is_dir())
+        return _checked(file for file in paths if not file.is_dir())
     if not path.exists():
         raise ReadError(f"There is no file {_shown(path)}.", hint=_similar(path))
     return _checked([path])
@@ -32,8 +32,8 @@ def _shown(path: Path) -> str:
 
 def _in_folder(folder: Path) -> tuple[Path, ...]:
     """Return the files of a folder, but for those that other programs hide or leave as marks."""
-    inside = sorted(one for one in folder.iterdir() if not one.name.startswith((".", "_")))
-    deeper = next((one for one in inside if one.is_dir()), None)
+    inside = sorted(path for path in folder.iterdir() if not path.name.startswith((".", "_")))
+    deeper = next((path for path in inside if path.is_dir()), None)
     if deeper is not None:
         raise ReadError(
             f"The folder '{folder.name}' has folders in it ('{deeper.name}').",
@@ -45,11 +45,11 @@ def _in_folder(folder: Path) -> tuple[Path, ...]:
 
 
 def _checked(files: Iterable[Path]) -> tuple[Path, ...]:
-    found = tuple(files)
-    for path in found:
+    paths = tuple(files)
+    for path in paths:
         if path.stat().st_size == 0:
             raise ReadError(f"The file '{path.name}' is empty.")
-    return found
+    return paths
 
 
 def _similar(path: Path) -> str | None:

@@ -84,7 +84,7 @@ def _read_number_block(text: pa.Array) -> pa.Array | None:
     if read is None and not _all_match(text, _NUMBER):
         return None
     numbers = pa.array(read.doubles) if read else text.cast(pa.float64())
-    doubtful = pa.array(~read.held) if read else _may_lose_digits(text, numbers)
+    doubtful = pa.array(~read.faithful) if read else _may_lose_digits(text, numbers)
     pairs = zip(text.filter(doubtful).to_pylist(), numbers.filter(doubtful).to_pylist(), strict=True)
     return numbers if all(_is_written(number, written) for written, number in pairs) else None
 

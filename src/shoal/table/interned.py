@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from shoal.kernels.cells import Cells
+from shoal.kernels.cells import CellTexts
 from shoal.kernels.interning import text_interner
 from shoal.kernels.translation import Codes, narrowest
 from shoal.table.raw import RawColumn
@@ -34,10 +34,10 @@ class InternedText:
         """Intern a whole column."""
         interned = cls()
         for block in blocks(cells):
-            interned.add(Cells.of(block.cast(pa.string())))
+            interned.add(CellTexts.of(block.cast(pa.string())))
         return interned
 
-    def add(self, block: Cells) -> None:
+    def add(self, block: CellTexts) -> None:
         """Take one more block; the codes kept are as narrow as the number of entries so far allows."""
         self._repeats = self._repeats and (self._rows < ENOUGH or len(self._interner) < DIFFERENT * self._rows)
         codes = self._interner.add(block) if self._repeats else self._interner.append(block)

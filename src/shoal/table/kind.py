@@ -41,8 +41,8 @@ def kind_of(arrow: pa.DataType, name: str) -> Kind:
         if test(arrow):
             return kind
     if pa.types.is_dictionary(arrow):
-        held = kind_of(arrow.value_type, name)
-        return Kind.CATEGORY if arrow.ordered else held
+        value_kind = kind_of(arrow.value_type, name)
+        return Kind.CATEGORY if arrow.ordered else value_kind
     raise ColumnError(
         f"Column '{name}' holds {arrow}, which cannot be encoded.",
         hint="Give each record one plain value per column: text, a number, a date or true/false (intervals as text); "

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.engines.dictionary import Dictionary, one_zero
-from shoal.engines.duckdb import Database, DuckdbEngine
+from shoal.engines.duckdb import DuckDatabase, DuckdbEngine
 from shoal.engines.spark import SparkEngine, SparkFrame
 from shoal.errors import ReadError
 from shoal.progress import Hook, Progress
@@ -21,12 +21,12 @@ from shoal.table.schema import columns_of
 from shoal.table.table import Source, Table
 
 
-def read_by_duckdb(database: Database, options: Options, progress: Hook, origin: str) -> Table:
+def read_by_duckdb(database: DuckDatabase, options: Options, progress: Hook, origin: str) -> Table:
     """Read the columns of what DuckDB holds, value by value; its rows are counted where they are."""
     columns, dictionaries, notes = read_dictionaries(database.schema(), database.values, options, progress)
     engine = DuckdbEngine(database, dictionaries, database.rows())
-    told = (*notes, "The rows stay where they are; DuckDB counts them.")
-    return Table(columns, engine, source=Source(origin, notes=told))
+    remarks = (*notes, "The rows stay where they are; DuckDB counts them.")
+    return Table(columns, engine, source=Source(origin, notes=remarks))
 
 
 def read_by_spark(frame: SparkFrame, options: Options, progress: Hook, origin: str) -> Table:
@@ -55,7 +55,7 @@ def read_parquet_outside(files: tuple[Path, ...], options: Options, progress: Ho
         check_spark()
         return read_by_spark(SparkFrame.of_parquet(files), options, progress, "parquet")
     check_duckdb()
-    return read_by_duckdb(Database.of_parquet(files), options, progress, "parquet")
+    return read_by_duckdb(DuckDatabase.of_parquet(files), options, progress, "parquet")
 
 
 def is_of_spark(source: Any) -> bool:
@@ -85,7 +85,7 @@ def read_dictionaries(
     for done, name in enumerate(names):
         progress(Progress("reading", done, len(names)))
         encoded[name], dictionaries[name] = _column(name, values(name), options)
-    return tuple(held.column for held in encoded.values()), dictionaries, notes
+    return tuple(part.column for part in encoded.values()), dictionaries, notes
 
 
 def _column(name: str, different: pa.ChunkedArray, options: Options) -> tuple[Encoded, Dictionary]:

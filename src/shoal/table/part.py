@@ -31,7 +31,7 @@ class Part:
         codes = {name: table.codes(name) for name in table.names}
         if spool is None:
             return cls(table.columns, table.source, codes)
-        spooled = {name: spool.keep([held], held.dtype) for name, held in codes.items()}
+        spooled = {name: spool.keep([codes_of], codes_of.dtype) for name, codes_of in codes.items()}
         return cls(table.columns, table.source, spooled=spooled)
 
     @property
@@ -43,14 +43,14 @@ class Part:
 def together(parts: Sequence[Part], spool: Spool | None = None) -> Table:
     """Put parts together, one below the other."""
     united = {name: united_columns([_named(part, name) for part in parts]) for name in parts[0].names}
-    columns = tuple(held.column for held in united.values())
+    columns = tuple(column.column for column in united.values())
     notes = tuple(dict.fromkeys(note for part in parts for note in part.source.notes))
     source = replace(parts[0].source, notes=notes)
     sizes = {column.name: column.size for column in columns}
     if spool is not None:
-        spooled = {name: _translated(parts, name, held) for name, held in united.items()}
+        spooled = {name: _translated(parts, name, column) for name, column in united.items()}
         return Table(columns, DiskEngine(spool, spooled, sizes), source=source)
-    codes = {name: _joined(parts, name, held) for name, held in united.items()}
+    codes = {name: _joined(parts, name, column) for name, column in united.items()}
     rows = len(next(iter(codes.values()), ()))
     return Table(columns, MemoryEngine(codes, sizes, rows), source=source)
 
@@ -64,10 +64,10 @@ def united_columns(columns: Sequence[Column]) -> United:
         column if len(column.values) else replace(column, kind=leading.kind, values=pa.array([], leading.values.type))
         for column in columns
     ]
-    first = [one for one in like if one is leading]
-    others = [one for one in like if one is not leading]
-    found = United.of([*first, *others])
-    return United(found.column, tuple(found.placed(one) for one in like))
+    first = [column for column in like if column is leading]
+    others = [column for column in like if column is not leading]
+    united = United.of([*first, *others])
+    return United(united.column, tuple(united.placed(column) for column in like))
 
 
 def disagreeing(parts: Sequence[Part]) -> list[str]:

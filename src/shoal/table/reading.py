@@ -81,7 +81,7 @@ def read_sample(source: Any, *, most: int = SAMPLE, progress: Hook | None = None
     >>> table.records, records
     (2, 2)
     """
-    options = {name: held for name, held in options.items() if name != "engine"}
+    options = {name: value for name, value in options.items() if name != "engine"}
     chosen = validated(Options, options, where="The reading options", error=ReadError)
     if is_address(source):
         address = Address.parse(source).of(chosen.table)
@@ -125,7 +125,7 @@ def _read_files(files: tuple[Path, ...], options: Options, progress: Hook) -> Ta
     formats = {format_of(path, options.format) for path in files}
     if len(formats) > 1:
         raise ReadError(
-            f"The files are of several formats: {listed(sorted(one.name for one in formats))}.",
+            f"The files are of several formats: {listed(sorted(format_.name for format_ in formats))}.",
             hint="Give those of one format by a pattern, such as 'folder/*.csv'.",
         )
     chosen = formats.pop()

@@ -37,12 +37,12 @@ def read_batches(
 
 
 def _part(columns: list[ColumnBlocks], source: Source, spool: Spool | None) -> Part:
-    held = [column.encoded() for column in columns]
-    made = tuple(column for column, _ in held)
+    encoded = [column.encoded() for column in columns]
+    read = tuple(column for column, _ in encoded)
     if spool is None:
-        return Part(made, source, {column.name: _joined(list(parts)) for column, parts in held})
-    kept = {column.name: spool.keep(parts, narrowest(max(column.size, 1))) for column, parts in held}
-    return Part(made, source, spooled=kept)
+        return Part(read, source, {column.name: _joined(list(parts)) for column, parts in encoded})
+    kept = {column.name: spool.keep(parts, narrowest(max(column.size, 1))) for column, parts in encoded}
+    return Part(read, source, spooled=kept)
 
 
 def _joined(parts: list[Codes]) -> Codes:

@@ -15,7 +15,7 @@ from shoal.engines.protocol import DistinctRows, Engine, Profiles
 from shoal.engines.translated import translated
 from shoal.errors import ColumnError, counted, did_you_mean, listed
 from shoal.kernels.translation import Codes
-from shoal.sheet import Sheet, Shown
+from shoal.sheet import Presentable, Sheet
 from shoal.table import frames
 from shoal.table.about import About
 from shoal.table.column import Column
@@ -41,7 +41,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Table(Shown):
+class Table(Presentable):
     """A dataset, dictionary-encoded by column, with roles. Immutable; made by :func:`shoal.read`.
 
     >>> import shoal
@@ -74,13 +74,13 @@ class Table(Shown):
         """Return the table with some of its columns, in its order."""
         wanted = set(self._checked(names))
         roles = {name: role for name, role in self.roles.items() if name in wanted}
-        return replace(self, columns=tuple(one for one in self.columns if one.name in wanted), roles=roles)
+        return replace(self, columns=tuple(column for column in self.columns if column.name in wanted), roles=roles)
 
-    def held(self) -> "Table":
+    def in_memory(self) -> "Table":
         """Return the table with its codes in memory, one to four bytes a cell, for what needs single records.
 
         >>> import shoal
-        >>> shoal.read({"age": [34, 71]}, engine="disk").held().codes("age").tolist()
+        >>> shoal.read({"age": [34, 71]}, engine="disk").in_memory().codes("age").tolist()
         [0, 1]
         """
         if isinstance(self.engine, MemoryEngine):
@@ -98,10 +98,10 @@ class Table(Shown):
         >>> table.recoded({"sex": (other, np.array([1, 0], np.uint8))}).to_frame("pyarrow").to_pydict()
         {'sex': ['woman', 'male']}
         """
-        made = tuple(columns[one.name][0] if one.name in columns else one for one in self.columns)
+        replaced = tuple(columns[column.name][0] if column.name in columns else column for column in self.columns)
         tables = {name: table for name, (_, table) in columns.items()}
         engine = translated(self.engine, tables, {name: column.size for name, (column, _) in columns.items()})
-        return replace(self, columns=made, engine=engine)
+        return replace(self, columns=replaced, engine=engine)
 
     @property
     def records(self) -> int:
@@ -187,10 +187,10 @@ class Table(Shown):
                 if wanted.setdefault(name, role) is not role:
                     raise ColumnError(f"Column '{name}' is given two roles: {wanted[name]} and {role}.")
         for role in filter(lambda role: role.single, Role):
-            holders = [name for name, held in wanted.items() if held is role]
+            holders = [name for name, wanted_role in wanted.items() if wanted_role is role]
             if len(holders) > 1:
                 raise ColumnError(f"Only one column can be the {role}; given were {len(holders)}.")
-        kept = {name: held for name, held in self.roles.items() if not (held.single and held in wanted.values())}
+        kept = {name: role for name, role in self.roles.items() if not (role.single and role in wanted.values())}
         return replace(self, roles={**kept, **wanted})
 
     def taking(self, **roles: str | Iterable[str] | None) -> "Table":
@@ -210,7 +210,7 @@ class Table(Shown):
                     f"Column '{name}' is a quasi-identifier already, and cannot be {role} as well.",
                     hint="Give the quasi-identifiers anew, without it.",
                 )
-        kept = {name: held for name, held in self.roles.items() if held not in given}
+        kept = {name: role for name, role in self.roles.items() if role not in given}
         return replace(self, roles=kept).assign(**given)
 
     def distinct(self, columns: Iterable[str] | None = None) -> DistinctRows:
@@ -278,13 +278,13 @@ def _as_names(names: str | Iterable[str] | None) -> tuple[str, ...]:
         return ()
     if isinstance(names, str):
         return (names,)
-    held = tuple(names) if isinstance(names, Iterable) else (names,)
-    if not all(isinstance(name, str) for name in held):
+    listed = tuple(names) if isinstance(names, Iterable) else (names,)
+    if not all(isinstance(name, str) for name in listed):
         raise ColumnError("Columns are named by a list of texts.")
-    twice = next((name for place, name in enumerate(held) if name in held[:place]), None)
+    twice = next((name for place, name in enumerate(listed) if name in listed[:place]), None)
     if twice is not None:
         raise ColumnError(f"Column '{twice}' is named twice.")
-    return held
+    return listed
 
 
 def _role(word: str) -> Role:

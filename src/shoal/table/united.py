@@ -33,38 +33,40 @@ class United:
         ([34, 50, 71], [[0, 2], [1, 3]])
         """
         first = _leading(columns)
-        held = [_like(first, column) for column in columns]
-        together = pc.unique(pa.concat_arrays(held))
-        new = pc.invert(pc.is_in(together, held[0]))
+        alike = [_like(first, column) for column in columns]
+        together = pc.unique(pa.concat_arrays(alike))
+        new = pc.invert(pc.is_in(together, alike[0]))
         values = together.take(pc.sort_indices(together)) if first.kind is not Kind.CATEGORY else together
         if not pc.any(new).as_py():
-            values = held[0]
-        missing, suppressed = any(one.missing for one in columns), any(one.suppressed for one in columns)
-        made = Column(first.name, first.kind, values, missing, suppressed)
-        return cls(made, tuple(_places(made, column, texts) for column, texts in zip(columns, held, strict=True)))
+            values = alike[0]
+        missing, suppressed = any(column.missing for column in columns), any(column.suppressed for column in columns)
+        united = Column(first.name, first.kind, values, missing, suppressed)
+        return cls(united, tuple(_places(united, column, texts) for column, texts in zip(columns, alike, strict=True)))
 
     def placed(self, column: Column) -> NDArray[np.unsignedinteger[Any]]:
         """Return what the codes of a column have become that is one of those that were united, or like one."""
         return _places(self.column, column, _like(self.column, column))
 
 
-def _places(made: Column, column: Column, values: pa.Array) -> NDArray[np.unsignedinteger[Any]]:
+def _places(united: Column, column: Column, values: pa.Array) -> NDArray[np.unsignedinteger[Any]]:
     places = np.zeros(column.size, np.int64)
-    places[: len(values)] = pc.index_in(values, made.values).to_numpy(zero_copy_only=False)
-    for ours, theirs in ((made.missing_code, column.missing_code), (made.suppressed_code, column.suppressed_code)):
+    places[: len(values)] = pc.index_in(values, united.values).to_numpy(zero_copy_only=False)
+    for ours, theirs in ((united.missing_code, column.missing_code), (united.suppressed_code, column.suppressed_code)):
         if ours is not None and theirs is not None:
             places[theirs] = ours
-    return places.astype(narrowest(max(made.size, 1)))
+    return places.astype(narrowest(max(united.size, 1)))
 
 
 def _leading(columns: Sequence[Column]) -> Column:
     """Return the first column; as one of fractions, if others have such; its integers as wide as those of others."""
     first = columns[0]
-    widths = {one.values.type for one in columns if one.kind is Kind.INTEGER}
+    widths = {column.values.type for column in columns if column.kind is Kind.INTEGER}
     if first.kind is Kind.INTEGER and len(widths) > 1 and pa.uint64() not in widths:
         first = replace(first, values=first.values.cast(pa.int64()))
-    floats = [one for one in columns if one.kind is Kind.NUMBER and not pa.types.is_integer(one.values.type)]
-    if first.kind is not Kind.INTEGER or all(_whole(one.values) for one in floats):
+    floats = [
+        column for column in columns if column.kind is Kind.NUMBER and not pa.types.is_integer(column.values.type)
+    ]
+    if first.kind is not Kind.INTEGER or all(_whole(column.values) for column in floats):
         return first
     return Column(first.name, Kind.NUMBER, _like(floats[0], first), first.missing, first.suppressed)
 

@@ -52,12 +52,12 @@ def write(  # noqa: PLR0913 - keyword-only options
     if separator is None and target.suffix.lower() in {".tsv", ".tab"}:
         separator = "\t"
     _check_separator(separator)
-    said = {"separator": separator or ",", "encoding": "utf-8", "header": True} if chosen.name == "csv" else {}
+    details = {"separator": separator or ",", "encoding": "utf-8", "header": True} if chosen.name == "csv" else {}
     with nullcontext(files) if files is not None else FileSet(force=force, never=table.source.files) as together:
         beside = together.add(target)
         _put(table, beside, chosen, Written(separator, excel_safe), progress or silent)
         if check_written is not None:
-            check_written(beside, {"format": chosen.name, **said})
+            check_written(beside, {"format": chosen.name, **details})
     return target
 
 

@@ -67,8 +67,8 @@ class TreeAxis(Axis):
 
     def _rungs(self, low: Ids, high: Ids) -> Ints:
         """Return the lowest level of the ladder on which each stretch is one node."""
-        found: Ints = np.sum([nodes[low] != nodes[high] for nodes in self.maps], axis=0).astype(np.int64)
-        return found
+        rungs: Ints = np.sum([nodes[low] != nodes[high] for nodes in self.maps], axis=0).astype(np.int64)
+        return rungs
 
     def levels(self, low: Ids, high: Ids) -> Ints:
         """Return the same as levels of the hierarchy."""
@@ -82,8 +82,8 @@ class TreeAxis(Axis):
             levels[self.ladder.low + rung].leaf_counts()[numbers[nodes]]
             for rung, (numbers, nodes) in enumerate(zip(self.ladder.numbers, self.maps, strict=True))
         ]
-        held = np.stack(covered).astype(np.float64)
-        return np.where(held > 1, held, 0) / self.domain.size
+        sizes = np.stack(covered).astype(np.float64)
+        return np.where(sizes > 1, sizes, 0) / self.domain.size
 
     def widths(self, low: Ids, high: Ids) -> Floats:
         """Return the share of leaves that the node covers (the normalised certainty penalty); 0 if it is one."""
@@ -117,10 +117,10 @@ class NumberAxis(Axis):
 
     @cached_property
     def _positions(self) -> Floats:
-        held = self.domain.positions
-        if held is None:
+        positions = self.domain.positions
+        if positions is None:
             raise ValueError("an axis of numbers needs numbers")
-        return np.where(self.domain.hidden, np.nan, held)
+        return np.where(self.domain.hidden, np.nan, positions)
 
     @cached_property
     def _order(self) -> NDArray[np.intp]:
@@ -129,9 +129,9 @@ class NumberAxis(Axis):
     @cached_property
     def places(self) -> Ids:  # type: ignore[override]
         """Where each code lies."""
-        found = np.empty(self.domain.codes, np.uint32)
-        found[self._order] = np.arange(self.domain.codes, dtype=np.uint32)
-        return found
+        places = np.empty(self.domain.codes, np.uint32)
+        places[self._order] = np.arange(self.domain.codes, dtype=np.uint32)
+        return places
 
     @cached_property
     def maps(self) -> tuple[Ids, ...]:  # type: ignore[override]
@@ -155,12 +155,12 @@ class NumberAxis(Axis):
         wide = np.flatnonzero((low != high) & (high < numbers))
         alike = group_rows([low[wide], high[wide]], [size, size], len(wide))
         labels, ends = self.domain.column.labels().to_pylist(), wide[alike.first]
-        made = [self._node(*both, labels) for both in zip(low[ends].tolist(), high[ends].tolist(), strict=True)]
-        of_stretch = np.full(len(low), size + len(made), np.int64)  # everything
+        nodes = [self._node(*both, labels) for both in zip(low[ends].tolist(), high[ends].tolist(), strict=True)]
+        of_stretch = np.full(len(low), size + len(nodes), np.int64)  # everything
         of_stretch[wide] = size + alike.ids.astype(np.int64)
         of_stretch[low == high] = -1
-        at = np.where(self.domain.hidden[codes], size + len(made), of_stretch[of_row])
-        return Nodes.of(self.domain, [*made, Node.everything(self.domain)]), np.where(at < 0, codes, at)
+        at = np.where(self.domain.hidden[codes], size + len(nodes), of_stretch[of_row])
+        return Nodes.of(self.domain, [*nodes, Node.everything(self.domain)]), np.where(at < 0, codes, at)
 
     def _node(self, first: int, last: int, labels: list[str | None]) -> Node:
         low, high = (labels[self._order[place]] for place in (first, last))
@@ -175,9 +175,9 @@ def axes(space: Space, bounds: Mapping[str, object], *, free: bool) -> list[Axis
 
     ``bounds``: columns whose levels are bounded, which are cut between nodes, too.
     """
-    found: list[Axis] = []
+    axes_of: list[Axis] = []
     for name, ladder in zip(space.names, space.ladders, strict=True):
         domain = Domain.of(space.table[name], ladder.hierarchy)
         anywhere = free and domain.column.kind.numeric and name not in bounds
-        found.append(NumberAxis(domain) if anywhere else TreeAxis(domain, ladder))
-    return found
+        axes_of.append(NumberAxis(domain) if anywhere else TreeAxis(domain, ladder))
+    return axes_of

@@ -22,5 +22,8 @@ def cell_suppression(goal: Goal, how: Settings, progress: Hook = silent) -> Trea
         raise PolicyError("Levels are given, but where single values are suppressed there are none between.")
     table, quasi = goal.space.table, goal.space.quasi
     ladders = {ladder.hierarchy.column: ladder.hierarchy for ladder in goal.space.ladders}
-    hierarchies = {name: replace(held, levels=(held.levels[0], held.levels[-1])) for name, held in ladders.items()}
+    hierarchies = {
+        name: replace(hierarchy, levels=(hierarchy.levels[0], hierarchy.levels[-1]))
+        for name, hierarchy in ladders.items()
+    }
     return iterative(replace(goal, space=Space.of(table, quasi, hierarchies)), how, progress)

@@ -34,9 +34,9 @@ class Cutting:
         pairs = zip(chosen, jury.codes, strict=True)
         places = np.stack([axis.places[codes[units.judged]] for axis, codes in pairs], axis=1)
         self._parts = Parts(places.astype(np.uint32), units.persons.astype(np.uint32))
-        maps = [held for axis in chosen for held in axis.maps]
+        maps = [nodes for axis in chosen for nodes in axis.maps]
         self._groups = np.concatenate(maps)
-        begins = np.concatenate([[0], np.cumsum([len(held) for held in maps])])
+        begins = np.concatenate([[0], np.cumsum([len(nodes) for nodes in maps])])
         firsts = np.concatenate([[0], np.cumsum([len(axis.maps) for axis in chosen])])
         self._at = [begins[first:last] for first, last in pairwise(firsts)]
 
@@ -44,10 +44,10 @@ class Cutting:
         """Return the parts to begin with: one, unless a column must not be made as coarse as that."""
         places = self._parts.places.T
         trees = [
-            (axis.maps[-1], held) for axis, held in zip(self._axes, places, strict=True) if isinstance(axis, TreeAxis)
+            (axis.maps[-1], codes) for axis, codes in zip(self._axes, places, strict=True) if isinstance(axis, TreeAxis)
         ]
         sizes = [int(nodes.max(initial=0)) + 1 for nodes, _ in trees]
-        return group_rows([nodes[held] for nodes, held in trees], sizes, len(self._units)).ids
+        return group_rows([nodes[codes] for nodes, codes in trees], sizes, len(self._units)).ids
 
     def run(self, of_row: NDArray[np.uint32], hidden: _Mask) -> Treatment:
         """Cut the groups that rows are in, as far as these may be classes; others are suppressed."""
@@ -138,5 +138,5 @@ class Cutting:
 
 
 def _joined(parts: Sequence[_Stretches]) -> _Stretches:
-    starts, ends = (np.concatenate([np.zeros(0, np.int64), *(held[side] for held in parts)]) for side in range(2))
+    starts, ends = (np.concatenate([np.zeros(0, np.int64), *(part[side] for part in parts)]) for side in range(2))
     return starts, ends

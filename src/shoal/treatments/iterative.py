@@ -77,7 +77,7 @@ class Iteration:
             [blank[ladder.places[codes]] for blank in ladder.blank()]
             for codes, ladder in zip(jury.codes, self._space.ladders, strict=True)
         ]
-        self._blanks = [np.array([held.any() for held in column]) for column in self._blank]
+        self._blanks = [np.array([shown.any() for shown in column]) for column in self._blank]
         first = np.zeros(len(self._nodes), np.int64) if levels is None else levels
         self._levels = np.tile(first, (len(jury), 1))
         self._left = np.ones(len(jury), bool) if left is None else left.copy()
@@ -114,10 +114,10 @@ class Iteration:
     def _shows_nothing(self, rows: Rows, levels: Ints) -> NDArray[np.bool_]:
         """Tell which rows would show nothing under a scheme; none, if that is all there is to show for any row."""
         none = np.zeros(len(rows), bool)
-        if not all(held[level] for held, level in zip(self._blanks, levels, strict=True)):
+        if not all(blank_levels[level] for blank_levels, level in zip(self._blanks, levels, strict=True)):
             return none
         shown = zip(self._blank, levels, strict=True)
-        blank: NDArray[np.bool_] = np.all([held[level][rows] for held, level in shown], axis=0)
+        blank: NDArray[np.bool_] = np.all([blank_rows[level][rows] for blank_rows, level in shown], axis=0)
         return none if len(rows) == len(self._left) and blank.all() else blank
 
     def _grouped(self, rows: Rows, levels: Ints) -> tuple[NDArray[np.uint32], int]:
@@ -172,7 +172,7 @@ class Iteration:
     def _showing(self, rows: Rows, levels: Ints) -> NDArray[np.bool_]:
         """Tell which rows show something, each on levels of its own."""
         pairs = zip(self._blank, levels.T, strict=True)
-        blank: NDArray[np.bool_] = np.all([np.stack(held)[level, rows] for held, level in pairs], axis=0)
+        blank: NDArray[np.bool_] = np.all([np.stack(blank_rows)[level, rows] for blank_rows, level in pairs], axis=0)
         return ~blank
 
     def _nodes_at(self, column: int, rows: Rows) -> NDArray[np.uint32]:
@@ -180,10 +180,10 @@ class Iteration:
 
     def _together(self, kept: Rows, left: Rows) -> Ints:
         """Return for each kept row the lowest levels on which it looks like all rows that are left."""
-        found = self._levels[kept].copy()
+        levels = self._levels[kept].copy()
         for column, nodes in enumerate(self._nodes):
-            for level, held in enumerate(nodes):
-                alike = bool((held[left] == held[left[0]]).all()) & (held[kept] == held[left[0]])
-                later = ~alike & (found[:, column] <= level)
-                found[later, column] = level + 1
-        return found
+            for level, nodes_of in enumerate(nodes):
+                alike = bool((nodes_of[left] == nodes_of[left[0]]).all()) & (nodes_of[kept] == nodes_of[left[0]])
+                later = ~alike & (levels[:, column] <= level)
+                levels[later, column] = level + 1
+        return levels

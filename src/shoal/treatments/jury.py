@@ -94,11 +94,11 @@ class Jury:
         for column in self._shown.sensitive:
             codes = self._shown.codes[column.name][rows]
             groups = group(of_row.astype(np.uint64) * np.uint64(column.size) + codes, number * column.size)
-            held = np.bincount(groups.ids, persons, len(groups)).astype(np.int64)
+            class_sizes = np.bincount(groups.ids, persons, len(groups)).astype(np.int64)
             reference = self._shown.reference[column.name]
             at = groups.first
             histograms[column.name] = Histogram.of(
-                column, of_row[at], codes[at].astype(np.uint32), held, number, reference
+                column, of_row[at], codes[at].astype(np.uint32), class_sizes, number, reference
             )
         return self._plain.base.instead(sizes, histograms)
 

@@ -22,5 +22,5 @@ def mondrian(goal: Goal, how: Settings, progress: Hook = silent) -> Treatment:
     units = jury.units if how.strict else jury.records
     chosen = axes(goal.space, goal.bounds, free=how.cuts == "anywhere")
     cutting = Cutting(goal, jury, units, chosen, progress, strict=how.strict)
-    found = cutting.run(cutting.coarsest(), np.zeros(len(units), bool))
-    return within_limit(goal, found, how, progress)
+    classes = cutting.run(cutting.coarsest(), np.zeros(len(units), bool))
+    return within_limit(goal, classes, how, progress)

@@ -17,7 +17,7 @@ _MOST_COLUMNS = 16
 
 
 @OUTLIERS.register("cells")
-def suppress_cells(goal: Goal, found: Treatment, how: Settings, progress: Hook) -> Treatment:  # noqa: ARG001 - as others
+def suppress_cells(goal: Goal, treatment: Treatment, how: Settings, progress: Hook) -> Treatment:  # noqa: ARG001 - as others
     """Suppress as few cells of outliers as make classes of them; those who still find none are left out."""
     jury, space, objective = Jury(goal), goal.space, goal.by_levels
     if objective is None or len(space.names) > _MOST_COLUMNS:
@@ -26,16 +26,16 @@ def suppress_cells(goal: Goal, found: Treatment, how: Settings, progress: Hook) 
             hint='Use outliers = "suppress", or a quality such as "loss" or "nue".',
         )
     levels = np.array(
-        [found.scheme[name] - ladder.low for name, ladder in zip(space.names, space.ladders, strict=True)]
+        [treatment.scheme[name] - ladder.low for name, ladder in zip(space.names, space.ladders, strict=True)]
     )
     choices = [sorted({int(level), size - 1}) for level, size in zip(levels, space.shape, strict=True)]
-    iteration = Iteration(goal, jury, objective, progress, levels, found.suppressed[jury.units.of_row])
+    iteration = Iteration(goal, jury, objective, progress, levels, treatment.suppressed[jury.units.of_row])
     iteration.keep(np.array(list(product(*choices))))
     treated = iteration.treatment()
-    rescued = found.suppressed & ~treated.suppressed
+    rescued = treatment.suppressed & ~treated.suppressed
     cells = sum(
-        int(found.rows.counts[rescued & (held != found.scheme[name])].sum())
-        for name, held in zip(space.names, treated.levels, strict=True)
-        if held is not None
+        int(treatment.rows.counts[rescued & (level != treatment.scheme[name])].sum())
+        for name, level in zip(space.names, treated.levels, strict=True)
+        if level is not None
     )
-    return treated.with_facts(found.facts, cells=cells, records=int(found.rows.counts[rescued].sum()))
+    return treated.with_facts(treatment.facts, cells=cells, records=int(treatment.rows.counts[rescued].sum()))

@@ -13,6 +13,6 @@ OUTLIERS: Registry[Dealing] = Registry("way to deal with outliers", "shoal.treat
 
 
 @OUTLIERS.register("suppress")
-def suppress(goal: Goal, found: Treatment, how: Settings, progress: Hook) -> Treatment:  # noqa: ARG001 - as the others
+def suppress(goal: Goal, treatment: Treatment, how: Settings, progress: Hook) -> Treatment:  # noqa: ARG001 - as the others
     """Leave them out: nothing is to be done."""
-    return found
+    return treatment

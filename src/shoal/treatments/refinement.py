@@ -13,7 +13,7 @@ from shoal.treatments.settings import Settings
 from shoal.treatments.treatment import Treatment
 
 
-def refined(goal: Goal, found: Treatment, progress: Hook = silent) -> Treatment:
+def refined(goal: Goal, treatment: Treatment, progress: Hook = silent) -> Treatment:
     """Cut the classes of a treatment further, along the hierarchies; who is suppressed stays so.
 
     The records of a class first show no more than they need; then it is cut as in Mondrian, begun with this class.
@@ -21,19 +21,19 @@ def refined(goal: Goal, found: Treatment, progress: Hook = silent) -> Treatment:
     jury = Jury(goal)
     units = jury.units
     cutting = Cutting(goal, jury, units, axes(goal.space, goal.bounds, free=False), progress)
-    keys = [shown[units.of_row].astype(np.uint32) for shown in found.shown]
-    groups = group_rows(keys, [len(nodes) for nodes in found.nodes], len(units))
-    return cutting.run(groups.ids, found.suppressed[units.of_row])
+    keys = [shown[units.of_row].astype(np.uint32) for shown in treatment.shown]
+    groups = group_rows(keys, [len(nodes) for nodes in treatment.nodes], len(units))
+    return cutting.run(groups.ids, treatment.suppressed[units.of_row])
 
 
-def within_limit(goal: Goal, found: Treatment, how: Settings, progress: Hook = silent) -> Treatment:
+def within_limit(goal: Goal, treatment: Treatment, how: Settings, progress: Hook = silent) -> Treatment:
     """Return a treatment, or another one if it leaves out more persons than may be: a refinement of the best scheme.
 
     What a recoding leaves as coarse as can be shows nothing and counts as left out. A scheme for all records need not
     leave out anybody. Where even its refinement leaves out too many, it stays as it is.
     """
-    if found.persons <= goal.limit:
-        return found
+    if treatment.persons <= goal.limit:
+        return treatment
     scheme = full_domain(goal, how, progress)
     finer = refined(goal, scheme, progress)
     return finer if finer.persons <= goal.limit else scheme

@@ -20,27 +20,27 @@ _ROOM = 1 << 24  # distances that are looked at together
 
 
 @OUTLIERS.register("relocate")
-def relocate(goal: Goal, found: Treatment, how: Settings, progress: Hook) -> Treatment:  # noqa: ARG001 - as the others
+def relocate(goal: Goal, treatment: Treatment, how: Settings, progress: Hook) -> Treatment:  # noqa: ARG001 - as the others
     """Move outliers into the nearest class that passes with them; those whom none takes are left out."""
     jury = Jury(goal)
     units = jury.units
-    shown = [held[units.of_row] for held in found.shown]
-    hidden = found.suppressed[units.of_row]
+    shown = [cells[units.of_row] for cells in treatment.shown]
+    hidden = treatment.suppressed[units.of_row]
     kept, outliers = np.flatnonzero(~hidden), np.flatnonzero(hidden)
     if not len(outliers) or not len(kept):
-        return found
-    keys = [held[kept].astype(np.uint32) for held in shown]
-    classes = group_rows(keys, [len(nodes) for nodes in found.nodes], len(kept))
-    looks = [held[kept][classes.first] for held in shown]
+        return treatment
+    keys = [cells[kept].astype(np.uint32) for cells in shown]
+    classes = group_rows(keys, [len(nodes) for nodes in treatment.nodes], len(kept))
+    looks = [cells[kept][classes.first] for cells in shown]
     weights = goal.weighing(goal.space.names)
-    distances = [displacements(nodes, held) for nodes, held in zip(found.nodes, looks, strict=True)]
-    codes = [held[outliers] for held in jury.codes]
+    distances = [displacements(nodes, looks_of) for nodes, looks_of in zip(treatment.nodes, looks, strict=True)]
+    codes = [codes_of[outliers] for codes_of in jury.codes]
     near, far = _nearest(distances, codes, weights / weights.sum(), progress)
     class_of = np.full(len(units), len(classes), np.int64)
     class_of[kept] = classes.ids
     taken = _taken(jury, class_of, outliers, near, len(classes))
     first = units.of_row[kept[classes.first]]
-    return _moved(found, units.of_row, units.persons, outliers, first, near, far, taken)
+    return _moved(treatment, units.of_row, units.persons, outliers, first, near, far, taken)
 
 
 def displacements(nodes: Nodes, shown: Ints) -> Floats:
@@ -62,28 +62,28 @@ def displacements(nodes: Nodes, shown: Ints) -> Floats:
     """
     size = nodes.domain.codes
     which, of_class = np.unique(shown, return_inverse=True)
-    found = _in_the_tree(nodes, which)
+    distances = _in_the_tree(nodes, which)
     least, most = nodes.domain.ends
     if nodes.domain.positions is not None and most > least:
         low, high, place = nodes.low[which][:, None], nodes.high[which][:, None], nodes.domain.positions[None, :]
         away = np.maximum(np.maximum(low - place, place - high), 0) / (most - least)
-        found = np.where(np.isnan(away), found, np.minimum(away, 1))
+        distances = np.where(np.isnan(away), distances, np.minimum(away, 1))
     inside = nodes.holding(np.repeat(which, size), np.tile(np.arange(size, dtype=np.uint32), len(which)))
-    return np.asarray(np.where(inside.reshape(found.shape), 0.0, found)[of_class])
+    return np.asarray(np.where(inside.reshape(distances.shape), 0.0, distances)[of_class])
 
 
 def _in_the_tree(nodes: Nodes, which: Ints) -> Floats:
     """Return the share of the domain that the smallest node covers which holds a set and a code."""
     hierarchy = nodes.domain.hierarchy
-    found = np.ones((len(which), nodes.domain.codes))
+    distances = np.ones((len(which), nodes.domain.codes))
     if hierarchy is None:
-        return found
+        return distances
     first = nodes.codes[nodes.starts[which]]
     for level in range(hierarchy.height, -1, -1):
         of_code = hierarchy.nodes(level)
         share = hierarchy.levels[level].leaf_counts()[of_code[first]] / nodes.domain.size
-        found = np.where(of_code[first][:, None] == of_code[None, :], share[:, None], found)
-    return found
+        distances = np.where(of_code[first][:, None] == of_code[None, :], share[:, None], distances)
+    return distances
 
 
 def _nearest(
@@ -97,8 +97,8 @@ def _nearest(
         progress(Progress("moving outliers", begin, number))
         part = slice(begin, min(begin + together, number))
         away = np.zeros((part.stop - begin, classes))
-        for weight, held, values in zip(weights, distances, codes, strict=True):
-            away += weight * held[:, values[part]].T
+        for weight, distances_of, values in zip(weights, distances, codes, strict=True):
+            away += weight * distances_of[:, values[part]].T
         order = np.argsort(away.round(12), axis=1, kind="stable")[:, :tried]
         near[part], far[part] = order, np.take_along_axis(away, order, axis=1)
     return near, far
@@ -129,7 +129,7 @@ def _taken(jury: Jury, class_of: Ints, outliers: Rows, near: Ints, classes: int)
 
 
 def _moved(  # noqa: PLR0913, PLR0917 - what was found, and where outliers go
-    found: Treatment,
+    treatment: Treatment,
     of_row: Rows,
     persons: Ints,
     outliers: Rows,
@@ -141,19 +141,19 @@ def _moved(  # noqa: PLR0913, PLR0917 - what was found, and where outliers go
     moved = np.flatnonzero(taken >= 0)
     rows, target = of_row[outliers[moved]], near[moved, taken[moved]]
     shown, levels = (
-        [held.copy() for held in found.shown],
-        [None if held is None else held.copy() for held in found.levels],
+        [cells.copy() for cells in treatment.shown],
+        [None if levels_of is None else levels_of.copy() for levels_of in treatment.levels],
     )
-    for held in (*shown, *levels):
-        if held is not None:
-            held[rows] = held[first[target]]
-    suppressed, elsewhere = found.suppressed.copy(), np.zeros(len(found.suppressed), bool)
+    for array in (*shown, *levels):
+        if array is not None:
+            array[rows] = array[first[target]]
+    suppressed, elsewhere = treatment.suppressed.copy(), np.zeros(len(treatment.suppressed), bool)
     suppressed[rows], elsewhere[rows] = False, True
     number = persons[outliers[moved]]
     displacement = float((far[moved, taken[moved]] * number).sum() / max(number.sum(), 1))
     left = int(persons[outliers[taken < 0]].sum())
-    made = replace(
-        found,
+    relocated = replace(
+        treatment,
         shown=tuple(shown),
         levels=tuple(levels),
         suppressed=suppressed,
@@ -161,4 +161,4 @@ def _moved(  # noqa: PLR0913, PLR0917 - what was found, and where outliers go
         moved=elsewhere,
         scheme={},
     )
-    return made.with_facts(found.facts, moved=int(number.sum()), displacement=displacement)
+    return relocated.with_facts(treatment.facts, moved=int(number.sum()), displacement=displacement)

@@ -126,8 +126,10 @@ class _Suppression:
 
     def _patterns(self, known: Sequence[int]) -> Iterator[tuple[int, ...]]:
         """Return what could be suppressed, but for all: the least important first."""
-        found = [pattern for size in range(1, len(known)) for pattern in combinations(known, size)]
-        return iter(sorted(found, key=lambda pattern: (round(float(self.importance[list(pattern)].sum()), 9), pattern)))
+        patterns = [pattern for size in range(1, len(known)) for pattern in combinations(known, size)]
+        return iter(
+            sorted(patterns, key=lambda pattern: (round(float(self.importance[list(pattern)].sum()), 9), pattern))
+        )
 
     def _sizes(self, rows: NDArray[np.intp], keys: Sequence[Ints]) -> Ints:
         """Return how many persons look like each row."""

@@ -106,8 +106,8 @@ class Treatment:
 
     def heights(self, space: Space) -> dict[str, int | None]:
         """Return the last level of each column's hierarchy."""
-        held = {nodes.domain.column.name: nodes.domain.height for nodes in self.nodes}
-        return {name: held[name] for name in space.quasi}
+        heights = {nodes.domain.column.name: nodes.domain.height for nodes in self.nodes}
+        return {name: heights[name] for name in space.quasi}
 
     @classmethod
     def _of(cls, units: Units, sets: Sequence[tuple[Nodes, Ints, Ints | None]], left: Mask) -> "Treatment":
@@ -118,9 +118,9 @@ class Treatment:
         suppressed[units.of_row] = left
 
         def by_row(numbers: Ints, otherwise: int) -> Ints:
-            found = np.full(len(suppressed), otherwise, np.int64)
-            found[units.of_row] = numbers
-            return np.where(suppressed, otherwise, found)
+            values = np.full(len(suppressed), otherwise, np.int64)
+            values[units.of_row] = numbers
+            return np.where(suppressed, otherwise, values)
 
         return cls(
             units.rows,

@@ -69,9 +69,9 @@ def attack(  # noqa: PLR0913 - keyword-only options
         subject=subject,
         hierarchies=hierarchies,
     )
-    table, released = inputs.table.held(), table_of(release).held()
+    table, released = inputs.table.in_memory(), table_of(release).in_memory()
     register, strangers, other = (
-        None if data is None else table_of(data).held() for data in (external, outsiders, second)
+        None if data is None else table_of(data).in_memory() for data in (external, outsiders, second)
     )
     if strangers is not None and table.subject is not None and table.subject in strangers:
         strangers = strangers.assign(subject=table.subject)
@@ -120,7 +120,7 @@ def _with_truth(scene: Scene, release: Any, key: Sequence[str], *, in_order: boo
     named = key if key and all(name in scene.release for name in key) else None
     if named is not None and in_order:
         raise AttackError("Records are matched by a key or by position, not by both.", hint="Omit one of them.")
-    made = release if isinstance(release, Release) else scene.release
-    match = which(scene.original, made, named, hierarchies=scene.hierarchies, in_order=in_order)
+    made_release = release if isinstance(release, Release) else scene.release
+    match = which(scene.original, made_release, named, hierarchies=scene.hierarchies, in_order=in_order)
     how = match.sentence if match.rows is not None else f"{match.sentence} {_HINT}"
     return replace(scene, truth=None if match.rows is None else match.rows.astype(np.intp)), how

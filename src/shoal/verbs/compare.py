@@ -56,10 +56,10 @@ def compare(  # noqa: PLR0913 - keyword-only options
         hierarchies=hierarchies,
         suppressed=SUPPRESSED,
     )
-    before, after = inputs.table.held(), table_of(release, suppressed=SUPPRESSED).held()
+    before, after = inputs.table.in_memory(), table_of(release, suppressed=SUPPRESSED).in_memory()
     if matched is None:
-        made = release if isinstance(release, Release) else after
-        matched = which(before, made, names_of(key), hierarchies=inputs.hierarchies, in_order=in_order)
+        made_release = release if isinstance(release, Release) else after
+        matched = which(before, made_release, names_of(key), hierarchies=inputs.hierarchies, in_order=in_order)
         before, matched = drawn_from(before, matched)
     return compared(
         before,

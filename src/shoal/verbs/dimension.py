@@ -62,11 +62,11 @@ def dimension(  # noqa: PLR0913 - keyword-only options
     ladders = _with_automatic(inputs)
     weighing = Weighing(table.sensitive, judges(required, table.quasi, table.sensitive), ladders, Distance(distance))
     if tables is not None:
-        treated = by_tables(table, [table_of(one) for one in tables], columns, missing=missing)
+        treated = by_tables(table, [table_of(table) for table in tables], columns, missing=missing)
     else:
         treated = by_levels(table, columns, ladders, levels_of(ladders, levels or {}), missing=missing, subsets=subsets)
     before = weighing.step(next(treated))
-    return chosen(columns, before, [weighing.step(one, before.k) for one in treated])
+    return chosen(columns, before, [weighing.step(treatment, before.k) for treatment in treated])
 
 
 def _with_automatic(inputs: Inputs) -> dict[str, Hierarchy]:

@@ -70,7 +70,11 @@ class Inputs:
         """The population that the table is a sample of, if something is known about it."""
         if self.own_population is not None:
             return Population.given(self.own_population, self.table)
-        return None if self.policy.population is None else self.policy.people(self.table, self.table.person_count)
+        return (
+            None
+            if self.policy.population is None
+            else self.policy.sampled_population(self.table, self.table.person_count)
+        )
 
     @property
     def gatherer(self) -> Gatherer:

@@ -51,7 +51,7 @@ def _check_options(model: type[Model], signature: Signature, options: Mapping[st
                 hint="To judge by a threshold, use shoal.assess with a policy that requires it.",
             )
         if name not in signature.parameters:
-            known = [one for one in signature.parameters if one != "data"]
+            known = [parameter for parameter in signature.parameters if parameter != "data"]
             hint = did_you_mean(name, known) or f"Options are {listed(known, 20)}."
             raise ModelError(f"The model {model.name} takes no option '{name}'.", hint=hint)
 

@@ -68,7 +68,7 @@ def peers(  # noqa: PLR0913 - keyword-only options
             raise ModelError(f"{name} is a whole number, 1 or more.")
     inputs = Inputs.of(data, policy, subject=subject, missing=missing)
     table = inputs.table
-    listed = None if combinations is None else [names_of(one) or [] for one in combinations]
+    listed = None if combinations is None else [names_of(combination) or [] for combination in combinations]
     if isinstance(combinations, str) or (listed is not None and not (listed and all(listed))):
         raise ModelError("Combinations are lists of columns, none of them empty.", hint='Give [["age", "sex"], …].')
     columns, hidden, known = _columns(table, sensitive, auxiliary, listed)
@@ -83,7 +83,7 @@ def peers(  # noqa: PLR0913 - keyword-only options
         {name: _joint(limit, table[name].size) if q == "joint" else _share("q", q) for name in hidden},
         most,
         empty,
-        None if listed is None else tuple(dict.fromkeys(counted.subset(one) for one in listed)),
+        None if listed is None else tuple(dict.fromkeys(counted.subset(names) for names in listed)),
         None,
         seconds,
     )
@@ -134,7 +134,11 @@ def _columns(
     """Return all columns that matter, those to be taken as sensitive, and those that may be known."""
     roles = [*table.quasi, *table.sensitive] or [name for name in table.names if name != table.subject]
     hidden = names_of(sensitive) or roles
-    listed = None if combinations is None else list(dict.fromkeys(name for one in combinations for name in one))
+    listed = (
+        None
+        if combinations is None
+        else list(dict.fromkeys(name for combination in combinations for name in combination))
+    )
     known = (
         names_of(auxiliary) or listed or [name for name in roles if name not in hidden or sensitive is None] or roles
     )

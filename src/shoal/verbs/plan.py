@@ -30,8 +30,8 @@ def plan(
     (4, 3, 'memory')
     """
     chosen = policy_of(policy)
-    said = chosen.data.read.model_dump(exclude_unset=True)
-    sample, records = read_sample(source, progress=progress, **{**said, **options})
+    stated = chosen.data.read.model_dump(exclude_unset=True)
+    sample, records = read_sample(source, progress=progress, **{**stated, **options})
     table = chosen.apply(sample) if chosen.names_columns else sample
     names = tuple(names_of(quasi) or table.quasi or table.names)
     if not names:

@@ -14,7 +14,7 @@ from shoal.errors import ShoalError
 from shoal.web.gallery import Gallery
 from shoal.web.guard import App, Guard, Keys, TooLarge
 from shoal.web.jobs import Job, State
-from shoal.web.page import STEPS, Visit, route, told
+from shoal.web.page import STEPS, Visit, error_text, route
 from shoal.web.pages import ROUTES
 from shoal.web.project import Project
 
@@ -35,9 +35,9 @@ def application(project: Project, keys: Keys, port: int, *, most: int = MOST) ->
         Mount("/static", StaticFiles(directory=Path(str(files("shoal.web").joinpath("static"))))),
     ]
     handlers = {ShoalError: _sorry, TooLarge: _too_large, Exception: _unexpected}
-    made = Starlette(routes=routes, exception_handlers=handlers)
-    made.state.project, made.state.gallery, made.state.keys = project, Gallery(), keys
-    return Guard(made, keys, port, most)
+    app = Starlette(routes=routes, exception_handlers=handlers)
+    app.state.project, app.state.gallery, app.state.keys = project, Gallery(), keys
+    return Guard(app, keys, port, most)
 
 
 def _numbered(visit: Visit) -> Job | None:
@@ -82,7 +82,7 @@ def _text(text: str, status: int) -> Response:
 
 
 def _sorry(_: Request, error: Exception) -> Response:
-    return _text(told(error) if isinstance(error, ShoalError) else "", 422)
+    return _text(error_text(error) if isinstance(error, ShoalError) else "", 422)
 
 
 def _too_large(_request: Request, _error: Exception) -> Response:

@@ -33,54 +33,56 @@ class Field:
         r"""The value as it is written in the field; a tab, which cannot be typed, as \t."""
         if self.value is None:
             return ""
-        held = self.value if isinstance(self.value, list | tuple) else [self.value]
-        return ", ".join(str(one).replace("\t", "\\t") for one in held)
+        values = self.value if isinstance(self.value, list | tuple) else [self.value]
+        return ", ".join(str(value).replace("\t", "\\t") for value in values)
 
 
 def fields(
-    model: type[BaseModel], held: Mapping[str, Any] | None = None, choices: Mapping[str, Sequence[str]] | None = None
+    model: type[BaseModel], values: Mapping[str, Any] | None = None, choices: Mapping[str, Sequence[str]] | None = None
 ) -> list[Field]:
-    """Return the fields of a model; ``held``: what is filled in, ``choices``: of fields that are chosen from a list.
+    """Return the fields of a model; ``values``: what is filled in, ``choices``: of fields that are chosen from a list.
 
     >>> from shoal.models.k_anonymity import KAnonymity
     >>> [(one.name, one.kind, one.text) for one in fields(KAnonymity, {"k": 11})]
     [('k', 'number', '11')]
     """
     schema = model.model_json_schema()
-    known, found = schema.get("$defs", {}), []
-    for name, said in schema["properties"].items():
-        if name in _FIXED or _too_deep(said):
+    known, found_fields = schema.get("$defs", {}), []
+    for name, schema_part in schema["properties"].items():
+        if name in _FIXED or _too_deep(schema_part):
             continue
-        value = (held or {}).get(name, said.get("default"))
+        value = (values or {}).get(name, schema_part.get("default"))
         if choices and name in choices:
             options = ("", *choices[name])
-            found.append(Field(name, "choice", value, said.get("default"), _says(name, said), options, plain=True))
+            found_fields.append(
+                Field(name, "choice", value, schema_part.get("default"), _says(name, schema_part), options, plain=True)
+            )
         else:
-            found.append(_field(name, said, known, value))
-    return found
+            found_fields.append(_field(name, schema_part, known, value))
+    return found_fields
 
 
-def _says(name: str, said: Mapping[str, Any]) -> str:
-    return str(said.get("description", "") or name.replace("_", " "))
+def _says(name: str, schema_part: Mapping[str, Any]) -> str:
+    return str(schema_part.get("description", "") or name.replace("_", " "))
 
 
-def _too_deep(said: Mapping[str, Any]) -> bool:
+def _too_deep(schema_part: Mapping[str, Any]) -> bool:
     """Tell whether a field is too deep for a form: a list of lists, or named values."""
-    kinds = [part for part in said.get("anyOf", [said]) if part.get("type") != "null"]
+    kinds = [part for part in schema_part.get("anyOf", [schema_part]) if part.get("type") != "null"]
     first = kinds[0]
     listed = first.get("type") == _LIST and first.get("items", {}).get("type") == _LIST
     return bool(listed or first.get("type") == "object")
 
 
-def _field(name: str, said: Mapping[str, Any], known: Mapping[str, Any], value: Any) -> Field:
-    says, usual = _says(name, said), said.get("default")
-    kinds = [part for part in said.get("anyOf", [said]) if part.get("type") != "null"]
+def _field(name: str, schema_part: Mapping[str, Any], known: Mapping[str, Any], value: Any) -> Field:
+    says, usual = _says(name, schema_part), schema_part.get("default")
+    kinds = [part for part in schema_part.get("anyOf", [schema_part]) if part.get("type") != "null"]
     first = {**kinds[0], **known.get(str(kinds[0].get("$ref", "")).rpartition("/")[2], {})}
-    optional = ("",) if any(part.get("type") == "null" for part in said.get("anyOf", [])) else ()
+    optional = ("",) if any(part.get("type") == "null" for part in schema_part.get("anyOf", [])) else ()
     kind = first.get("type")
     choices = first.get("enum") or (list(_TRUTH.values()) if kind == "boolean" and optional else None)
     if choices is not None:
-        texts = all(isinstance(one, str) for one in choices)
+        texts = all(isinstance(choice, str) for choice in choices)
         return Field(name, "choice", value, usual, says, (*optional, *map(str, choices)), plain=texts)
     if kind == "boolean":
         return Field(name, "check", value, usual, says)
@@ -98,21 +100,21 @@ def filled_in(asked: Sequence[Field], form: Mapping[str, Sequence[Any]]) -> dict
     >>> filled_in(asked, {"k": ["5"], "widths": ["5, 10"]})
     {'k': 5, 'widths': [5, 10]}
     """
-    found = {one.name: _said(one, form) for one in asked}
-    return {one.name: found[one.name] for one in asked if found[one.name] not in (None, one.usual)}
+    entered = {field.name: _said(field, form) for field in asked}
+    return {field.name: entered[field.name] for field in asked if entered[field.name] not in (None, field.usual)}
 
 
-def _said(one: Field, form: Mapping[str, Sequence[Any]]) -> Any:
-    if one.kind == "check":
-        return one.name in form if f"{SHOWN}{one.name}" in form else one.value
-    if one.name not in form:
-        return one.value
-    text = str(next(iter(form[one.name]), "")).strip()
-    if text == one.text:
-        return one.value
+def _said(field: Field, form: Mapping[str, Sequence[Any]]) -> Any:
+    if field.kind == "check":
+        return field.name in form if f"{SHOWN}{field.name}" in form else field.value
+    if field.name not in form:
+        return field.value
+    text = str(next(iter(form[field.name]), "")).strip()
+    if text == field.text:
+        return field.value
     text = text.replace("\\t", "\t")
-    read = str if one.plain else _value
-    if one.kind == "list":
+    read = str if field.plain else _value
+    if field.kind == "list":
         return [read(part.strip()) for part in text.split(",") if part.strip()] or None
     return read(text) if text else None
 

@@ -29,10 +29,10 @@ class Gallery:
     def drawn(self, name: str) -> str | None:
         """Return a picture as it is drawn, if it hangs here."""
         with self._lock:
-            held = self._held.get(name)
-        if not isinstance(held, Chart):
-            return held
-        svg = held.to_svg()
+            chart = self._held.get(name)
+        if not isinstance(chart, Chart):
+            return chart
+        svg = chart.to_svg()
         with self._lock:
             if name in self._held:
                 self._held[name] = svg

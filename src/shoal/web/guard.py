@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 from urllib.parse import parse_qs
 
-Scope: TypeAlias = MutableMapping[str, Any]
+AsgiScope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
-App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
+App: TypeAlias = Callable[[AsgiScope, Receive, Send], Awaitable[None]]
 
 HEADER, ENTRANCE = "x-shoal", "/enter"
 _DAY = 86_400  # seconds that a browser keeps the cookie, also if it is closed
@@ -49,7 +49,7 @@ class Guard:
         self._cookie = cookie_name(port)
         self._used = False
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         """Let a request in, or answer it here."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
@@ -68,7 +68,7 @@ class Guard:
             return
         await self._app(scope, _limited(receive, self._most), _covered(send))
 
-    def _refused(self, scope: Scope, headers: MutableMapping[str, str]) -> tuple[int, str] | None:
+    def _refused(self, scope: AsgiScope, headers: MutableMapping[str, str]) -> tuple[int, str] | None:
         """Return why a request is not let in."""
         if headers.get("host", "") not in self._hosts:
             return 400, "This page is for this machine only."
@@ -84,7 +84,7 @@ class Guard:
             return 413, f"This is more than {self._most / 1e6:,.0f} MB. Start shoal serve with the file instead."
         return None
 
-    def _may_enter(self, scope: Scope) -> bool:
+    def _may_enter(self, scope: AsgiScope) -> bool:
         given = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token", [""])[0]
         return not self._used and scope["method"] == "GET" and _same(given, self._keys.token)
 
@@ -132,10 +132,10 @@ def _covered(send: Send) -> Send:
 
     async def covered(message: Message) -> None:
         if message["type"] == "http.response.start":
-            held = message.get("headers", [])
-            given = {name.decode().lower() for name, _ in held}
+            headers = message.get("headers", [])
+            given = {name.decode().lower() for name, _ in headers}
             more = [(name.encode(), value.encode()) for name, value in HEADERS.items() if name not in given]
-            message = {**message, "headers": [*held, *more]}
+            message = {**message, "headers": [*headers, *more]}
         await send(message)
 
     return covered
@@ -143,7 +143,7 @@ def _covered(send: Send) -> Send:
 
 async def _answer(send: Send, status: int, text: str, more: dict[str, str] | None = None) -> None:
     body = text.encode()
-    held = {**HEADERS, "content-type": "text/plain; charset=utf-8", "content-length": str(len(body)), **(more or {})}
-    headers = [(name.encode(), value.encode()) for name, value in held.items()]
+    answer = {**HEADERS, "content-type": "text/plain; charset=utf-8", "content-length": str(len(body)), **(more or {})}
+    headers = [(name.encode(), value.encode()) for name, value in answer.items()]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -25,24 +25,28 @@ class Fact:
 def headline(now: Moment) -> list[Fact]:
     """Return what is known by now; nothing is worked out for it."""
     read: Loaded | None = now.result("read", Basis.FILE)
-    found: Assessment | None = now.result("assess", Basis.REQUIRED)
+    assessment: Assessment | None = now.result("assess", Basis.REQUIRED)
     release: Release | None = now.result("anonymize")
     return [
-        *([] if read is None else [_size(read, found)]),
-        *([] if found is None else _risk(found)),
+        *([] if read is None else [_size(read, assessment)]),
+        *([] if assessment is None else _risk(assessment)),
         *([] if release is None else _release(release)),
     ]
 
 
-def _size(read: Loaded, found: Assessment | None) -> Fact:
-    persons = "" if found is None or not found.counts_persons else f" of {counted(found.persons, 'person')}"
+def _size(read: Loaded, assessment: Assessment | None) -> Fact:
+    persons = (
+        "" if assessment is None or not assessment.counts_persons else f" of {counted(assessment.persons, 'person')}"
+    )
     return Fact("records", f"{read.records:,}", f"{counted(read.columns, 'column')}{persons}")
 
 
-def _risk(found: Assessment) -> Iterator[Fact]:
-    who = "persons" if found.counts_persons else "records"
-    yield Fact("k now", f"{found.k:,}", f"the fewest {who} that look alike to who knows all quasi-identifiers")
-    yield Fact("highest risk now", odds(found.prosecutor.maximum), "that somebody is found who is known to be in it")
+def _risk(assessment: Assessment) -> Iterator[Fact]:
+    who = "persons" if assessment.counts_persons else "records"
+    yield Fact("k now", f"{assessment.k:,}", f"the fewest {who} that look alike to who knows all quasi-identifiers")
+    yield Fact(
+        "highest risk now", odds(assessment.prosecutor.maximum), "that somebody is found who is known to be in it"
+    )
 
 
 def _release(release: Release) -> Iterator[Fact]:

@@ -23,7 +23,7 @@ Handler: TypeAlias = Callable[["Visit"], Response]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PageStep:
     """One of the steps from the raw table to the release."""
 
     name: str
@@ -32,13 +32,13 @@ class Step:
 
 
 STEPS = (
-    Step("load", "Load", "Which data are these?"),
-    Step("identify", "Identify", "What is each column to somebody who looks for a person?"),
-    Step("assess", "Assess", "How safe is everybody, as the table stands?"),
-    Step("protect", "Protect", "What must hold, and how may columns become coarser?"),
-    Step("compare", "Compare", "What did the release cost, and what is left?"),
-    Step("attack", "Attack", "What does an adversary achieve against it?"),
-    Step("release", "Release", "What goes out, and what proves it?"),
+    PageStep("load", "Load", "Which data are these?"),
+    PageStep("identify", "Identify", "What is each column to somebody who looks for a person?"),
+    PageStep("assess", "Assess", "How safe is everybody, as the table stands?"),
+    PageStep("protect", "Protect", "What must hold, and how may columns become coarser?"),
+    PageStep("compare", "Compare", "What did the release cost, and what is left?"),
+    PageStep("attack", "Attack", "What does an adversary achieve against it?"),
+    PageStep("release", "Release", "What goes out, and what proves it?"),
 )
 
 
@@ -59,8 +59,8 @@ class Visit:
 
     def text(self, name: str) -> str:
         """Return what was filled in, or asked for; empty if nothing was."""
-        held = next(iter(self.form.get(name, [])), None) if self.form else self.request.query_params.get(name)
-        return held if isinstance(held, str) else ""
+        value = next(iter(self.form.get(name, [])), None) if self.form else self.request.query_params.get(name)
+        return value if isinstance(value, str) else ""
 
     def number(self, name: str, least: int, most: int) -> int | None:
         """Return a whole number that was asked for; None if it is none, or is too small or too large."""
@@ -74,7 +74,7 @@ class Visit:
         done = job is not None and job.state is State.DONE
         return self.part(
             step,
-            step=next(one for one in STEPS if one.name == step),
+            step=next(page_step for page_step in STEPS if page_step.name == step),
             steps=STEPS,
             facts=headline(self.now),
             source=self.now.source,
@@ -109,8 +109,8 @@ def route(path: str, handler: Handler, methods: Sequence[str] = ("GET",)) -> Rou
 
         if request.method != "POST":
             return await run_in_threadpool(handle, request, {})
-        async with request.form(max_files=_FILES, max_fields=_FIELDS) as held:
-            return await run_in_threadpool(handle, request, {name: held.getlist(name) for name in held})
+        async with request.form(max_files=_FILES, max_fields=_FIELDS) as form:
+            return await run_in_threadpool(handle, request, {name: form.getlist(name) for name in form})
 
     return Route(path, endpoint, methods=list(methods))
 
@@ -126,11 +126,11 @@ def number(text: str, least: int, most: int) -> int | None:
 
 
 def _template(name: str) -> Template:
-    made = environment("shoal.web")
-    made.filters["told"] = told
-    return made.get_template(f"{name}.html")
+    templates = environment("shoal.web")
+    templates.filters["error_text"] = error_text
+    return templates.get_template(f"{name}.html")
 
 
-def told(error: ShoalError) -> str:
+def error_text(error: ShoalError) -> str:
     """Return what to say about an error."""
     return error.message if error.hint is None else f"{error.message} {error.hint}"

@@ -50,7 +50,9 @@ class Moment:
         if source is None:
             raise ReadError("There are no data yet.", hint="Load a file first.")
         options = self.policy.data.read.model_dump(exclude_unset=True)
-        return self.project.held(self.key(Basis.FILE), lambda: read(source, progress=progress, **options), progress)
+        return self.project.kept_table(
+            self.key(Basis.FILE), lambda: read(source, progress=progress, **options), progress
+        )
 
     def table(self, progress: Hook) -> Table:
         """Return the table with the roles that are decided."""
@@ -62,16 +64,20 @@ class Moment:
 
     def key(self, basis: Basis) -> Hashable:
         """Return what results hang on: the data, and what is decided about them, with all files that are named."""
-        told = self.policy.document()
+        document = self.policy.document()
         if basis is Basis.FILE:
-            told = told.get("data", {}).get("read", {})
+            document = document.get("data", {}).get("read", {})
         elif basis is Basis.REQUIRED:
-            told.pop("search", None)
+            document.pop("search", None)
         elif basis is Basis.FRONTIER:
-            told["require"] = [one for one in told.get("require", []) if one.get("model") != "k-anonymity"]
-            told["search"] = {name: held for name, held in told.get("search", {}).items() if name != "suppression"}
-        named = [_state(self.policy.beside(name)) for name in files_of(told)]
-        text = toml.document({name: held for name, held in told.items() if held not in ({}, [])})
+            document["require"] = [
+                requirement for requirement in document.get("require", []) if requirement.get("model") != "k-anonymity"
+            ]
+            document["search"] = {
+                name: value for name, value in document.get("search", {}).items() if name != "suppression"
+            }
+        named = [_state(self.policy.beside(name)) for name in files_of(document)]
+        text = toml.document({name: value for name, value in document.items() if value not in ({}, [])})
         return _state(self.source), *named, hashlib.sha256(text.encode()).hexdigest()
 
     def begin(  # noqa: PLR0913 - keyword-only options
@@ -89,18 +95,18 @@ class Moment:
 
     def again(self, name: str, work: Callable[["Moment", Hook], Any], tell: Tell | None = None) -> Job:
         """Begin work anew, whatever has come of it before."""
-        before = self.found(name)
+        before = self.job(name)
         if before is not None:
             self.project.jobs.forget(before)
         return self.begin(name, work, tell)
 
-    def found(self, name: str, basis: Basis = Basis.POLICY, more: Hashable = None) -> Job | None:
+    def job(self, name: str, basis: Basis = Basis.POLICY, more: Hashable = None) -> Job | None:
         """Return what has come of some work, if it was begun."""
         return self.project.jobs.find(name, (self.key(basis), more))
 
     def result(self, name: str, basis: Basis = Basis.POLICY, more: Hashable = None) -> Any:
         """Return what has come of some work, if it is done."""
-        job = self.found(name, basis, more)
+        job = self.job(name, basis, more)
         return None if job is None or job.state is not State.DONE else job.result
 
 
@@ -143,9 +149,9 @@ class Project:
         if not state.exists():
             return
         try:
-            held = json.loads(state.read_text(encoding="utf-8"))
-            self._source = None if held["source"] is None else Path(held["source"])
-            beside = Path(held["beside"])
+            state_document = json.loads(state.read_text(encoding="utf-8"))
+            self._source = None if state_document["source"] is None else Path(state_document["source"])
+            beside = Path(state_document["beside"])
         except (ValueError, KeyError, TypeError):
             raise ReadError(
                 f"'{state}' is no project of shoal.", hint="Give another folder: --project FOLDER."
@@ -162,9 +168,9 @@ class Project:
         """Work on a file from now on; how the last one was read says nothing about it."""
         with self.lock:
             if path != self._source:
-                held = self._policy.document()
-                data = {name: part for name, part in held.get("data", {}).items() if name != "read"}
-                self._save(path, Policy.parse(_text({**held, "data": data})).within(self._policy.beside("")))
+                document = self._policy.document()
+                data = {name: part for name, part in document.get("data", {}).items() if name != "read"}
+                self._save(path, Policy.parse(_text({**document, "data": data})).within(self._policy.beside("")))
 
     def decide(self, policy: Policy) -> None:
         """Take another policy; it is on the disk before anybody is told."""
@@ -177,8 +183,8 @@ class Project:
         ``change`` is handed the policy as plain data, and returns the parts that are different.
         """
         with self.lock:
-            held = self._policy.document()
-            self.rewrite(_text({**held, **change(held)}))
+            document = self._policy.document()
+            self.rewrite(_text({**document, **change(document)}))
 
     def rewrite(self, text: str) -> None:
         """Take a policy that was written in the browser."""
@@ -214,7 +220,7 @@ class Project:
             beside.write_text(json.dumps(state, indent=1), encoding="utf-8")
         self._source, self._policy = source, policy
 
-    def held(self, key: Hashable, make: Callable[[], Table], progress: Hook) -> Table:
+    def kept_table(self, key: Hashable, make: Callable[[], Table], progress: Hook) -> Table:
         """Return the table, and read it if that was not done; whoever else asks for it waits, and can be stopped."""
         while not self._reading.acquire(timeout=0.2):
             progress(Progress("waiting for the file", 0))
@@ -278,20 +284,20 @@ def _text(document: Mapping[str, Any]) -> str:
 def _state(path: Path | None) -> Hashable:
     """Return which file it is, and when it was written."""
     try:
-        told = None if path is None else path.stat()
+        stat = None if path is None else path.stat()
     except (OSError, ValueError):
-        told = None
-    return path, None if told is None else (told.st_mtime_ns, told.st_size)
+        stat = None
+    return path, None if stat is None else (stat.st_mtime_ns, stat.st_size)
 
 
-def files_of(held: Any) -> Iterator[str]:
+def files_of(value: Any) -> Iterator[str]:
     """Return the names of all files in a document."""
-    if isinstance(held, Mapping):
-        for name, one in held.items():
-            if name in {"file", "key_file"} and isinstance(one, str):
-                yield one
+    if isinstance(value, Mapping):
+        for name, part in value.items():
+            if name in {"file", "key_file"} and isinstance(part, str):
+                yield part
             else:
-                yield from files_of(one)
-    elif isinstance(held, list | tuple):
-        for one in held:
-            yield from files_of(one)
+                yield from files_of(part)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from files_of(part)

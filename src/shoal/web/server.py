@@ -30,13 +30,13 @@ def run(  # noqa: PLR0913 - what a command was given
     folder: Path | None,
     port: int,
     *,
-    told: Callable[[str], None],
+    announce: Callable[[str], None],
     browser: bool,
 ) -> None:
     """Serve a project until somebody stops it."""
     os.umask(0o077)  # what is written here is for its owner only
     project = Project.open(folder, data, policy)
-    before = {one: signal.getsignal(one) for one in _ENDS}
+    before = {number: signal.getsignal(number) for number in _ENDS}
     try:
         with _listening(port) as door:
             port, keys = door.getsockname()[1], Keys()
@@ -45,9 +45,9 @@ def run(  # noqa: PLR0913 - what a command was given
                 application(project, keys, port), log_level="critical", access_log=False, server_header=False, ws="none"
             )
             server = _Server(config)
-            for one in _ENDS:  # before anybody can know that there is something to end
-                signal.signal(one, server.end)
-            told(f"The workbench is at {link}\nOpen it if no page appears; it is good for one use. Ctrl-C ends it.")
+            for number in _ENDS:  # before anybody can know that there is something to end
+                signal.signal(number, server.end)
+            announce(f"The workbench is at {link}\nOpen it if no page appears; it is good for one use. Ctrl-C ends it.")
             threading.Thread(target=_warm, daemon=True).start()
             if browser:
                 _opened(link, project.folder)
@@ -55,8 +55,8 @@ def run(  # noqa: PLR0913 - what a command was given
     finally:
         with uninterrupted():  # whoever is in a hurry must wait: data lie in a temporary folder
             project.close()
-        for one, handler in before.items():
-            signal.signal(one, handler)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 class _Server(uvicorn.Server):

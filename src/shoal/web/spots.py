@@ -12,7 +12,7 @@ _REACH = 9  # around the middle of a point
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class Region:
     """A part of a picture, in its own units."""
 
     x: float
@@ -20,21 +20,21 @@ class Box:
     width: float
     height: float
 
-    def sliced(self, number: int) -> "list[Box]":
+    def sliced(self, number: int) -> "list[Region]":
         """Cut it from left to right.
 
-        >>> [box.x for box in Box(10, 0, 100, 5).sliced(4)]
+        >>> [box.x for box in Region(10, 0, 100, 5).sliced(4)]
         [10.0, 35.0, 60.0, 85.0]
         """
         width = self.width / number
-        return [Box(self.x + place * width, self.y, width, self.height) for place in range(number)]
+        return [Region(self.x + place * width, self.y, width, self.height) for place in range(number)]
 
 
 @dataclass(frozen=True, slots=True)
 class Spot:
     """``asks``: the address that is asked for; ``says``: what for; ``sends``: what is sent there, if something is."""
 
-    box: Box
+    box: Region
     asks: str
     says: str
     sends: Mapping[str, str] = field(default_factory=dict)
@@ -73,14 +73,15 @@ class Marks:
         """The width and the height of the picture."""
         return float(self.root.get("width", 0)), float(self.root.get("height", 0))
 
-    def points(self) -> list[Box]:
+    def points(self) -> list[Region]:
         """Return where the points are, in the order of the data."""
-        return [Box(x - _REACH, y - _REACH, 2 * _REACH, 2 * _REACH) for _, x, y in self._of_kind("symbol")]
+        return [Region(x - _REACH, y - _REACH, 2 * _REACH, 2 * _REACH) for _, x, y in self._of_kind("symbol")]
 
-    def images(self) -> list[Box]:
+    def images(self) -> list[Region]:
         """Return where rasters are."""
         return [
-            Box(x, y, float(one.get("width", 0)), float(one.get("height", 0))) for one, x, y in self._of_kind("image")
+            Region(x, y, float(element.get("width", 0)), float(element.get("height", 0)))
+            for element, x, y in self._of_kind("image")
         ]
 
     def _of_kind(self, kind: str) -> Iterator[tuple[ET.Element, float, float]]:
@@ -100,5 +101,5 @@ def _walk(element: ET.Element, x: float, y: float, wanted: str) -> Iterator[tupl
 
 
 def _moved(element: ET.Element) -> tuple[float, float]:
-    found = re.match(r"translate\(([-\d.e]+)[ ,]+([-\d.e]+)\)", element.get("transform", ""))
-    return (float(found[1]), float(found[2])) if found else (0.0, 0.0)
+    shift = re.match(r"translate\(([-\d.e]+)[ ,]+([-\d.e]+)\)", element.get("transform", ""))
+    return (float(shift[1]), float(shift[2])) if shift else (0.0, 0.0)

@@ -36,16 +36,18 @@ class Tried:
     def of(cls, now: Moment, release: Release) -> "Tried":
         """Take note of a release."""
         search = release.policy.search
-        verdicts = [one.verdict for one in release.requirements]
-        presets = [one.preset for one in release.policy.require if isinstance(one, PresetRequirement)]
-        held = release.quality.get(search.quality)
-        cost = "–" if held is None or held.total is None else f"{held.total.cost:.3f}"
+        verdicts = [requirement.verdict for requirement in release.requirements]
+        presets = [
+            requirement.preset for requirement in release.policy.require if isinstance(requirement, PresetRequirement)
+        ]
+        measured = release.quality.get(search.quality)
+        cost = "–" if measured is None or measured.total is None else f"{measured.total.cost:.3f}"
         return cls(
             _data(now),
             toml.document(release.policy.document()),
-            "; ".join([*(f"{one.title} {one.asked}" for one in verdicts), *presets]),
+            "; ".join([*(f"{verdict.title} {verdict.asked}" for verdict in verdicts), *presets]),
             f"{search.recoding}, at most {100 * search.suppression:g} % left out",
-            "; ".join(one.attained for one in verdicts),
+            "; ".join(verdict.attained for verdict in verdicts),
             counted(release.suppressed, "person"),
             f"{cost} ({search.quality})",
         )
@@ -58,20 +60,20 @@ def _data(now: Moment) -> str:
 def remembered(now: Moment) -> list[Tried]:
     """Return what was tried with these data, the newest last."""
     data = _data(now)
-    return [one for one in _all(now.project) if one.data == data]
+    return [tried for tried in _all(now.project) if tried.data == data]
 
 
 def _all(project: Project) -> list[Tried]:
     """Return all that was tried; what cannot be read is forgotten."""
     try:
-        return [Tried(**one) for one in json.loads((project.folder / _FILE).read_text(encoding="utf-8"))]
+        return [Tried(**entry) for entry in json.loads((project.folder / _FILE).read_text(encoding="utf-8"))]
     except (OSError, ValueError, TypeError):
         return []
 
 
-def remember(project: Project, one: Tried) -> None:
+def remember(project: Project, tried: Tried) -> None:
     """Keep in mind what was tried; the same is kept once."""
     with project.lock:
-        held = [*(other for other in _all(project) if other.name != one.name), one][-KEPT:]
+        kept = [*(other for other in _all(project) if other.name != tried.name), tried][-KEPT:]
         with replacing(project.folder / _FILE, force=True) as beside:
-            beside.write_text(json.dumps([asdict(other) for other in held], ensure_ascii=False), encoding="utf-8")
+            beside.write_text(json.dumps([asdict(other) for other in kept], ensure_ascii=False), encoding="utf-8")

@@ -14,9 +14,9 @@ def nhs(texts: NDArray[np.str_]) -> Mask:
     >>> nhs(np.array(["9434765919", "9434765918"])).tolist()
     [True, False]
     """
-    held = digits(texts)
-    check = 11 - (held[:, :9] * np.arange(10, 1, -1)).sum(axis=1) % 11
-    return np.asarray(np.where(check == 11, 0, check) == held[:, 9])
+    number = digits(texts)
+    check = 11 - (number[:, :9] * np.arange(10, 1, -1)).sum(axis=1) % 11
+    return np.asarray(np.where(check == 11, 0, check) == number[:, 9])
 
 
 def bsn(texts: NDArray[np.str_]) -> Mask:
@@ -46,12 +46,12 @@ def steuer_id(texts: NDArray[np.str_]) -> Mask:
     >>> steuer_id(np.array(["86095742719", "86095742718"])).tolist()
     [True, False]
     """
-    held, product = digits(texts), np.full(len(texts), 10)
+    number, product = digits(texts), np.full(len(texts), 10)
     for place in range(10):
-        total = (held[:, place] + product) % 10
+        total = (number[:, place] + product) % 10
         product = 2 * np.where(total == 0, 10, total) % 11
     check = 11 - product
-    return np.asarray(np.where(check == 10, 0, check) == held[:, 10])
+    return np.asarray(np.where(check == 10, 0, check) == number[:, 10])
 
 
 def kvnr(texts: NDArray[np.str_]) -> Mask:
@@ -61,9 +61,9 @@ def kvnr(texts: NDArray[np.str_]) -> Mask:
     [True, False]
     """
     written = np.array([f"{ord(text[0]) - 64:02d}{text[1:]}" for text in texts.tolist()])
-    held = digits(written)
-    weighed = held[:, :10] * np.array([1, 2] * 5)
-    return np.asarray((weighed // 10 + weighed % 10).sum(axis=1) % 10 == held[:, 10])
+    number = digits(written)
+    weighed = number[:, :10] * np.array([1, 2] * 5)
+    return np.asarray((weighed // 10 + weighed % 10).sum(axis=1) % 10 == number[:, 10])
 
 
 def nir(texts: NDArray[np.str_]) -> Mask:

@@ -1,4 +1,4 @@
-#include "lattice.h"
+#include "walk.h"
 
 /* ---- the walk through the schemes of a lattice ----------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-#include "lattice.h"
+#include "walk.h"
 
 /* ---- schemes whose classes are listed --------------------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-#include "lattice.h"
+#include "walk.h"
 
 /* ---- roll-up: tables of rows made coarser ----------------------------------------------------------------- */
 

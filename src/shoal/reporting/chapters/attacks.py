@@ -16,44 +16,49 @@ from shoal.sheet import Sheet
 MOST = 8  # curves that are drawn
 
 
-def attacks(found: PublicFindings, audience: Audience) -> Section:
+def attacks(findings: PublicFindings, audience: Audience) -> Section:
     """Tell what came of the attacks, each with its baseline and its interval."""
-    if found.attacks is None or not found.attacks.results:
+    if findings.attacks is None or not findings.attacks.results:
         own = "The release was not attacked. Numbers of a model are not what an adversary achieves."
-        asked = found.policy.publish is not None and found.policy.publish.attacks
+        asked = findings.policy.publish is not None and findings.policy.publish.attacks
         public = "The release was not attacked." if asked else "The owner publishes no results of attacks."
-        return Section.of("Attacks", "attacks", [Text(own if isinstance(found, Findings) else public, Tone.NOTE)])
+        return Section.of("Attacks", "attacks", [Text(own if isinstance(findings, Findings) else public, Tone.NOTE)])
     lead = Text(
         "Success alone says nothing: it counts against what an adversary achieves without the release (baseline), and, "
         "where it was looked at, against the same attack on people who are not in the data (control).",
         Tone.LEAD,
     )
-    meanings = _meanings(found.attacks)
-    if not isinstance(found, Findings):  # charts and curves would show rates too finely
-        parts = [answers(found.attacks), _published(found.attacks, audience), meanings, *_omitted(found.attacks)]
+    meanings = _meanings(findings.attacks)
+    if not isinstance(findings, Findings):  # charts and curves would show rates too finely
+        parts = [
+            answers(findings.attacks),
+            _published(findings.attacks, audience),
+            meanings,
+            *_omitted(findings.attacks),
+        ]
         return Section.of("Attacks", "attacks", [lead, *parts])
-    charted = [Figure(charts.wp216(found.attacks)), Figure(charts.attacks(found.attacks))]
-    curves = Beside(tuple(_curves(found.attacks)))
-    parts = [*charted, _results(found.attacks), meanings, curves, *_notes(found.attacks)]
+    charted = [Figure(charts.wp216(findings.attacks)), Figure(charts.attacks(findings.attacks))]
+    curves = Beside(tuple(_curves(findings.attacks)))
+    parts = [*charted, _results(findings.attacks), meanings, curves, *_notes(findings.attacks)]
     return Section.of("Attacks", "attacks", [lead, *parts])
 
 
 def _results(attacked: Attacked) -> Sheet:
     """Give the results of all attacks, for the owner."""
-    controlled = any(one.control is not None for one in attacked.results)
+    controlled = any(result.control is not None for result in attacked.results)
     rows = []
-    for one in attacked.results:
-        control = "–" if one.control is None else f"{one.control.value:.1%}"
+    for result in attacked.results:
+        control = "–" if result.control is None else f"{result.control.value:.1%}"
         rows.append(
             (
-                *_about(one),
-                f"{one.success.value:.1%}",
-                f"{100 * one.success.low:.1f}–{100 * one.success.high:.1f}",
-                f"{one.baseline:.1%}",
+                *_about(result),
+                f"{result.success.value:.1%}",
+                f"{100 * result.success.low:.1f}–{100 * result.success.high:.1f}",
+                f"{result.baseline:.1%}",
                 *((control,) if controlled else ()),
-                f"{one.lift:+.2f}",
-                f"{one.targets:,}",
-                _sure(one),
+                f"{result.lift:+.2f}",
+                f"{result.targets:,}",
+                _sure(result),
             )
         )
     control_heading = ("control",) if controlled else ()
@@ -63,14 +68,14 @@ def _results(attacked: Attacked) -> Sheet:
 def _published(attacked: Attacked, audience: Audience) -> Sheet:
     """Give rounded results without the number of targets, which discloses how many persons are suppressed."""
     rows = []
-    for one in attacked.results:
-        if _is_small(one, audience):
-            rows.append((*_about(one), "not told", "", "", "", _sure(one)))
+    for result in attacked.results:
+        if _is_small(result, audience):
+            rows.append((*_about(result), "not told", "", "", "", _sure(result)))
             continue
-        shares = (one.success.low, one.success.value, one.success.high, one.baseline)
+        shares = (result.success.low, result.success.value, result.success.high, result.baseline)
         low, success, high, baseline = (f"{100 * rounded(share):.0f}" for share in shares)
-        lift = f"{round(one.lift, 1) + 0.0:+.1f}"
-        rows.append((*_about(one), f"{success} %", f"{low}–{high}", f"{baseline} %", lift, _sure(one)))
+        lift = f"{round(result.lift, 1) + 0.0:+.1f}"
+        rows.append((*_about(result), f"{success} %", f"{low}–{high}", f"{baseline} %", lift, _sure(result)))
     note = f"Shares are rounded to multiples of {100 * STEP} %, lifts to one decimal."
     return _sheet(("success", "95 %", "baseline", "lift"), rows, note)
 
@@ -84,42 +89,45 @@ def _sheet(figures: tuple[str, ...], rows: Sequence[tuple[str, ...]], *notes: st
     return Sheet("What each attack achieves", headings, tuple(rows), (*meanings, *notes), words=2)
 
 
-def _about(one: Result) -> tuple[str, str]:
-    return one.title, f"{one.adversary}, {one.adversary.conduct}"
+def _about(result: Result) -> tuple[str, str]:
+    return result.title, f"{result.adversary}, {result.adversary.conduct}"
 
 
-def _sure(one: Result) -> str:
-    return "yes" if one.is_sure else "no"
+def _sure(result: Result) -> str:
+    return "yes" if result.is_sure else "no"
 
 
-def _is_small(one: Result, audience: Audience) -> bool:
+def _is_small(result: Result, audience: Audience) -> bool:
     """Return whether too few persons were attacked, hit or missed to publish a share."""
-    hits = round(one.success.value * one.targets)
-    return any(audience.hides(number) for number in (one.targets, hits, one.targets - hits))
+    hits = round(result.success.value * result.targets)
+    return any(audience.hides(number) for number in (result.targets, hits, result.targets - hits))
 
 
-def _meanings(found: Attacked) -> Facts:
-    said = {f"{one.attack} ({one.variant})" if one.variant else one.attack: one.says for one in found.results}
-    return Facts(tuple((name, f"Success: {says}.") for name, says in said.items()))
+def _meanings(attacked: Attacked) -> Facts:
+    meanings = {
+        f"{result.attack} ({result.variant})" if result.variant else result.attack: result.says
+        for result in attacked.results
+    }
+    return Facts(tuple((name, f"Success: {says}.") for name, says in meanings.items()))
 
 
-def _curves(found: Attacked) -> Iterator[Figure]:
-    drawn = [one for one in found.results if len(one.curve) > 1]
-    for one in sorted(drawn, key=lambda one: -one.lift)[:MOST]:
-        yield Figure(charts.knowledge(one))
+def _curves(attacked: Attacked) -> Iterator[Figure]:
+    drawn = [result for result in attacked.results if len(result.curve) > 1]
+    for result in sorted(drawn, key=lambda result: -result.lift)[:MOST]:
+        yield Figure(charts.knowledge(result))
 
 
-def _omitted(found: Attacked) -> Iterator[Block]:
+def _omitted(attacked: Attacked) -> Iterator[Block]:
     """List the attacks that were not run, and why."""
-    asked = {one.attack for one in found.results} | set(found.left_out)
+    asked = {result.attack for result in attacked.results} | set(attacked.left_out)
     others = [name for name in ATTACKS if ATTACKS[name].default and name not in asked]
     if others:
         yield Text(f"Not asked for: {', '.join(others)}.", Tone.NOTE)
-    if found.left_out:
-        yield Facts(tuple((f"Not tried: {name}", why) for name, why in found.left_out.items()))
+    if attacked.left_out:
+        yield Facts(tuple((f"Not tried: {name}", why) for name, why in attacked.left_out.items()))
 
 
-def _notes(found: Attacked) -> Iterator[Block]:
-    yield from _omitted(found)
-    notes = [*found.notes, *(f"{one.title}: {note}" for one in found.results for note in one.notes)]
-    yield Listing((*dict.fromkeys(notes), f"Drawn with seed {found.seed}."))
+def _notes(attacked: Attacked) -> Iterator[Block]:
+    yield from _omitted(attacked)
+    notes = [*attacked.notes, *(f"{result.title}: {note}" for result in attacked.results for note in result.notes)]
+    yield Listing((*dict.fromkeys(notes), f"Drawn with seed {attacked.seed}."))

@@ -10,67 +10,69 @@ from shoal.reporting.findings import Findings, PublicFindings
 from shoal.treatments.treatment import TREATMENTS
 
 
-def choice(found: PublicFindings, audience: Audience) -> Section:
+def choice(findings: PublicFindings, audience: Audience) -> Section:
     """Tell how the release was searched for, and what other levels of protection would cost."""
-    if not isinstance(found, Findings):
-        return Section.of("How the release was chosen", "choice", [_lead(found), _classes(found)])
-    blocks: list[Block | None] = [_lead(found), _search(found, audience)]
-    if found.policy.search.recoding != "global" and (found.schemes is not None or found.frontier is not None):
+    if not isinstance(findings, Findings):
+        return Section.of("How the release was chosen", "choice", [_lead(findings), _classes(findings)])
+    blocks: list[Block | None] = [_lead(findings), _search(findings, audience)]
+    if findings.policy.search.recoding != "global" and (findings.schemes is not None or findings.frontier is not None):
         blocks.append(
             Text(
                 "The charts show schemes of global recoding. The release uses another recoding and is in none of them."
             )
         )
-    if found.schemes is not None:
-        blocks.append(Figure(lattice(found.schemes)))
-    if found.frontier is not None and any(point.price is not None for point in found.frontier.points):
-        blocks.append(Figure(frontier(found.frontier)))
+    if findings.schemes is not None:
+        blocks.append(Figure(lattice(findings.schemes)))
+    if findings.frontier is not None and any(point.price is not None for point in findings.frontier.points):
+        blocks.append(Figure(frontier(findings.frontier)))
     return Section.of("How the release was chosen", "choice", blocks)
 
 
-def _lead(found: PublicFindings) -> Text:
-    if not found.ours:
+def _lead(findings: PublicFindings) -> Text:
+    if not findings.ours:
         return Text("It is not recorded how this release was made.", Tone.LEAD)
-    how = found.policy.search
-    limit = f"At most {how.suppression:.1%} of the {found.who} may be left out."
+    how = findings.policy.search
+    limit = f"At most {how.suppression:.1%} of the {findings.who} may be left out."
     found_by = _RECODINGS.get(how.recoding) or explained(TREATMENTS[how.recoding])
     return Text(f"{found_by} What is to be lost least is measured by {how.quality}. {limit}", Tone.LEAD)
 
 
-def _search(found: Findings, audience: Audience) -> Facts | None:
-    if found.release is None:
+def _search(findings: Findings, audience: Audience) -> Facts | None:
+    if findings.release is None:
         return None
-    search, facts = found.release.internal["search"], []
+    search, facts = findings.release.internal["search"], []
     if "schemes" in search:
         facts.append(("Schemes", f"{search['schemes']:,} ways to make columns coarser were to be had"))
     if "gap" in search:
         gap = float(search["gap"])
         proved = "proved: no scheme costs less" if not gap else f"no scheme costs less by more than {gap:.2%}"
         facts.append(("Best", proved))
-    if found.release.scheme:
-        levels = ", ".join(f"{name} {level}" for name, level in found.release.scheme.items())
+    if findings.release.scheme:
+        levels = ", ".join(f"{name} {level}" for name, level in findings.release.scheme.items())
         facts.append(("Levels", levels))
-    facts += _outliers(found, audience)
-    facts.append(("Classes", counted(found.release.classes, "group") + " of persons who look alike"))
-    cost = found.release.quality[found.policy.search.quality].total
+    facts += _outliers(findings, audience)
+    facts.append(("Classes", counted(findings.release.classes, "group") + " of persons who look alike"))
+    cost = findings.release.quality[findings.policy.search.quality].total
     if cost is not None:
-        facts.append(("Cost", f"{cost.cost:.3f} of what there is to lose, by {found.policy.search.quality}"))
+        facts.append(("Cost", f"{cost.cost:.3f} of what there is to lose, by {findings.policy.search.quality}"))
     return Facts(tuple(facts))
 
 
-def _classes(found: PublicFindings) -> Facts:
-    return Facts((("Equivalence classes", f"{found.after.classes:,}"),))
+def _classes(findings: PublicFindings) -> Facts:
+    return Facts((("Equivalence classes", f"{findings.after.classes:,}"),))
 
 
-def _outliers(found: Findings, audience: Audience) -> list[tuple[str, str]]:
+def _outliers(findings: Findings, audience: Audience) -> list[tuple[str, str]]:
     """Say how many were moved or invented."""
-    held = {} if found.release is None else found.release.facts["outliers"]
+    numbers = {} if findings.release is None else findings.release.facts["outliers"]
     says = {
         "moved": "persons show the nearest class",
         "counterfeits": "records are invented",
         "cells": "values are lost",
     }
-    return [("Outliers", f"{audience.count(int(held[name]))} {told}") for name, told in says.items() if name in held]
+    return [
+        ("Outliers", f"{audience.count(int(numbers[name]))} {text}") for name, text in says.items() if name in numbers
+    ]
 
 
 _RECODINGS = {

@@ -10,7 +10,7 @@ from shoal.recoding.nodes import Floats
 from shoal.reporting.audience import Audience
 from shoal.reporting.chapters.variables import technique
 from shoal.reporting.document import Beside, Block, Section, Text, Tone
-from shoal.reporting.findings import Counts, PublicFindings
+from shoal.reporting.findings import PublicFindings, ValueCounts
 from shoal.sheet import Sheet
 from shoal.table.column import SUPPRESSED, Column
 from shoal.table.kind import Kind
@@ -21,48 +21,48 @@ MOST = 24  # values of a column that are listed
 FEW = 60  # numbers that are listed one by one; more are described
 
 
-def codebook(found: PublicFindings, audience: Audience) -> Section:
+def codebook(findings: PublicFindings, audience: Audience) -> Section:
     """Describe each variable of the release: its values, how frequent they are, and how it was made."""
-    told = f" Values that fewer than {audience.least:,} persons have are not named." if audience.external else ""
-    lead = Text(f"The variables of the released table. * means that a value is not shown.{told}", Tone.LEAD)
-    if audience.external and not found.countable:
-        values: Block = Text(f"{found.uncountable} Values are therefore not listed.", Tone.NOTE)
+    note = f" Values that fewer than {audience.least:,} persons have are not named." if audience.external else ""
+    lead = Text(f"The variables of the released table. * means that a value is not shown.{note}", Tone.LEAD)
+    if audience.external and not findings.countable:
+        values: Block = Text(f"{findings.uncountable} Values are therefore not listed.", Tone.NOTE)
     else:
-        values = Beside(tuple(_values(found, audience)))
-    return Section.of("Codebook", "codebook", [lead, _overview(found, audience), values])
+        values = Beside(tuple(_values(findings, audience)))
+    return Section.of("Codebook", "codebook", [lead, _overview(findings, audience), values])
 
 
-def _overview(found: PublicFindings, audience: Audience) -> Sheet:
+def _overview(findings: PublicFindings, audience: Audience) -> Sheet:
     rows = []
-    for name in found.released.names:
-        column, counts = found.seen[name], found.counts[name]
+    for name in findings.released.names:
+        column, counts = findings.seen[name], findings.counts[name]
         hidden = audience.hidden(counts.persons)
         gaps = [_gap(counts, hidden, code) for code in (column.missing_code, column.suppressed_code)]
-        made = technique(found, name) if name in found.variables else "added"
+        done = technique(findings, name) if name in findings.variables else "added"
         number = np.count_nonzero(counts.records[: len(column.values)])
-        rows.append((name, str(found.released[name].kind), made, f"{number:,}", *gaps))
+        rows.append((name, str(findings.released[name].kind), done, f"{number:,}", *gaps))
     headings = ("variable", "kind", "how it was made", "values", "missing", "not shown (*)")
     return Sheet("Variables", headings, tuple(rows), words=3)
 
 
-def _gap(counts: Counts, hidden: NDArray[np.bool_], code: int | None) -> str:
+def _gap(counts: ValueCounts, hidden: NDArray[np.bool_], code: int | None) -> str:
     if code is None or not counts.records[code]:
         return "·"
     return "not told" if hidden[code] else f"{counts.records[code]:,}"
 
 
-def _values(found: PublicFindings, audience: Audience) -> Iterator[Sheet]:
-    for name in found.released.names:
-        column, counts = found.seen[name], found.counts[name]
-        if name in found.naming:
+def _values(findings: PublicFindings, audience: Audience) -> Iterator[Sheet]:
+    for name in findings.released.names:
+        column, counts = findings.seen[name], findings.counts[name]
+        if name in findings.naming:
             yield Sheet(name, ("value", "records", "share"), (("names persons: not listed", "", ""),))
         elif np.count_nonzero(counts.records) > FEW and scale(column) is not None:
-            yield _described(found, name, audience)
+            yield _described(findings, name, audience)
         else:
             yield _listed(column, counts, audience)
 
 
-def _listed(column: Column, counts: Counts, audience: Audience) -> Sheet:
+def _listed(column: Column, counts: ValueCounts, audience: Audience) -> Sheet:
     """List the values that enough persons have, and put the others together."""
     records, hidden = counts.records, audience.hidden(counts.persons)
     size, labels = max(int(records.sum()), 1), _labels(column)
@@ -78,23 +78,23 @@ def _listed(column: Column, counts: Counts, audience: Audience) -> Sheet:
 
 
 def _labels(column: Column) -> list[str]:
-    found = ["" if label is None else str(label) for label in column.labels().to_pylist()]
+    labels = ["" if label is None else str(label) for label in column.labels().to_pylist()]
     if column.missing_code is not None:
-        found[column.missing_code] = "(missing)"
+        labels[column.missing_code] = "(missing)"
     if column.suppressed_code is not None:
-        found[column.suppressed_code] = SUPPRESSED
-    return found
+        labels[column.suppressed_code] = SUPPRESSED
+    return labels
 
 
-def _described(found: PublicFindings, name: str, audience: Audience) -> Sheet:
+def _described(findings: PublicFindings, name: str, audience: Audience) -> Sheet:
     """Describe numbers; the smallest, the largest and the quartiles are somebody's, and are for the owner only."""
-    column, counts = found.seen[name], found.counts[name]
+    column, counts = findings.seen[name], findings.counts[name]
     places, records = scale(column), counts.records
     if places is None:
         return _listed(column, counts, audience)
     known = ~np.isnan(places) & (records > 0)
-    holders, number = found.holders(name, known), int(records[known].sum())
-    if _hides(found, audience, holders):
+    holders, number = findings.holders(name, known), int(records[known].sum())
+    if _hides(findings, audience, holders):
         return Sheet(name, ("", "value"), (("not told", ""),))
     rows = [("records with a value", f"{number:,}")]
     if known.any() and column.kind not in {Kind.DATE, Kind.DATETIME}:
@@ -108,11 +108,11 @@ def _described(found: PublicFindings, name: str, audience: Audience) -> Sheet:
     return Sheet(column.name, ("", "value"), tuple(rows), notes if column.kind.numeric else ())
 
 
-def _hides(found: PublicFindings, audience: Audience, holders: int) -> bool:
+def _hides(findings: PublicFindings, audience: Audience, holders: int) -> bool:
     """Return whether so many persons, or the others, are too few to be described."""
     if not audience.external:
         return False
-    return not found.countable or audience.hides(holders) or audience.hides(found.after.persons - holders)
+    return not findings.countable or audience.hides(holders) or audience.hides(findings.after.persons - holders)
 
 
 def _quartiles(

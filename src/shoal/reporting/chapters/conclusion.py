@@ -13,11 +13,11 @@ _ALWAYS = (
 )
 
 
-def conclusion(found: PublicFindings, audience: Audience) -> Section:
+def conclusion(findings: PublicFindings, audience: Audience) -> Section:
     """Say what follows from the numbers, and what does not follow from them."""
     del audience  # the same for everybody
-    points = [f"{item} ({preset})" for preset, item in found.policy.checklist]
+    points = [f"{item} ({preset})" for preset, item in findings.policy.checklist]
     ask = Text("No number shows the following. Somebody has to confirm it:", Tone.PLAIN)
     lines = ("Name and function", "Place and date", "Signature")
-    parts: list[Block] = [verdict(found), ask, Listing((*points, *_ALWAYS), open=True), Signature(lines)]
+    parts: list[Block] = [verdict(findings), ask, Listing((*points, *_ALWAYS), open=True), Signature(lines)]
     return Section.of("Conclusion and sign-off", "conclusion", parts)

@@ -8,59 +8,65 @@ from shoal.table.role import Role
 from shoal.words import odds
 
 
-def context(found: PublicFindings, audience: Audience) -> Section:
+def context(findings: PublicFindings, audience: Audience) -> Section:
     """Tell of recipient, adversaries and assumptions."""
     del audience  # nothing in it is counted
     lead = Text("Risk depends on who holds the data and on what they know. This is what is assumed.", Tone.LEAD)
-    parts: list[Block | None] = [lead, _recipient(found), _adversaries(found), _threats(found), _assumptions(found)]
+    parts: list[Block | None] = [
+        lead,
+        _recipient(findings),
+        _adversaries(findings),
+        _threats(findings),
+        _assumptions(findings),
+    ]
     return Section.of("Context: recipient, adversaries, plausible attacks", "context", parts)
 
 
-def _recipient(found: PublicFindings) -> Facts:
-    said = found.policy.context
-    who = said.recipient if said is not None and said.recipient else "not stated in the policy"
-    public = said is not None and said.public
-    sensitive = ", ".join(found.with_role(Role.SENSITIVE))
-    sources = [one.source for one in found.requirements if one.source != "policy"]
+def _recipient(findings: PublicFindings) -> Facts:
+    context = findings.policy.context
+    who = context.recipient if context is not None and context.recipient else "not stated in the policy"
+    public = context is not None and context.public
+    sensitive = ", ".join(findings.with_role(Role.SENSITIVE))
+    sources = [requirement.source for requirement in findings.requirements if requirement.source != "policy"]
     return Facts(
         (
             ("Recipient", who),
             ("Release", "public: somebody will surely try" if public else "to the recipient"),
-            ("Known to others (quasi-identifiers)", ", ".join(found.with_role(Role.QUASI))),
+            ("Known to others (quasi-identifiers)", ", ".join(findings.with_role(Role.QUASI))),
             ("Not to be learned (sensitive)", sensitive or "no column is called sensitive"),
             ("Required by", ", ".join(dict.fromkeys(["the owner's policy", *sources]))),
         )
     )
 
 
-def _adversaries(found: PublicFindings) -> Sheet:
+def _adversaries(findings: PublicFindings) -> Sheet:
     rows = [
-        (one.adversary, one.meaning, one.basis)
-        for one in (found.after.prosecutor, found.after.journalist, found.after.marketer)
+        (risk.adversary, risk.meaning, risk.basis)
+        for risk in (findings.after.prosecutor, findings.after.journalist, findings.after.marketer)
     ]
     return Sheet("Adversaries", ("adversary", "what this one does", "risk in the release is"), tuple(rows), words=3)
 
 
-def _threats(found: PublicFindings) -> Sheet | None:
-    held = found.after.context
-    if held is None or not found.countable:
+def _threats(findings: PublicFindings) -> Sheet | None:
+    context = findings.after.context
+    if context is None or not findings.countable:
         return None
-    rows = [(one.name, f"{one.probability:.2f}", odds(one.risk)) for one in held.threats]
-    title = f"How likely it is that somebody tries: the overall risk is {odds(held.overall)}"
-    told = "Overall risk: that of the likeliest threat, probability × highest risk in the data (El Emam 2013)."
-    return Sheet(title, ("threat", "probability", "risk in the release"), tuple(rows), (told,))
+    rows = [(threat.name, f"{threat.probability:.2f}", odds(threat.risk)) for threat in context.threats]
+    title = f"How likely it is that somebody tries: the overall risk is {odds(context.overall)}"
+    note = "Overall risk: that of the likeliest threat, probability × highest risk in the data (El Emam 2013)."
+    return Sheet(title, ("threat", "probability", "risk in the release"), tuple(rows), (note,))
 
 
-def _assumptions(found: PublicFindings) -> Listing:
-    number = len(found.with_role(Role.QUASI))
+def _assumptions(findings: PublicFindings) -> Listing:
+    number = len(findings.with_role(Role.QUASI))
     known = "the quasi-identifier" if number == 1 else f"all {number} quasi-identifiers"
     points = [
         f"An adversary may know {known} of a person exactly, and that the person is in the data (prosecutor).",
         "Nothing else in the release is known to an adversary beforehand; whoever knows more can find out more.",
-        found.after.missing.says,
+        findings.after.missing.says,
     ]
-    if not found.counts_persons:
+    if not findings.counts_persons:
         points.append("No column says whose record it is: every record is taken for a person.")
-    if found.with_role(Role.HOUSEHOLD):
+    if findings.with_role(Role.HOUSEHOLD):
         points.append("Members of a household may be found together; that was looked at in the original.")
     return Listing(tuple(points))

@@ -9,29 +9,29 @@ from shoal.sheet import Sheet
 from shoal.table.role import Role
 
 
-def data(found: PublicFindings, audience: Audience) -> Section:
+def data(findings: PublicFindings, audience: Audience) -> Section:
     """Tell how large the data are, and what each column is to somebody who looks for a person."""
     del audience  # sizes of the released table are no secret
     lead = Text("Every column has a role. Columns without one are not released.", Tone.LEAD)
-    return Section.of("The data and their variables", "data", [lead, Facts(tuple(_size(found))), _roles(found)])
+    return Section.of("The data and their variables", "data", [lead, Facts(tuple(_size(findings))), _roles(findings)])
 
 
-def _size(found: PublicFindings) -> Iterator[tuple[str, str]]:
-    if isinstance(found, Findings):
-        yield "Records in the original", f"{found.before.records:,}"
-        yield "Persons in the original", f"{found.before.persons:,}" if found.before.counts_persons else "–"
-    yield "Records in the release", f"{found.released.records:,}"
-    if found.counts_persons and found.seen.subject is not None:
-        yield "Persons in the release", f"{found.persons:,}"
-    yield "Columns", f"{len(found.released.names)} of {len(found.variables)} are released"
-    if found.policy.search.sample is not None:
-        yield "Sample", f"{found.policy.search.sample:.1%} of the persons were drawn at random"
-    if isinstance(found, Findings) and found.release is not None:
-        yield "Fingerprint of the original", str(found.release.internal["input"]["fingerprint"])
+def _size(findings: PublicFindings) -> Iterator[tuple[str, str]]:
+    if isinstance(findings, Findings):
+        yield "Records in the original", f"{findings.before.records:,}"
+        yield "Persons in the original", f"{findings.before.persons:,}" if findings.before.counts_persons else "–"
+    yield "Records in the release", f"{findings.released.records:,}"
+    if findings.counts_persons and findings.seen.subject is not None:
+        yield "Persons in the release", f"{findings.persons:,}"
+    yield "Columns", f"{len(findings.released.names)} of {len(findings.variables)} are released"
+    if findings.policy.search.sample is not None:
+        yield "Sample", f"{findings.policy.search.sample:.1%} of the persons were drawn at random"
+    if isinstance(findings, Findings) and findings.release is not None:
+        yield "Fingerprint of the original", str(findings.release.internal["input"]["fingerprint"])
 
 
-def _roles(found: PublicFindings) -> Sheet:
-    rows = [(str(role), role.meaning, ", ".join(names)) for role in Role if (names := found.with_role(role))]
-    unnamed = [name for name, role in found.variables.items() if role is None]
+def _roles(findings: PublicFindings) -> Sheet:
+    rows = [(str(role), role.meaning, ", ".join(names)) for role in Role if (names := findings.with_role(role))]
+    unnamed = [name for name, role in findings.variables.items() if role is None]
     rows += [("none", "not named in the policy; not released", ", ".join(unnamed))] if unnamed else []
     return Sheet("Variables by role", ("role", "what it is", "variables"), tuple(rows), words=3)

@@ -8,8 +8,8 @@ from shoal.reporting.document import Facts, Section
 from shoal.reporting.findings import PublicFindings
 
 
-def glossary(found: PublicFindings, audience: Audience) -> Section:
+def glossary(findings: PublicFindings, audience: Audience) -> Section:
     """Explain the words."""
-    del found, audience  # always the same
+    del findings, audience  # always the same
     words = tomllib.loads(files("shoal.reporting").joinpath("texts/glossary.toml").read_text(encoding="utf-8"))
     return Section("Glossary", "glossary", (Facts(tuple(words.items())),))

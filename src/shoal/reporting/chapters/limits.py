@@ -8,23 +8,23 @@ from shoal.reporting.document import Listing, Section, Text, Tone
 from shoal.reporting.findings import Findings, PublicFindings
 
 
-def limits(found: PublicFindings, audience: Audience) -> Section:
+def limits(findings: PublicFindings, audience: Audience) -> Section:
     """Say what nobody should conclude from the numbers."""
     del audience  # notes on the original are in the owner's findings only
     lead = Text("A number is as good as its assumptions. These are outside what was measured.", Tone.LEAD)
-    return Section.of("What the numbers do not cover", "limits", [lead, Listing(tuple(_points(found)))])
+    return Section.of("What the numbers do not cover", "limits", [lead, Listing(tuple(_points(findings)))])
 
 
-def _points(found: PublicFindings) -> list[str]:
+def _points(findings: PublicFindings) -> list[str]:
     text = files("shoal.reporting").joinpath("texts/limits.txt").read_text(encoding="utf-8")
     points = text.splitlines()
-    if found.attacks is None and isinstance(found, Findings):
+    if findings.attacks is None and isinstance(findings, Findings):
         points.insert(3, "The release was not attacked for this report.")
-    if not found.ours:
+    if not findings.ours:
         points.append("It is not recorded that this release was made from these data under this policy.")
-    if truthfulness(found):
-        points.append(f"On truthfulness: {truthfulness(found)}")
-    if isinstance(found, Findings):
-        own = () if found.release is None else found.release.notes
-        points += dict.fromkeys([*own, *found.before.notes, *found.after.notes, *found.comparison.notes])
+    if truthfulness(findings):
+        points.append(f"On truthfulness: {truthfulness(findings)}")
+    if isinstance(findings, Findings):
+        own = () if findings.release is None else findings.release.notes
+        points += dict.fromkeys([*own, *findings.before.notes, *findings.after.notes, *findings.comparison.notes])
     return points

@@ -28,15 +28,15 @@ _HEADINGS = (
 )
 
 
-def methods(found: PublicFindings, audience: Audience) -> Section:
+def methods(findings: PublicFindings, audience: Audience) -> Section:
     """Explain every measure that occurs in the report, in the words of its definition."""
     del audience  # nothing in it is about the data
     guide = Sheet("Where to find what is asked for", ("by", "what", "chapter"), _HEADINGS, words=3)
-    used = {one.title.partition(" of ")[0] for one in found.requirements}
-    attacked = {one.attack for one in found.attacks.results} if found.attacks is not None else set()
-    measured = found.quality if isinstance(found, Findings) else ()
+    used = {requirement.title.partition(" of ")[0] for requirement in findings.requirements}
+    attacked = {result.attack for result in findings.attacks.results} if findings.attacks is not None else set()
+    measured = findings.quality if isinstance(findings, Findings) else ()
     parts = [
-        _part("Presets", "presets", _presets(found)),
+        _part("Presets", "presets", _presets(findings)),
         _part("Requirements", "models", ((name, explained(MODELS[name])) for name in sorted(used))),
         _part("Measures of quality", "qualities", ((name, explained(QUALITIES[name])) for name in sorted(measured))),
         _part("Attacks that were tried", "tried", ((name, explained(ATTACKS[name])) for name in sorted(attacked))),
@@ -45,14 +45,16 @@ def methods(found: PublicFindings, audience: Audience) -> Section:
 
 
 def _part(title: str, anchor: str, items: Iterable[tuple[str, str]]) -> Section | None:
-    held = tuple(items)
-    return Section(title, f"methods-{anchor}", (Facts(held),)) if held else None
+    definitions = tuple(items)
+    return Section(title, f"methods-{anchor}", (Facts(definitions),)) if definitions else None
 
 
-def _presets(found: PublicFindings) -> Iterator[tuple[str, str]]:
-    for name in dict.fromkeys(one.source for one in found.requirements if one.source != "policy"):
-        one = PRESETS[name]
-        yield name, f"{one.title}. {one.source} ({one.year}). Adversary: {one.adversary}. {one.note}"
+def _presets(findings: PublicFindings) -> Iterator[tuple[str, str]]:
+    for name in dict.fromkeys(
+        requirement.source for requirement in findings.requirements if requirement.source != "policy"
+    ):
+        preset = PRESETS[name]
+        yield name, f"{preset.title}. {preset.source} ({preset.year}). Adversary: {preset.adversary}. {preset.note}"
 
 
 def explained(thing: object) -> str:

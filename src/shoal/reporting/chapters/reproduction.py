@@ -16,24 +16,24 @@ from shoal.reporting.findings import Findings, PublicFindings
 _SEARCH = ("recoding", "suppression", "quality", "target", "balance", "outliers", "refine", "strict", "cuts", "sample")
 
 
-def reproduction(found: PublicFindings, audience: Audience) -> Section:
+def reproduction(findings: PublicFindings, audience: Audience) -> Section:
     """Give the policy and the manifest."""
     del audience  # the owner's manifest is in the owner's findings only
     facts = [
         ("shoal", version("shoal")),
         (
             "Fingerprint of the released cells",
-            fingerprint(found.released),
+            fingerprint(findings.released),
         ),
     ]
-    if isinstance(found, Findings):
+    if isinstance(findings, Findings):
         lead = "The same data, policy and version give the same release, byte by byte."
         facts += [("Python", platform.python_version()), ("numpy", version("numpy")), ("PyArrow", version("pyarrow"))]
-        policy, manifest = found.policy.document(), _internal(found.release)
+        policy, manifest = findings.policy.document(), _internal(findings.release)
     else:
         lead = "The owner can reproduce the release, byte by byte. Settings that may contain values are omitted."
-        policy = _told(found)
-        manifest = published(found.released, found.policy, found.chosen) if found.ours else None
+        policy = _told(findings)
+        manifest = published(findings.released, findings.policy, findings.chosen) if findings.ours else None
     blocks: list[Block] = [Text(lead, Tone.LEAD), Facts(tuple(facts)), Code("Policy", toml.document(policy))]
     if manifest is not None:
         blocks.append(Code("Manifest", written(manifest)))
@@ -43,24 +43,26 @@ def reproduction(found: PublicFindings, audience: Audience) -> Section:
 def _internal(release: Release | None) -> dict[str, Any] | None:
     if release is None:
         return None
-    return {name: held for name, held in release.internal.items() if name not in {"policy", "reference"}}
+    return {name: value for name, value in release.internal.items() if name not in {"policy", "reference"}}
 
 
-def _told(found: PublicFindings) -> dict[str, Any]:
+def _told(findings: PublicFindings) -> dict[str, Any]:
     """Return the policy without values, keys and files."""
-    held = found.policy.document()
+    document = findings.policy.document()
     columns = {}
-    for name, said in held.get("columns", {}).items():
-        ladder = {"hierarchy": {"kind": said["hierarchy"]["kind"]}} if "hierarchy" in said else {}
-        columns[name] = {"role": said["role"], **ladder}
-    data = {name: said for name, said in held.get("data", {}).items() if name in {"subject", "household", "missing"}}
+    for name, column in document.get("columns", {}).items():
+        ladder = {"hierarchy": {"kind": column["hierarchy"]["kind"]}} if "hierarchy" in column else {}
+        columns[name] = {"role": column["role"], **ladder}
+    data = {
+        name: value for name, value in document.get("data", {}).items() if name in {"subject", "household", "missing"}
+    }
     parts = {
         "version": 1,
         "data": data,
         "columns": columns,
-        "require": [_plain(one) for one in held.get("require", [])],
-        "search": {name: said for name, said in held.get("search", {}).items() if name in _SEARCH},
-        "context": held.get("context", {}),
+        "require": [_plain(requirement) for requirement in document.get("require", [])],
+        "search": {name: value for name, value in document.get("search", {}).items() if name in _SEARCH},
+        "context": document.get("context", {}),
     }
     return {name: part for name, part in parts.items() if part}
 
@@ -68,7 +70,7 @@ def _told(found: PublicFindings) -> dict[str, Any]:
 def _plain(asked: dict[str, Any]) -> dict[str, Any]:
     """Return a requirement with its numbers: texts and lists may name values."""
     return {
-        name: said
-        for name, said in asked.items()
-        if name in {"model", "preset", "column", "distance"} or isinstance(said, int | float)
+        name: value
+        for name, value in asked.items()
+        if name in {"model", "preset", "column", "distance"} or isinstance(value, int | float)
     }

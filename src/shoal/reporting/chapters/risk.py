@@ -14,149 +14,157 @@ from shoal.sheet import Sheet
 from shoal.words import odds
 
 
-def risk(found: PublicFindings, audience: Audience) -> Section:
+def risk(findings: PublicFindings, audience: Audience) -> Section:
     """Tell the risk requirement by requirement, and identity and attribute risk apart."""
     lead = Text(
         "Identity: can it be told which record is somebody's? Attribute: can something be learned about somebody, even "
         "if it cannot be told which record is theirs? A release can be safe in one way and not in the other.",
         Tone.LEAD,
     )
-    if isinstance(found, Findings):
-        parts = [lead, _required(found), _identity(found), *_attributes(found, audience)]
+    if isinstance(findings, Findings):
+        parts = [lead, _required(findings), _identity(findings), *_attributes(findings, audience)]
         return Section.of("Risk before and after", "risk", parts)
-    parts = [lead, _publicly_required(found, audience), *_public_identity(found, audience)]
-    return Section.of("Risk", "risk", [*parts, *_attributes(found, audience)])
+    parts = [lead, _publicly_required(findings, audience), *_public_identity(findings, audience)]
+    return Section.of("Risk", "risk", [*parts, *_attributes(findings, audience)])
 
 
-def _required(found: Findings) -> Sheet | None:
-    if not found.requirements:
+def _required(findings: Findings) -> Sheet | None:
+    if not findings.requirements:
         return None
     headings = ("requirement", "asked", "original", "release", "", "by")
-    return Sheet("Requirement by requirement", headings, tuple(map(_row, found.requirements)), words=6)
+    return Sheet("Requirement by requirement", headings, tuple(map(_row, findings.requirements)), words=6)
 
 
-def _row(one: Required) -> tuple[str, ...]:
-    before = "–" if one.before is None else one.before.attained
-    after = "–" if one.after is None else one.after.attained
-    return one.title, one.asked, before, after, _verdict(one), one.source
+def _row(required: Required) -> tuple[str, ...]:
+    before = "–" if required.before is None else required.before.attained
+    after = "–" if required.after is None else required.after.attained
+    return required.title, required.asked, before, after, _verdict(required), required.source
 
 
-def _verdict(one: Required) -> str:
-    return one.after.says if one.after is not None else "nothing to protect" if one.moot else "not judged"
+def _verdict(required: Required) -> str:
+    return (
+        required.after.says if required.after is not None else "nothing to protect" if required.moot else "not judged"
+    )
 
 
-def _publicly_required(found: PublicFindings, audience: Audience) -> Sheet | None:
-    if not found.requirements:
+def _publicly_required(findings: PublicFindings, audience: Audience) -> Sheet | None:
+    if not findings.requirements:
         return None
-    rows = [(one.title, audience.asked(one.asked), _verdict(one), one.source) for one in found.requirements]
+    rows = [
+        (requirement.title, audience.asked(requirement.asked), _verdict(requirement), requirement.source)
+        for requirement in findings.requirements
+    ]
     return Sheet("Privacy requirements", ("requirement", "asked", "verdict", "required by"), tuple(rows), words=4)
 
 
-def _identity(found: Findings) -> Section:
-    before, after = found.before, found.after
+def _identity(findings: Findings) -> Section:
+    before, after = findings.before, findings.after
     rows = []
     for name in ("prosecutor", "journalist", "marketer"):
-        one, two = getattr(before, name), getattr(after, name)
-        rows.append((name, *(odds(value) for value in (one.maximum, two.maximum, one.average, two.average)), two.basis))
+        was, two = getattr(before, name), getattr(after, name)
+        rows.append((name, *(odds(value) for value in (was.maximum, two.maximum, was.average, two.average)), two.basis))
     headings = ("adversary", "highest: original", "release", "average: original", "release", "in the release")
-    limit, above = odds(float(found.threshold)), [f"{one.prosecutor.share_above:.1%}" for one in (before, after)]
-    many = [f"{one.prosecutor.expected:,.1f}" for one in (before, after)]
+    limit, above = (
+        odds(float(findings.threshold)),
+        [f"{assessment.prosecutor.share_above:.1%}" for assessment in (before, after)],
+    )
+    many = [f"{assessment.prosecutor.expected:,.1f}" for assessment in (before, after)]
     notes = (
-        f"Above {limit}: {above[0]} of the original's {found.who}, {above[1]} of the release's.",
+        f"Above {limit}: {above[0]} of the original's {findings.who}, {above[1]} of the release's.",
         f"If all are tried, about {many[0]} are found in the original, {many[1]} in the release.",
     )
     sheet = Sheet("How probable it is that a guess who somebody is, is right", headings, tuple(rows), notes)
-    pictures = [Figure(risks({"original": before, "release": after}, found.threshold, least=1))]
-    pictures.append(Figure(class_sizes(before, least=found.least)))
-    if found.people is not None:
-        pictures += [Figure(heatmap(found.people)), Figure(facts(found.people))]
-    return Section.of("Identity", "identity", [sheet, *pictures, _contributions(found)])
+    pictures = [Figure(risks({"original": before, "release": after}, findings.threshold, least=1))]
+    pictures.append(Figure(class_sizes(before, least=findings.least)))
+    if findings.people is not None:
+        pictures += [Figure(heatmap(findings.people)), Figure(facts(findings.people))]
+    return Section.of("Identity", "identity", [sheet, *pictures, _contributions(findings)])
 
 
-def _public_identity(found: PublicFindings, audience: Audience) -> Iterator[Section]:
+def _public_identity(findings: PublicFindings, audience: Audience) -> Iterator[Section]:
     """Give the risks of the released table, where its persons can be counted."""
-    if not found.countable:
-        verified = "; the requirements above were verified when it was made" if found.ours else ""
-        told = f"{found.uncountable} The size of classes in persons cannot be counted in it{verified}."
-        yield Section.of("Identity", "identity", [Text(told, Tone.NOTE)])
+    if not findings.countable:
+        verified = "; the requirements above were verified when it was made" if findings.ours else ""
+        note = f"{findings.uncountable} The size of classes in persons cannot be counted in it{verified}."
+        yield Section.of("Identity", "identity", [Text(note, Tone.NOTE)])
         return
-    after = found.after
+    after = findings.after
     adversaries = (after.prosecutor, after.journalist, after.marketer)
-    rows = [(one.adversary, highest(one, found), audience.odds(one.average), one.basis) for one in adversaries]
-    limit = odds(float(found.threshold))
-    notes = (f"Risk above {limit}: {audience.share(after.prosecutor.above, after.persons)} of the {found.who}.",)
+    rows = [(risk.adversary, highest(risk, findings), audience.odds(risk.average), risk.basis) for risk in adversaries]
+    limit = odds(float(findings.threshold))
+    notes = (f"Risk above {limit}: {audience.share(after.prosecutor.above, after.persons)} of the {findings.who}.",)
     sheet = Sheet("Re-identification risk", ("adversary", "highest", "average", "basis"), tuple(rows), notes)
     parts: list[Sheet | Figure] = [sheet]
     above = after.prosecutor.above
     if not audience.hides(above) and not audience.hides(after.persons - above):
-        parts.append(Figure(risks({"release": after}, found.threshold, least=audience.told)))
+        parts.append(Figure(risks({"release": after}, findings.threshold, least=audience.smallest)))
     yield Section.of("Identity", "identity", parts)
 
 
-def _contributions(found: Findings) -> Sheet | None:
+def _contributions(findings: Findings) -> Sheet | None:
     """Tell which column of the original gives most persons away: how many would stand alone without it."""
-    held = found.before.contributions
-    if len(held) < 2:
+    contributions = findings.before.contributions
+    if len(contributions) < 2:
         return None
     rows = [
         (
-            one.column,
-            f"{one.without.alone:,}",
-            f"{one.without.k:,}",
-            "–" if one.coarser is None else f"{one.coarser.alone:,}",
-            "–" if one.coarser is None else f"{one.coarser.k:,}",
+            contribution.column,
+            f"{contribution.without.alone:,}",
+            f"{contribution.without.k:,}",
+            "–" if contribution.coarser is None else f"{contribution.coarser.alone:,}",
+            "–" if contribution.coarser is None else f"{contribution.coarser.k:,}",
         )
-        for one in held
+        for contribution in contributions
     ]
-    alone = f"{found.before.sizes.get(1, 0):,} stand alone as the original is"
+    alone = f"{findings.before.sizes.get(1, 0):,} stand alone as the original is"
     headings = ("variable", "alone without it", "k", "alone one level coarser", "k")
     return Sheet(f"What each variable gives away: {alone}", headings, tuple(rows))
 
 
-def highest(risk: Risk, found: PublicFindings) -> str:
+def highest(risk: Risk, findings: PublicFindings) -> str:
     """Write the highest risk; above the threshold only that it is above."""
-    limit = float(found.threshold)
+    limit = float(findings.threshold)
     return f"above {odds(limit)}" if risk.maximum > limit else odds(risk.maximum)
 
 
-def _attributes(found: PublicFindings, audience: Audience) -> Iterator[Section | Text]:
-    if not found.after.attributes:
-        why = "No sensitive column is released" if not found.seen.sensitive else "Missing values match anything"
+def _attributes(findings: PublicFindings, audience: Audience) -> Iterator[Section | Text]:
+    if not findings.after.attributes:
+        why = "No sensitive column is released" if not findings.seen.sensitive else "Missing values match anything"
         yield Text(f"{why}, so nothing is said about attribute risk.", Tone.NOTE)
         return
-    told = (
+    note = (
         "How often a guess is right that names the most frequent value of somebody's class; without the data: of all.",
         "Certain for: persons in whose class all have the same value. A missing value counts as one.",
     )
     headings: tuple[str, ...]
     rows: list[tuple[str, ...]]
-    if not isinstance(found, Findings):
+    if not isinstance(findings, Findings):
         headings = ("variable", "most frequent value of all", "of the class", "certain for")
         rows = [
             (
-                one.column,
-                f"{float(one.baseline):.1%}",
-                f"{float(one.average):.1%}",
-                audience.share(one.certain, found.after.persons) if found.countable else "not told",
+                attribute.column,
+                f"{float(attribute.baseline):.1%}",
+                f"{float(attribute.average):.1%}",
+                audience.share(attribute.certain, findings.after.persons) if findings.countable else "not told",
             )
-            for one in found.after.attributes
+            for attribute in findings.after.attributes
         ]
     else:
         headings = ("variable", "without the data", "original", "release", "certain for: original", "release")
-        rows = list(_both(found, audience))
-    yield Section.of("Attributes", "attributes", [Sheet("How often a guess is right", headings, tuple(rows), told)])
+        rows = list(_both(findings, audience))
+    yield Section.of("Attributes", "attributes", [Sheet("How often a guess is right", headings, tuple(rows), note)])
 
 
-def _both(found: Findings, audience: Audience) -> Iterator[tuple[str, ...]]:
+def _both(findings: Findings, audience: Audience) -> Iterator[tuple[str, ...]]:
     """Tell of each sensitive column how often a guess is right, before and after."""
-    before = {one.column: one for one in found.before.attributes}
-    for two in found.after.attributes:
-        one = before.get(two.column)
+    before = {attribute.column: attribute for attribute in findings.before.attributes}
+    for two in findings.after.attributes:
+        was = before.get(two.column)
         yield (
             two.column,
-            f"{float((one or two).baseline):.1%}",
-            "–" if one is None else f"{float(one.average):.1%}",
+            f"{float((was or two).baseline):.1%}",
+            "–" if was is None else f"{float(was.average):.1%}",
             f"{float(two.average):.1%}",
-            "–" if one is None else audience.share(one.certain, found.before.persons),
-            audience.share(two.certain, found.after.persons),
+            "–" if was is None else audience.share(was.certain, findings.before.persons),
+            audience.share(two.certain, findings.after.persons),
         )

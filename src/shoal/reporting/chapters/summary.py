@@ -13,95 +13,106 @@ from shoal.sheet import Sheet
 from shoal.words import odds
 
 
-def summary(found: PublicFindings, audience: Audience) -> Section:
+def summary(findings: PublicFindings, audience: Audience) -> Section:
     """Give the verdict and the main figures."""
-    figures = _numbers(found, audience) if isinstance(found, Findings) else _public_numbers(found, audience)
-    return Section.of("Summary", "summary", [verdict(found), figures, answers(found.attacks)])
+    figures = _numbers(findings, audience) if isinstance(findings, Findings) else _public_numbers(findings, audience)
+    return Section.of("Summary", "summary", [verdict(findings), figures, answers(findings.attacks)])
 
 
-def verdict(found: PublicFindings) -> Text:
+def verdict(findings: PublicFindings) -> Text:
     """Say whether all that is required holds."""
-    asked = len(found.requirements)
-    failing = sum(one.after is not None and not one.after.satisfied for one in found.requirements)
-    unjudged = [one for one in found.requirements if not one.holds and one.after is None]
-    if found.naming:
-        told = f"The release names persons ({', '.join(found.naming)}). It must not go out."
-        return Text(told, Tone.BAD)
-    if found.unknown:
-        told = f"The release has columns that the policy says nothing about ({', '.join(found.unknown)})."
-        return Text(f"{told} They were not judged, and it should not go out.", Tone.BAD)
+    asked = len(findings.requirements)
+    failing = sum(
+        requirement.after is not None and not requirement.after.satisfied for requirement in findings.requirements
+    )
+    unjudged = [
+        requirement for requirement in findings.requirements if not requirement.holds and requirement.after is None
+    ]
+    if findings.naming:
+        sentence = f"The release names persons ({', '.join(findings.naming)}). It must not go out."
+        return Text(sentence, Tone.BAD)
+    if findings.unknown:
+        sentence = f"The release has columns that the policy says nothing about ({', '.join(findings.unknown)})."
+        return Text(f"{sentence} They were not judged, and it should not go out.", Tone.BAD)
     if failing:
         which = "its only requirement" if asked == 1 else f"{failing} of {asked} requirements"
         return Text(f"The release does not meet {which}. It should not go out.", Tone.BAD)
     if unjudged:
-        told = f"Of {counted(asked, 'requirement')}, {len(unjudged)} could not be judged ({unjudged[0].title})"
-        return Text(f"{told}: {unjudged[0].why.rstrip('.')}. Do not publish it before this is clarified.", Tone.BAD)
+        sentence = f"Of {counted(asked, 'requirement')}, {len(unjudged)} could not be judged ({unjudged[0].title})"
+        return Text(f"{sentence}: {unjudged[0].why.rstrip('.')}. Do not publish it before this is clarified.", Tone.BAD)
     if not asked:
         return Text("The policy requires nothing that could be judged: this report only describes.", Tone.NOTE)
     which = "the requirement" if asked == 1 else f"all {asked} requirements"
-    how = "; that was verified by reading the written table again" if found.ours else ""
+    how = "; that was verified by reading the written table again" if findings.ours else ""
     return Text(f"The release meets {which} of the policy{how}.", Tone.GOOD)
 
 
-def _numbers(found: Findings, audience: Audience) -> Sheet:
-    return Sheet("Before and after", ("", "original", "release"), tuple(_rows(found, audience)))
+def _numbers(findings: Findings, audience: Audience) -> Sheet:
+    return Sheet("Before and after", ("", "original", "release"), tuple(_rows(findings, audience)))
 
 
-def _rows(found: Findings, audience: Audience) -> Iterator[tuple[str, ...]]:
-    before, after = found.before, found.after
-    yield "records", f"{before.records:,}", f"{found.released.records:,}"
-    if found.policy.search.sample is not None and found.ours:
-        yield "drawn at random", "", f"{found.policy.search.sample:.1%} of the {found.who}"
-    share = audience.share(found.left_out, max(found.left_out + found.persons, 1))
-    yield f"suppressed {found.who}", "", f"{audience.count(found.left_out)} ({share})"
-    yield f"smallest group that looks alike ({found.who})", audience.count(before.k), audience.count(after.k)
-    yield "risk of being found, highest", *(odds(one.prosecutor.maximum) for one in (before, after))
-    yield "risk of being found, on average", *(odds(one.prosecutor.average) for one in (before, after))
-    yield f"{found.who} found, if all are tried", *(f"{one.prosecutor.expected:,.0f}" for one in (before, after))
-    loss = found.quality.get("loss")
+def _rows(findings: Findings, audience: Audience) -> Iterator[tuple[str, ...]]:
+    before, after = findings.before, findings.after
+    yield "records", f"{before.records:,}", f"{findings.released.records:,}"
+    if findings.policy.search.sample is not None and findings.ours:
+        yield "drawn at random", "", f"{findings.policy.search.sample:.1%} of the {findings.who}"
+    share = audience.share(findings.left_out, max(findings.left_out + findings.persons, 1))
+    yield f"suppressed {findings.who}", "", f"{audience.count(findings.left_out)} ({share})"
+    yield f"smallest group that looks alike ({findings.who})", audience.count(before.k), audience.count(after.k)
+    yield "risk of being found, highest", *(odds(assessment.prosecutor.maximum) for assessment in (before, after))
+    yield "risk of being found, on average", *(odds(assessment.prosecutor.average) for assessment in (before, after))
+    yield (
+        f"{findings.who} found, if all are tried",
+        *(f"{assessment.prosecutor.expected:,.0f}" for assessment in (before, after)),
+    )
+    loss = findings.quality.get("loss")
     if loss is not None and loss.total is not None:
         yield "information that is left (by loss)", "100%", f"{1 - loss.total.cost:.0%}"
 
 
-def _public_numbers(found: PublicFindings, audience: Audience) -> Sheet:
+def _public_numbers(findings: PublicFindings, audience: Audience) -> Sheet:
     """Give the figures that a recipient can recompute, and those that the owner publishes."""
-    rows = [("Records", f"{found.released.records:,}")]
-    if found.policy.search.sample is not None and found.ours:
-        rows.append(("Sampling fraction", f"{found.policy.search.sample:.1%} of the {found.who}"))
-    if found.countable:
+    rows = [("Records", f"{findings.released.records:,}")]
+    if findings.policy.search.sample is not None and findings.ours:
+        rows.append(("Sampling fraction", f"{findings.policy.search.sample:.1%} of the {findings.who}"))
+    if findings.countable:
         rows += [
-            (f"Smallest equivalence class ({found.who})", audience.count(found.after.k)),
-            ("Highest re-identification risk", highest(found.after.prosecutor, found)),
-            ("Average re-identification risk", audience.odds(found.after.prosecutor.average)),
+            (f"Smallest equivalence class ({findings.who})", audience.count(findings.after.k)),
+            ("Highest re-identification risk", highest(findings.after.prosecutor, findings)),
+            ("Average re-identification risk", audience.odds(findings.after.prosecutor.average)),
         ]
-    loss = found.visible
+    loss = findings.visible
     if loss.total is not None:
         without = f"; without {', '.join(loss.undetermined)}" if loss.undetermined else ""
         rows.append(
             (f"Information loss of the released cells (0 = none, 1 = everything{without})", f"{loss.total:.2f}")
         )
-    notes = () if found.chosen or found.attacks is not None else ("The owner publishes no figures about the original.",)
-    return Sheet("Figures of the release", ("", "release"), (*rows, *_chosen(found)), notes)
+    notes = (
+        ()
+        if findings.chosen or findings.attacks is not None
+        else ("The owner publishes no figures about the original.",)
+    )
+    return Sheet("Figures of the release", ("", "release"), (*rows, *_chosen(findings)), notes)
 
 
-def _chosen(found: PublicFindings) -> Iterator[tuple[str, str]]:
+def _chosen(findings: PublicFindings) -> Iterator[tuple[str, str]]:
     """Write the published figures about the original, with their precision."""
-    if "suppressed" in found.chosen:
-        one = found.chosen["suppressed"]
-        yield f"Suppressed {found.who} (rounded to multiples of {one['rounded_to']})", f"{one['value']:,}"
-    if "risk_of_original" in found.chosen:
-        one = found.chosen["risk_of_original"]
-        rounded = f"(rounded to {one['rounded_to']})"
-        above = f"Original: share of {found.who} with a risk above {odds(float(one['threshold']))} {rounded}"
-        yield f"Original: average re-identification risk {rounded}", f"{one['average']:.2f}"
-        yield above, f"{one['share_above_threshold']:.2f}"
+    if "suppressed" in findings.chosen:
+        share = findings.chosen["suppressed"]
+        yield f"Suppressed {findings.who} (rounded to multiples of {share['rounded_to']})", f"{share['value']:,}"
+    if "risk_of_original" in findings.chosen:
+        share = findings.chosen["risk_of_original"]
+        rounded = f"(rounded to {share['rounded_to']})"
+        above = f"Original: share of {findings.who} with a risk above {odds(float(share['threshold']))} {rounded}"
+        yield f"Original: average re-identification risk {rounded}", f"{share['average']:.2f}"
+        yield above, f"{share['share_above_threshold']:.2f}"
 
 
 def answers(attacked: Attacked | None) -> Facts | None:
     """Answer the three questions of WP216, if something was tried."""
     if attacked is None:
         return None
-    said = []
+    sentences = []
     for question, best in attacked.card().items():
         if best is None:
             answer = "Nothing was tried."
@@ -109,5 +120,5 @@ def answers(attacked: Attacked | None) -> Facts | None:
             answer = f"Yes, better than without the release: {best.title}."
         else:
             answer = "Not surely better than without the release."
-        said.append((QUESTIONS[question], answer))
-    return Facts(tuple(said))
+        sentences.append((QUESTIONS[question], answer))
+    return Facts(tuple(sentences))

@@ -20,23 +20,23 @@ from shoal.words import first_sentence, short
 MOST = 16  # columns that are drawn before and after
 
 
-def utility(found: PublicFindings, audience: Audience) -> Section:
+def utility(findings: PublicFindings, audience: Audience) -> Section:
     """Tell what was lost by many measures, and whether analyses come to the same."""
     del audience  # the owner's figures are in the owner's findings only
     lead = Text(
         "No single number says what a table is good for. Cost: 0 if nothing is lost in that respect, 1 if all is.",
         Tone.LEAD,
     )
-    if isinstance(found, Findings):
-        parts = [lead, *_measures(found), *_distributions(found), *_analyses(found)]
+    if isinstance(findings, Findings):
+        parts = [lead, *_measures(findings), *_distributions(findings), *_analyses(findings)]
     else:
-        parts = [lead, *_visible(found)]
+        parts = [lead, *_visible(findings)]
     return Section.of("Data utility", "utility", parts)
 
 
-def _visible(found: PublicFindings) -> Iterator[Block]:
+def _visible(findings: PublicFindings) -> Iterator[Block]:
     """Give the measures that a recipient can recompute from the released cells and the hierarchies."""
-    loss, rows = found.visible, [("equivalence classes", f"{found.after.classes:,}")]
+    loss, rows = findings.visible, [("equivalence classes", f"{findings.after.classes:,}")]
     if loss.total is not None:
         rows.insert(0, ("information loss of the released cells (0 to 1)", f"{loss.total:.2f}"))
     notes = ["Computed from the released cells and the hierarchies, without the original."]
@@ -45,57 +45,67 @@ def _visible(found: PublicFindings) -> Iterator[Block]:
     yield Sheet("Measures of the release", ("measure", "value"), tuple(rows), tuple(notes))
 
 
-def _measures(found: Findings) -> Iterator[Block]:
-    measured = {name: one for name, one in found.quality.items() if one.total is not None}
+def _measures(findings: Findings) -> Iterator[Block]:
+    measured = {
+        name: measured_quality
+        for name, measured_quality in findings.quality.items()
+        if measured_quality.total is not None
+    }
     rows = []
     for aspect in Aspect:
-        for name, one in sorted(measured.items()):
-            if one.aspect is aspect and one.total is not None:
-                value = f"{short(one.total.value)} {one.unit}"
-                rows.append((str(aspect), name, first_sentence(QUALITIES[name]), value, f"{one.total.cost:.3f}"))
+        for name, measured_quality in sorted(measured.items()):
+            if measured_quality.aspect is aspect and measured_quality.total is not None:
+                value = f"{short(measured_quality.total.value)} {measured_quality.unit}"
+                rows.append(
+                    (str(aspect), name, first_sentence(QUALITIES[name]), value, f"{measured_quality.total.cost:.3f}")
+                )
     yield Sheet("What it cost", ("about", "measure", "it says", "value", "cost"), tuple(rows), words=3)
     yield Figure(costs({"the release": measured}))
 
 
-def _distributions(found: Findings) -> Iterator[Block]:
+def _distributions(findings: Findings) -> Iterator[Block]:
     """Draw columns before and after, with the frequencies of the original."""
-    recoding = found.comparison.recoding
-    if recoding.matched and found.quality.get("correlations") is not None and found.quality["correlations"].total:
+    recoding = findings.comparison.recoding
+    if recoding.matched and findings.quality.get("correlations") is not None and findings.quality["correlations"].total:
         yield Figure(correlations(recoding))
-    changed = [one for one in recoding.columns if one.name in found.comparison.columns and _touched(found, one.name)]
+    changed = [
+        column
+        for column in recoding.columns
+        if column.name in findings.comparison.columns and _touched(findings, column.name)
+    ]
     yield Beside(tuple(Figure(before_after(column)) for column in changed[:MOST]))
 
 
-def _touched(found: Findings, name: str) -> bool:
-    fates = found.comparison.columns[name]
-    return bool(fates.coarser or fates.changed) or fates.suppressed > found.comparison.suppressed
+def _touched(findings: Findings, name: str) -> bool:
+    fates = findings.comparison.columns[name]
+    return bool(fates.coarser or fates.changed) or fates.suppressed > findings.comparison.suppressed
 
 
-def _analyses(found: Findings) -> Iterator[Section]:
-    learned = [one for one in found.analyses if isinstance(one, Learned)]
+def _analyses(findings: Findings) -> Iterator[Section]:
+    learned = [analysis for analysis in findings.analyses if isinstance(analysis, Learned)]
     blocks: list[Block] = [*_learned(learned)] if learned else []
-    for one in found.analyses:
-        if isinstance(one, Regressed):
-            blocks.append(one.sheet())
-        elif not isinstance(one, Learned):
-            blocks.append(Figure(survival(one)))
+    for analysis in findings.analyses:
+        if isinstance(analysis, Regressed):
+            blocks.append(analysis.sheet())
+        elif not isinstance(analysis, Learned):
+            blocks.append(Figure(survival(analysis)))
     if blocks:
         yield Section.of("Do analyses come to the same?", "analyses", blocks)
 
 
 def _learned(learned: list[Learned]) -> Iterator[Block]:
     rows = []
-    for one in learned:
-        before, after, guess = achieved(one)
-        measure = "area under the curve" if one.auc is not None else one.measure
-        numbers = (f"{held.value:.3f} ({held.low:.3f}–{held.high:.3f})" for held in (before, after))
-        rows.append((one.target, one.model, measure, f"{guess:.3f}", *numbers))
+    for result in learned:
+        before, after, guess = achieved(result)
+        measure = "area under the curve" if result.auc is not None else result.measure
+        numbers = (f"{estimate.value:.3f} ({estimate.low:.3f}–{estimate.high:.3f})" for estimate in (before, after))
+        rows.append((result.target, result.model, measure, f"{guess:.3f}", *numbers))
     headings = ("predicted", "model", "measure", "by guessing", "from the original", "from the release")
-    told = ("Tested on persons that the model has not seen; 95 % intervals.",)
-    yield Sheet("Predictions", headings, tuple(rows), told, words=3)
+    note = ("Tested on persons that the model has not seen; 95 % intervals.",)
+    yield Sheet("Predictions", headings, tuple(rows), note, words=3)
     by_measure: dict[bool, dict[str, Learned]] = {}
-    for one in learned:
-        by_measure.setdefault(one.auc is not None, {})[f"{one.target} ({one.model})"] = one
-    for held in by_measure.values():
+    for result in learned:
+        by_measure.setdefault(result.auc is not None, {})[f"{result.target} ({result.model})"] = result
+    for same_measure in by_measure.values():
         several = "What can be predicted, from the release and from the original"
-        yield Figure(learning(held, title=several if len(held) > 1 else None))
+        yield Figure(learning(same_measure, title=several if len(same_measure) > 1 else None))

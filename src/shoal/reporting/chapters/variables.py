@@ -25,73 +25,73 @@ _LOCAL = {
 }
 
 
-def variables(found: PublicFindings, audience: Audience) -> Section:
+def variables(findings: PublicFindings, audience: Audience) -> Section:
     """Tell for each variable what became of it."""
-    blocks: list[Block | None] = [Text(_lead(found), Tone.LEAD), _done(found)]
-    if isinstance(found, Findings):
-        blocks += [_cells(found, audience), _levels(found), *_ladders(found)]
+    blocks: list[Block | None] = [Text(_lead(findings), Tone.LEAD), _done(findings)]
+    if isinstance(findings, Findings):
+        blocks += [_cells(findings, audience), _levels(findings), *_ladders(findings)]
     else:
-        blocks.append(_visible(found))
+        blocks.append(_visible(findings))
     return Section.of("What was done to each variable", "variables", blocks)
 
 
-def _lead(found: PublicFindings) -> str:
-    if not found.ours:
-        inferred = " Techniques are inferred from both tables." if isinstance(found, Findings) else ""
+def _lead(findings: PublicFindings) -> str:
+    if not findings.ours:
+        inferred = " Techniques are inferred from both tables." if isinstance(findings, Findings) else ""
         return f"It is not recorded how this release was made from these data.{inferred}"
-    named = "Columns that name persons get pseudonyms, or are removed." if found.policy.pseudonyms else ""
-    drawn = "A sample of the persons was drawn." if found.policy.search.sample is not None else ""
-    parts = (named or "Columns that name persons are removed.", drawn, truthfulness(found))
+    named = "Columns that name persons get pseudonyms, or are removed." if findings.policy.pseudonyms else ""
+    drawn = "A sample of the persons was drawn." if findings.policy.search.sample is not None else ""
+    parts = (named or "Columns that name persons are removed.", drawn, truthfulness(findings))
     return " ".join(part for part in parts if part)
 
 
-def truthfulness(found: PublicFindings) -> str:
+def truthfulness(findings: PublicFindings) -> str:
     """Return what is known about the truthfulness of a release that ``anonymize`` made."""
-    if isinstance(found, Findings) and found.release is not None:
-        return str(found.release.facts["truthful"])
-    return truth(found.policy) if found.ours else ""
+    if isinstance(findings, Findings) and findings.release is not None:
+        return str(findings.release.facts["truthful"])
+    return truth(findings.policy) if findings.ours else ""
 
 
-def _done(found: PublicFindings) -> Sheet:
+def _done(findings: PublicFindings) -> Sheet:
     rows = [
-        (name, "none" if role is None else str(role), technique(found, name), _why(role))
-        for name, role in found.variables.items()
+        (name, "none" if role is None else str(role), technique(findings, name), _why(role))
+        for name, role in findings.variables.items()
     ]
     notes = ("Techniques are called as in ISO/IEC 20889.",)
     return Sheet("Techniques", ("variable", "role", "technique", "because it"), tuple(rows), notes, words=4)
 
 
-def technique(found: PublicFindings, name: str) -> str:
+def technique(findings: PublicFindings, name: str) -> str:
     """Name the technique that was applied to a column."""
-    pseudonyms = found.policy.pseudonyms
-    if name not in found.released:
+    pseudonyms = findings.policy.pseudonyms
+    if name not in findings.released:
         return "removed"
     if pseudonyms is not None and name in pseudonyms.columns:
         return "pseudonymisation with a secret key"
-    if not found.ours:
-        return _elsewhere(found, name)
-    if found.variables.get(name) is not Role.QUASI:
+    if not findings.ours:
+        return _elsewhere(findings, name)
+    if findings.variables.get(name) is not Role.QUASI:
         return "released as it is"
-    return _generalised(found, name)
+    return _generalised(findings, name)
 
 
-def _elsewhere(found: PublicFindings, name: str) -> str:
+def _elsewhere(findings: PublicFindings, name: str) -> str:
     """Tell from both tables whether a column was changed; a recipient has only one of them."""
-    if not isinstance(found, Findings):
+    if not isinstance(findings, Findings):
         return "not known"
-    fates = found.comparison.columns.get(name)
+    fates = findings.comparison.columns.get(name)
     same = fates is not None and not (fates.coarser or fates.changed)
     return "released as it is" if same else "as the other table shows it"
 
 
-def _generalised(found: PublicFindings, name: str) -> str:
+def _generalised(findings: PublicFindings, name: str) -> str:
     """Name the technique that was applied to a quasi-identifier; levels are for the owner."""
-    said, search = found.policy.columns[name], found.policy.search
-    if said.show != "label":
-        return f"microaggregation: a class shows the {said.show} of its members"
-    if said.linked is not None:
-        return f"generalisation, together with {said.linked}"
-    known = _on_level(found.release, name) if isinstance(found, Findings) else _as_seen(found, name)
+    column, search = findings.policy.columns[name], findings.policy.search
+    if column.show != "label":
+        return f"microaggregation: a class shows the {column.show} of its members"
+    if column.linked is not None:
+        return f"generalisation, together with {column.linked}"
+    known = _on_level(findings.release, name) if isinstance(findings, Findings) else _as_seen(findings, name)
     if known:
         return known
     if search.outliers in _OUTLIERS:
@@ -110,21 +110,21 @@ def _on_level(release: Release | None, name: str) -> str:
     return whole.get(level, f"generalisation to level {level} of {top}")
 
 
-def _as_seen(found: PublicFindings, name: str) -> str:
+def _as_seen(findings: PublicFindings, name: str) -> str:
     """Tell whether all released cells of a column are values, as far as its labels show."""
-    return "released as it is" if found.visible.columns[name] == 0 else ""
+    return "released as it is" if findings.visible.columns[name] == 0 else ""
 
 
 def _why(role: Role | None) -> str:
     return "is not named in the policy" if role is None else role.meaning.partition(";")[0]
 
 
-def _visible(found: PublicFindings) -> Sheet | None:
+def _visible(findings: PublicFindings) -> Sheet | None:
     """Give the share of suppressed cells and the loss of each quasi-identifier, as a recipient computes them."""
-    table = found.seen
+    table = findings.seen
     if not table.quasi or not table.records:
         return None
-    loss, rows = found.visible.columns, []
+    loss, rows = findings.visible.columns, []
     for name in table.quasi:
         code, cost = table[name].suppressed_code, loss.get(name)
         blank = 0 if code is None else table.counts(name)[code] / table.records
@@ -136,11 +136,11 @@ def _visible(found: PublicFindings) -> Sheet | None:
     return Sheet("Released cells", ("variable", "suppressed cells", "information loss"), tuple(rows), notes)
 
 
-def _cells(found: Findings, audience: Audience) -> Sheet | None:
+def _cells(findings: Findings, audience: Audience) -> Sheet | None:
     """Tell of each column how many released cells are as they were, coarser, suppressed or untrue."""
-    gone = found.comparison.suppressed
+    gone = findings.comparison.suppressed
     rows = []
-    for name, fates in found.comparison.columns.items():
+    for name, fates in findings.comparison.columns.items():
         counts = [fates.kept, fates.coarser, max(fates.suppressed - gone, 0), fates.changed]
         rows.append((name, *_shares(counts, max(sum(counts), 1), audience)))
     if not rows:
@@ -155,26 +155,26 @@ def _shares(counts: list[int], whole: int, audience: Audience) -> list[str]:
     return ["not told" if hide else f"{number / whole:.1%}" for number, hide in zip(counts, hidden, strict=True)]
 
 
-def _levels(found: Findings) -> Sheet | None:
+def _levels(findings: Findings) -> Sheet | None:
     """Tell how many records are on each level of each ladder, where that differs."""
-    if found.release is None or found.release.scheme or not found.release.levels:
+    if findings.release is None or findings.release.scheme or not findings.release.levels:
         return None
-    levels = found.release.levels
+    levels = findings.release.levels
     top = max(map(len, levels.values()))
     rows = [
-        (name, *(f"{number:,}" if number else "·" for number in held), *[""] * (top - len(held)))
-        for name, held in levels.items()
+        (name, *(f"{number:,}" if number else "·" for number in level), *[""] * (top - len(level)))
+        for name, level in levels.items()
     ]
-    told = ("Level 0 is the value itself; on the last level nothing is shown.",)
-    return Sheet("Records on each level", ("variable", *(f"level {level}" for level in range(top))), tuple(rows), told)
+    note = ("Level 0 is the value itself; on the last level nothing is shown.",)
+    return Sheet("Records on each level", ("variable", *(f"level {level}" for level in range(top))), tuple(rows), note)
 
 
-def _ladders(found: Findings) -> Iterator[Figure]:
+def _ladders(findings: Findings) -> Iterator[Figure]:
     """Draw the hierarchies that were used, with the frequencies of the original."""
-    if found.release is None:
+    if findings.release is None:
         return
-    ladders = found.policy.hierarchies(found.original)
-    for name in found.original.quasi[:MOST]:
-        if name in found.release.levels and any(found.release.levels[name][1:]):
-            counts = np.bincount(found.original.codes(name), minlength=found.original[name].size)
-            yield Figure(ladder(ladders[name], counts, level=found.release.scheme.get(name), few=found.least))
+    ladders = findings.policy.hierarchies(findings.original)
+    for name in findings.original.quasi[:MOST]:
+        if name in findings.release.levels and any(findings.release.levels[name][1:]):
+            counts = np.bincount(findings.original.codes(name), minlength=findings.original[name].size)
+            yield Figure(ladder(ladders[name], counts, level=findings.release.scheme.get(name), few=findings.least))

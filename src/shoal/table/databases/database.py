@@ -62,8 +62,8 @@ class Address:
                 hint="It looks like postgresql://user@host:5432/database?table=patients. What stands in it must be "
                 f"percent-encoded; a password belongs in the variable {PASSWORD} rather than here.",
             )
-        told = dict(asked)
-        ours = {name: told.pop(name, None) for name in _OURS}
+        options = dict(asked)
+        ours = {name: options.pop(name, None) for name in _OURS}
         secret = None if parts.password is None else unquote(parts.password)
         user = None if parts.username is None else unquote(parts.username)
         return cls(
@@ -72,7 +72,7 @@ class Address:
             parts.hostname,
             port,
             unquote(parts.path.removeprefix("/")),
-            more=tuple(told.items()),
+            more=tuple(options.items()),
             given=secret or None,
             **ours,
         )
@@ -156,8 +156,8 @@ def is_address(source: object) -> TypeGuard[str | Address]:
     """
     if isinstance(source, Address):
         return True
-    found = _ADDRESS.match(source) if isinstance(source, str) else None
-    return found is not None and ("://" in found[0] or found[1].lower() in set(_schemes()))
+    address = _ADDRESS.match(source) if isinstance(source, str) else None
+    return address is not None and ("://" in address[0] or address[1].lower() in set(_schemes()))
 
 
 def database_of(address: Address) -> Database:

@@ -33,7 +33,7 @@ class Mariadb(Server):
     session = ("SET time_zone = '+00:00'", "SET sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'")
     snapshot = "REPEATABLE READ"
     # Letters are compared as they are, whatever the database does with others; no letter is replaced.
-    made: ClassVar[Mapping[str, Any]] = {
+    table_options: ClassVar[Mapping[str, Any]] = {
         "mysql_engine": "InnoDB",
         "mysql_charset": "utf8mb4",
         "mysql_collate": "utf8mb4_bin",
@@ -44,16 +44,16 @@ class Mariadb(Server):
 
     def rename(self, connection: "sa.Connection", drafts: Sequence[Draft]) -> None:
         """Rename all old and new tables in one step, and drop the old ones; if that cannot be, all is put back."""
-        for one in drafts:
-            if one.there and _is_referred_to(connection, one):
-                raise WriteError(f"The table '{one.name}' cannot be replaced: others have foreign keys that name it.")
+        for draft in drafts:
+            if draft.there and _is_referred_to(connection, draft):
+                raise WriteError(f"The table '{draft.name}' cannot be replaced: others have foreign keys that name it.")
         of = connection.dialect.identifier_preparer.format_table
         moves = []  # from, to
-        for one in drafts:
-            name, aside = (beside(connection, one.hidden, to) for to in (one.name, f"{one.hidden.name}_old"))
-            moves += [(name, aside), (of(one.hidden), name)] if one.there else [(of(one.hidden), name)]
+        for draft in drafts:
+            name, aside = (beside(connection, draft.hidden, to) for to in (draft.name, f"{draft.hidden.name}_old"))
+            moves += [(name, aside), (of(draft.hidden), name)] if draft.there else [(of(draft.hidden), name)]
         connection.exec_driver_sql("RENAME TABLE " + ", ".join(f"{old} TO {new}" for old, new in moves))
-        asides = [beside(connection, one.hidden, f"{one.hidden.name}_old") for one in drafts if one.there]
+        asides = [beside(connection, draft.hidden, f"{draft.hidden.name}_old") for draft in drafts if draft.there]
         for place, aside in enumerate(asides):
             try:
                 connection.exec_driver_sql(f"DROP TABLE {aside}")
@@ -93,10 +93,10 @@ class Mariadb(Server):
             return sa.func.time_format(column, "%H:%i:%s.%f", type_=sa.String()).label(column.name)
         return column
 
-    def fill(self, connection: "sa.Connection", made: "sa.Table", table: Table, progress: Hook) -> None:
+    def fill(self, connection: "sa.Connection", target: "sa.Table", table: Table, progress: Hook) -> None:
         """Send rows as statements that are put together from pieces: every value is made SQL once."""
         driver: Any = connection.connection.driver_connection
-        insert = f"INSERT INTO {connection.dialect.identifier_preparer.format_table(made)} VALUES "  # noqa: S608
+        insert = f"INSERT INTO {connection.dialect.identifier_preparer.format_table(target)} VALUES "  # noqa: S608
         done = 0
         with driver.cursor() as cursor:
             pieces = [_literals(column, lambda value: cursor.mogrify("%s", (value,))) for column in table.columns]

@@ -37,15 +37,15 @@ class Oracle(Server):
     def rename(self, connection: "sa.Connection", drafts: Sequence[Draft]) -> None:
         """Put old tables aside, give the new ones their names, and drop the old ones."""
         of = connection.dialect.identifier_preparer
-        old = {one.name: f"{one.hidden.name}_old" for one in drafts if one.there}
+        old = {draft.name: f"{draft.hidden.name}_old" for draft in drafts if draft.there}
         for name, aside in old.items():
-            hidden = next(one.hidden for one in drafts if one.name == name)
+            hidden = next(draft.hidden for draft in drafts if draft.name == name)
             connection.exec_driver_sql(f"ALTER TABLE {beside(connection, hidden, name)} RENAME TO {of.quote(aside)}")
-        for one in drafts:
-            connection.exec_driver_sql(f"ALTER TABLE {of.format_table(one.hidden)} RENAME TO {of.quote(one.name)}")
-        for one in drafts:
-            if one.there:
-                connection.exec_driver_sql(f"DROP TABLE {beside(connection, one.hidden, old[one.name])}")
+        for draft in drafts:
+            connection.exec_driver_sql(f"ALTER TABLE {of.format_table(draft.hidden)} RENAME TO {of.quote(draft.name)}")
+        for draft in drafts:
+            if draft.there:
+                connection.exec_driver_sql(f"DROP TABLE {beside(connection, draft.hidden, old[draft.name])}")
 
     def plain(self, arrow: pa.DataType) -> "TypeEngine[Any]":
         """Return the type of numbers or times."""

@@ -33,10 +33,10 @@ class Postgresql(Server):
     def rename(self, connection: "sa.Connection", drafts: Sequence[Draft]) -> None:
         """Rename within the transaction."""
         of = connection.dialect.identifier_preparer
-        for one in drafts:
-            if one.there:
-                connection.exec_driver_sql(f"DROP TABLE {beside(connection, one.hidden, one.name)}")
-            connection.exec_driver_sql(f"ALTER TABLE {of.format_table(one.hidden)} RENAME TO {of.quote(one.name)}")
+        for draft in drafts:
+            if draft.there:
+                connection.exec_driver_sql(f"DROP TABLE {beside(connection, draft.hidden, draft.name)}")
+            connection.exec_driver_sql(f"ALTER TABLE {of.format_table(draft.hidden)} RENAME TO {of.quote(draft.name)}")
 
     def text(self, longest: int) -> "TypeEngine[Any]":
         """Return the type of text, which needs no length here."""
@@ -67,11 +67,11 @@ class Postgresql(Server):
                     raise lines.failed from None
                 raise
 
-    def fill(self, connection: "sa.Connection", made: "sa.Table", table: Table, progress: Hook) -> None:
+    def fill(self, connection: "sa.Connection", target: "sa.Table", table: Table, progress: Hook) -> None:
         """Send rows as CSV: what is quoted is text, and what is not there is missing."""
         of = connection.dialect.identifier_preparer
         cursor: Any = connection.connection.cursor()
-        with cursor, cursor.copy(f"COPY {of.format_table(made)} FROM STDIN (FORMAT csv)") as copy:
+        with cursor, cursor.copy(f"COPY {of.format_table(target)} FROM STDIN (FORMAT csv)") as copy:
             for batch in plain_batches(table, progress):
                 lines = BytesIO()
                 csv.write_csv(batch, lines, csv.WriteOptions(include_header=False))

@@ -43,8 +43,8 @@ class Server(Database):
     """``driver``: what SQLAlchemy calls it; ``package``: what is to be installed for it.
 
     ``transactional``: whether making a table belongs to a transaction, and can be undone. ``session``: what every
-    connection is told first. ``snapshot``: how reading twice gives the same. ``made``: how tables are made. ``random``:
-    what makes a random number from 0 to 1 for each row.
+    connection is told first. ``snapshot``: how reading twice gives the same. ``table_options``: how tables are made.
+    ``random``: what makes a random number from 0 to 1 for each row.
     """
 
     driver: ClassVar[str]
@@ -52,7 +52,7 @@ class Server(Database):
     transactional: ClassVar[bool] = True
     session: ClassVar[tuple[str, ...]] = ()
     snapshot: ClassVar[str | None] = None
-    made: ClassVar[Mapping[str, Any]] = {}
+    table_options: ClassVar[Mapping[str, Any]] = {}
     parameters: ClassVar[Mapping[str, Any]] = {"connect_timeout": 10}
     random: ClassVar[str] = "random()"
     port: ClassVar[int]
@@ -138,10 +138,10 @@ class Server(Database):
         """Return how a column is asked for, so that its values come as they are."""
         return column
 
-    def fill(self, connection: "sa.Connection", made: "sa.Table", table: Table, progress: Hook) -> None:
+    def fill(self, connection: "sa.Connection", target: "sa.Table", table: Table, progress: Hook) -> None:
         """Write all records into a table that was made for them."""
         for batch in plain_batches(table, progress):
-            connection.execute(made.insert(), batch.to_pylist())
+            connection.execute(target.insert(), batch.to_pylist())
 
     def refusal(self, column: Column) -> str | None:
         """Say why a column cannot be held; one with suppressed cells is text."""
@@ -231,7 +231,7 @@ class Server(Database):
 
         columns = [sa.Column(column.name, self._type(column)) for column in table.columns]
         name = f"{_PARTIAL}{secrets.token_hex(6)}"
-        return sa.Table(name, sa.MetaData(), *columns, schema=schema, **self.made)
+        return sa.Table(name, sa.MetaData(), *columns, schema=schema, **self.table_options)
 
     def _type(self, column: Column) -> "TypeEngine[Any]":
         arrow = column.cells().type

@@ -126,10 +126,10 @@ def _hidden(name: str) -> str:
     return ".".join([*name.split(".")[:-1], f"shoal_partial_{secrets.token_hex(6)}"])
 
 
-def _table(name: str, said: str) -> SparkTable:
-    made = SparkFrame(None, said)
-    made.frame = made.tried(lambda: session().table(_quoted(name)))
-    return SparkTable(made, name)
+def _table(name: str, text: str) -> SparkTable:
+    frame = SparkFrame(None, text)
+    frame.frame = frame.tried(lambda: session().table(_quoted(name)))
+    return SparkTable(frame, name)
 
 
 def _fill(spark: Any, name: str, table: Table, progress: Hook) -> None:

@@ -32,10 +32,10 @@ class SqlServer(Server):
 
         of = connection.dialect.identifier_preparer
         rename = sa.text("EXEC sp_rename :old, :new, 'OBJECT'")
-        for one in drafts:
-            if one.there:
-                connection.exec_driver_sql(f"DROP TABLE {beside(connection, one.hidden, one.name)}")
-            connection.execute(rename, {"old": of.format_table(one.hidden), "new": one.name})
+        for draft in drafts:
+            if draft.there:
+                connection.exec_driver_sql(f"DROP TABLE {beside(connection, draft.hidden, draft.name)}")
+            connection.execute(rename, {"old": of.format_table(draft.hidden), "new": draft.name})
 
     def text(self, longest: int) -> "TypeEngine[Any]":
         """Return the type of text, with a length where that is allowed."""
@@ -49,8 +49,8 @@ class SqlServer(Server):
 
         types: Any = mssql
         if pa.types.is_timestamp(arrow):
-            made: TypeEngine[Any] = types.DATETIME2(6) if arrow.tz is None else types.DATETIMEOFFSET(6)
-            return made
+            type_: TypeEngine[Any] = types.DATETIME2(6) if arrow.tz is None else types.DATETIMEOFFSET(6)
+            return type_
         return types.TIME(6) if pa.types.is_time(arrow) else super().plain(arrow)
 
     def unfit(self, values: pa.Array) -> str | None:

@@ -16,7 +16,7 @@ import pyarrow.csv as pacsv
 from numpy.typing import NDArray
 
 from shoal.errors import ReadError
-from shoal.kernels.cells import Cells
+from shoal.kernels.cells import CellTexts
 from shoal.kernels.quoting import scan_quotes
 from shoal.progress import Hook, Progress, silent
 from shoal.scratch import scratch_folder
@@ -154,7 +154,7 @@ class _Reader:
             pass
         raise _EncodingError  # outside, where the error that holds bytes of the file is gone
 
-    def _interned(self, blocks: Iterator[Sequence[Cells]]) -> tuple[list[InternedText], int]:
+    def _interned(self, blocks: Iterator[Sequence[CellTexts]]) -> tuple[list[InternedText], int]:
         """Take the file block by block, of which each is its columns."""
         columns = [InternedText() for _ in self._header.names]
         rows = 0
@@ -176,17 +176,17 @@ class _Reader:
         """Check the quotes of the whole file, if it has any, and return the columns that are quoted on purpose."""
         if not any(b'"' in block for block in self._text()):
             return frozenset()
-        found = scan_quotes(self._text(), self._dialect.separator.encode(), len(self._dialect.first_row))
+        quoted = scan_quotes(self._text(), self._dialect.separator.encode(), len(self._dialect.first_row))
         for row, problem in (
-            (found.unclosed, "a quote is opened and never closed"),
-            (found.broken, "text follows a closing quote"),
+            (quoted.unclosed, "a quote is opened and never closed"),
+            (quoted.broken, "text follows a closing quote"),
         ):
             if row is not None:
                 raise ReadError(
                     f"In row {row + 1:,} of '{self._path.name}' {problem}.",
                     hint='A quote inside of quoted text must be doubled: "say ""hi""".',
                 )
-        return found.columns if self._options.header is not False else frozenset()
+        return quoted.columns if self._options.header is not False else frozenset()
 
     def _text(self) -> Iterator[bytes]:
         failed = False
@@ -201,9 +201,9 @@ class _Reader:
     def _nothing_but_names(self) -> bool:
         return self._dialect.single_row and self._options.header is not False
 
-    def _arrow_blocks(self) -> Iterator[Sequence[Cells]]:
+    def _arrow_blocks(self) -> Iterator[Sequence[CellTexts]]:
         for batch in self._batches():
-            yield [Cells.of(column) for column in batch.columns]
+            yield [CellTexts.of(column) for column in batch.columns]
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
         if self._nothing_but_names:
@@ -314,8 +314,8 @@ class _Reader:
         for column in understood:
             if column.as_text:
                 name = column.encoded.column.name
-                said = "was kept as text" if commas else "was read with decimal points"
-                self._notes.append(f"Column '{name}' {said}: its points may separate thousands.")
+                reading = "was kept as text" if commas else "was read with decimal points"
+                self._notes.append(f"Column '{name}' {reading}: its points may separate thousands.")
         return encoded
 
 

@@ -58,8 +58,8 @@ def detect(path: Path, *, encoding: str | None, separator: str | None, skip: int
         sample, whole = _beginning(path, size)
         encodings = (encoding,) if encoding else detect_encodings(sample)
         text = decode(sample, encodings[0], whole=whole)
-        start, lines, told = _start_of_rows(text, skip)
-        chosen = separator or told or detect_separator(text[start:], whole=whole)
+        start, lines, note = _start_of_rows(text, skip)
+        chosen = separator or note or detect_separator(text[start:], whole=whole)
         rows = split(text[start:], chosen, whole=whole, most=2)
         if rows or whole or size >= LARGEST_SAMPLE:
             break
@@ -128,16 +128,16 @@ def utf8_blocks(path: Path, encoding: str, *, size: int = 1 << 20, transcode: bo
 
 def _start_of_rows(text: str, skip: int) -> tuple[int, int, str | None]:
     """Return where the first row begins, how many lines are before it, and the separator if one of them tells it."""
-    at, lines, told = 0, 0, None
+    at, lines, note = 0, 0, None
     while lines < skip and (end := re.compile(r"\r\n|\n|\r").search(text, at)):
         at, lines = end.end(), lines + 1
     if lines < skip:
         return len(text), lines, None
     if hint := _SPREADSHEET_HINT.match(text, at):  # spreadsheets understand a first line "sep=;"
-        at, lines, told = hint.end(), lines + 1, hint[1]
+        at, lines, note = hint.end(), lines + 1, hint[1]
     while blank := re.compile(r"\r\n|\n|\r").match(text, at):
         at, lines = blank.end(), lines + 1
-    return at, lines, told
+    return at, lines, note
 
 
 def detect_encodings(sample: bytes) -> tuple[str, ...]:

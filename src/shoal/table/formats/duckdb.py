@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from shoal.engines.duckdb import Database, quoted
+from shoal.engines.duckdb import DuckDatabase, quoted
 from shoal.progress import Hook
 from shoal.table.formats.format import FORMATS, Format, check_options
 from shoal.table.formats.typed import read_columns
@@ -34,10 +34,10 @@ class Duckdb(Format):
             return super().counted(files, options, progress)
         return read_by_duckdb(self._opened(files[0], options), options, progress, self.name)
 
-    def _opened(self, path: Path, options: Options) -> Database:
+    def _opened(self, path: Path, options: Options) -> DuckDatabase:
         check_options(options, self.name, ("table",))
         check_duckdb()
-        return Database.of_file(path, options.table)
+        return DuckDatabase.of_file(path, options.table)
 
 
 FORMATS.register("duckdb")(Duckdb())

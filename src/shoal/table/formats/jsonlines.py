@@ -85,7 +85,7 @@ FORMATS.register("jsonlines")(JsonLines())
 def _check_lines(path: Path) -> bool:
     """Refuse lines that are no objects: Arrow's reader does not survive them. Tell whether numbers get rounded."""
     with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
-        found = _NO_OBJECT.search(data)
+        line = _NO_OBJECT.search(data)
         rounded = _LONG_DECIMAL.search(data) is not None
         marked = data[:3] == BOM_UTF8
         nested = any(_depth(line[0]) > _DEEPEST for line in _MANY_OPENED.finditer(data))
@@ -93,7 +93,7 @@ def _check_lines(path: Path) -> bool:
         raise ReadError(f"'{path.name}' has lists and objects nested more than {_DEEPEST} deep.", hint=_PLAIN)
     if marked:
         raise ReadError(f"'{path.name}' begins with a byte order mark, which JSON does not know.", hint="Remove it.")
-    if found:
+    if line:
         raise ReadError(f"'{path.name}' has lines that are no objects.", hint=_PLAIN)
     return rounded
 
@@ -130,9 +130,9 @@ def _read(path: Path, schema: pa.Schema | None) -> pa.Table:
         return table
     mixed = re.search(r"Column\(/(.+?)\) changed from (\w+) to (\w+)", trouble)
     if mixed:
-        name, one, other = mixed.groups()
+        name, first, other = mixed.groups()
         raise ColumnError(
-            f"Column '{name}' of '{path.name}' mixes kinds of values: {one} and {other}.",
+            f"Column '{name}' of '{path.name}' mixes kinds of values: {first} and {other}.",
             hint="Write all its values as text, or all as numbers.",
         )
     raise ReadError(

@@ -80,18 +80,20 @@ class Labelled(Format):
         columns = [encode(name, _column(parts[name], labels[name]), options) for name in names]
         rows = len(columns[0].codes) if columns else 0
         table = Reading(columns, rows, notes=tuple(_marked(meta))).table(self.name)
-        said = {name: _about(meta.column_names_to_labels.get(name), labels[name]) for name in names}
-        return table.described({name: about for name, about in said.items() if about != About()})
+        about = {name: _about(meta.column_names_to_labels.get(name), labels[name]) for name in names}
+        return table.described({name: about for name, about in about.items() if about != About()})
 
     def write(self, table: Table, path: Path, how: Written, progress: Hook) -> None:
         """Write all records at once, with the labels of those values that are there."""
         del how
         progress(Progress("writing", 0, table.records))
-        said = {column.name: _labels(column, table.source.about.get(column.name, About())) for column in table.columns}
-        named = {name: about.label[: self.label_length] for name, about in said.items() if about.label}
+        labels_of = {
+            column.name: _labels(column, table.source.about.get(column.name, About())) for column in table.columns
+        }
+        named = {name: about.label[: self.label_length] for name, about in labels_of.items() if about.label}
         more: dict[str, Any] = {"column_labels": named}
         if self.keeps_labels:
-            labels = {name: self._labelled(about.values) for name, about in said.items()}
+            labels = {name: self._labelled(about.values) for name, about in labels_of.items()}
             more["variable_value_labels"] = {name: values for name, values in labels.items() if values}
         self.writer(_package(), path)(_frame(table), str(path), **more)
         with path.open("r+b") as file:  # the same table gives the same bytes
@@ -158,7 +160,7 @@ def _moment_refusal(column: Column) -> str | None:
 
 def _marked(meta: Any) -> Iterator[str]:
     """Tell which columns have values that mean missing."""
-    names = [name for name, held in {**meta.missing_ranges, **meta.missing_user_values}.items() if held]
+    names = [name for name, declared in {**meta.missing_ranges, **meta.missing_user_values}.items() if declared]
     if names:
         yield f"Values that the file declares as missing are read as missing: {listed(names, 5)}."
 
@@ -197,9 +199,11 @@ def _column(parts: list[pa.Array], labels: Mapping[Any, str]) -> pa.ChunkedArray
     kind = types.pop() if len(types) == 1 else pa.float64() if types else pa.string()
     column = pa.chunked_array([part.cast(kind) for part in parts], kind)
     if pa.types.is_floating(kind):
-        held = column.drop_null()
-        whole = pc.all(pc.and_(pc.equal(pc.floor(held), held), pc.less_equal(pc.abs(held), float(_EXACT)))).as_py()
-        column = column.cast(pa.int64()) if whole is not False and len(held) else column
+        values = column.drop_null()
+        whole = pc.all(
+            pc.and_(pc.equal(pc.floor(values), values), pc.less_equal(pc.abs(values), float(_EXACT)))
+        ).as_py()
+        column = column.cast(pa.int64()) if whole is not False and len(values) else column
     if pa.types.is_integer(column.type) and _plain(labels) == TRUTH:
         return column.cast(pa.bool_())
     return column

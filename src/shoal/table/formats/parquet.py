@@ -61,9 +61,9 @@ class Parquet(Format):
             columns: list[Column] = []
             codes: dict[str, Spooled] = {}
             taken = pool.map(partial(_spooled, path, schema, options, spool), names)
-            for done, (column, held) in enumerate(taken, 1):
+            for done, (column, cells) in enumerate(taken, 1):
                 columns.append(column)
-                codes[column.name] = held
+                codes[column.name] = cells
                 progress(Progress("reading", done, len(names)))
         return Part(tuple(columns), Source(self.name, notes=notes), spooled=codes)
 
@@ -79,8 +79,8 @@ class Parquet(Format):
             each = -(-most // max(len(places), 1))
             names, notes = columns_of(schemas[0], options)
             parts = [_slice(file, group, each, names) for file, group, _ in map(groups.__getitem__, places)]
-            one = pa.concat_tables(parts, promote_options="permissive") if parts else schemas[0].empty_table()
-            arrow = one.select(names)
+            table = pa.concat_tables(parts, promote_options="permissive") if parts else schemas[0].empty_table()
+            arrow = table.select(names)
         encoded = [encode(name, arrow.column(name), options) for name in names]
         return Table.of(encoded, arrow.num_rows, Source(self.name, notes=notes)), records
 
@@ -94,15 +94,17 @@ class Parquet(Format):
         """Write batch by batch; text is handed over behind its dictionary, which is written as it is."""
         del how
         cells = [_Cells.of(column) for column in table.columns]
-        schema = pa.schema([(column.name, held.type) for column, held in zip(table.columns, cells, strict=True)])
+        schema = pa.schema(
+            [(column.name, cells_of.type) for column, cells_of in zip(table.columns, cells, strict=True)]
+        )
         others = [field.name for field in schema if not pa.types.is_dictionary(field.type)]  # for text it takes long
-        made = {"compression": "zstd", "store_schema": False, "write_statistics": others or False}
-        with pq.ParquetWriter(path, schema, **made) as writer:
-            told = base64.b64encode(table.schema().serialize()).decode()
-            writer.add_key_value_metadata({"ARROW:schema": told})  # readers see values, not dictionaries
+        options = {"compression": "zstd", "store_schema": False, "write_statistics": others or False}
+        with pq.ParquetWriter(path, schema, **options) as writer:
+            schema_text = base64.b64encode(table.schema().serialize()).decode()
+            writer.add_key_value_metadata({"ARROW:schema": schema_text})  # readers see values, not dictionaries
             done = 0
             for chunk in ahead(table.engine.chunks(table.names, ROW_GROUP)):
-                arrays = [held.taken(codes) for held, codes in zip(cells, chunk, strict=True)]
+                arrays = [cells_of.taken(codes) for cells_of, codes in zip(cells, chunk, strict=True)]
                 writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=schema))
                 done += len(chunk[0])
                 progress(Progress("writing", done, table.records))
@@ -137,8 +139,8 @@ def _spooled(path: Path, schema: pa.Schema, options: Options, spool: Spool, name
 def _blocks(file: pq.ParquetFile, name: str) -> Iterator[pa.Array]:
     for batch in file.iter_batches(BLOCK, columns=[name], use_threads=False):
         block = batch.column(0)
-        held = block.dictionary if pa.types.is_dictionary(block.type) else block
-        held.validate(full=True)  # damaged bytes must not reach the kernels
+        values = block.dictionary if pa.types.is_dictionary(block.type) else block
+        values.validate(full=True)  # damaged bytes must not reach the kernels
         yield block
 
 

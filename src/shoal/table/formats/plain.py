@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from shoal.kernels.cells import Cells, split_fields
+from shoal.kernels.cells import CellTexts, split_fields
 
 LARGEST_RECORD = 1 << 28
 
@@ -11,7 +11,7 @@ class NotPlainError(Exception):
     """The file has quotes, line ends of several kinds or rows of several lengths: it takes more than cutting."""
 
 
-def plain_columns(text: Iterator[bytes], separator: bytes, width: int, head: int) -> Iterator[list[Cells]]:
+def plain_columns(text: Iterator[bytes], separator: bytes, width: int, head: int) -> Iterator[list[CellTexts]]:
     r"""Yield the columns of a text in UTF-8, block by block, without so many lines at its head.
 
     Raises :class:`NotPlainError` where cutting is not enough, and ``UnicodeDecodeError`` where bytes are no characters.

@@ -34,9 +34,9 @@ def _show(visit: Visit) -> Response:
     now = visit.now
     if now.source is None:
         return visit.back("load")
-    if not any(said.role == "quasi" for said in now.policy.columns.values()):
+    if not any(column.role == "quasi" for column in now.policy.columns.values()):
         return visit.back("identify")
-    looked = now.found("peers", Basis.REQUIRED)
+    looked = now.job("peers", Basis.REQUIRED)
     return visit.show("assess", job=assessing(now), looked=looked, k=now.policy.k or USUAL)
 
 
@@ -49,97 +49,123 @@ def assessing(now: Moment) -> Job:
     return now.begin("assess", work, _told, basis=Basis.REQUIRED)
 
 
-def _told(found: Assessment) -> Iterator[Block]:
-    who = "persons" if found.counts_persons else "records"
-    yield Text(f"{found.meaning} An adversary may know {', '.join(found.quasi)}.", Tone.LEAD)
-    yield _required(found)
-    yield _found(found, who)
-    limit = Fraction(found.prosecutor.threshold).limit_denominator(10_000)
-    pictures = (charts.risks({"the table": found}, limit), charts.class_sizes(found, least=round(1 / limit)))
+def _told(assessment: Assessment) -> Iterator[Block]:
+    who = "persons" if assessment.counts_persons else "records"
+    yield Text(f"{assessment.meaning} An adversary may know {', '.join(assessment.quasi)}.", Tone.LEAD)
+    yield _required(assessment)
+    yield _found(assessment, who)
+    limit = Fraction(assessment.prosecutor.threshold).limit_denominator(10_000)
+    pictures = (charts.risks({"the table": assessment}, limit), charts.class_sizes(assessment, least=round(1 / limit)))
     yield Beside(tuple(map(Figure, pictures)))
-    if found.attributes:
-        yield _learned(found)
-    if len(found.contributions) > 1:
-        yield _contributions(found, who)
-    for note in found.notes:
+    if assessment.attributes:
+        yield _learned(assessment)
+    if len(assessment.contributions) > 1:
+        yield _contributions(assessment, who)
+    for note in assessment.notes:
         yield Text(note, Tone.NOTE)
 
 
-def _required(found: Assessment) -> Sheet | Text:
-    if not found.requirements:
+def _required(assessment: Assessment) -> Sheet | Text:
+    if not assessment.requirements:
         return Text("Nothing is required yet. That is done in the next step.", Tone.NOTE)
     rows = [
-        (one.verdict.title, one.verdict.asked, one.verdict.attained, one.verdict.says, one.says)
-        for one in found.requirements
+        (
+            requirement.verdict.title,
+            requirement.verdict.asked,
+            requirement.verdict.attained,
+            requirement.verdict.says,
+            requirement.says,
+        )
+        for requirement in assessment.requirements
     ]
-    title = "The table meets all that is required" if found.met else "The table does not meet what is required"
+    title = "The table meets all that is required" if assessment.met else "The table does not meet what is required"
     return Sheet(title, ("model", "asked", "now", "", "it means"), tuple(rows), words=5)
 
 
-def _found(found: Assessment, who: str) -> Sheet:
+def _found(assessment: Assessment, who: str) -> Sheet:
     rows = [
-        (one.adversary, one.meaning, odds(one.maximum), odds(one.average), f"{one.expected:,.1f}", f"{one.above:,}")
-        for one in (found.prosecutor, found.journalist, found.marketer)
+        (
+            risk.adversary,
+            risk.meaning,
+            odds(risk.maximum),
+            odds(risk.average),
+            f"{risk.expected:,.1f}",
+            f"{risk.above:,}",
+        )
+        for risk in (assessment.prosecutor, assessment.journalist, assessment.marketer)
     ]
-    limit = odds(found.prosecutor.threshold)
+    limit = odds(assessment.prosecutor.threshold)
     headings = ("adversary", "who", "highest", "on average", f"{who} found", f"above {limit}")
-    told = [
+    notes = [
         "Highest and average: how probable it is that a guess who somebody is, is right.",
-        f"Found: how many of {found.persons:,} are to be expected, if all are tried.",
+        f"Found: how many of {assessment.persons:,} are to be expected, if all are tried.",
     ]
-    if found.journalist.basis != "counted":
-        told.append(f"Journalist and marketer: {found.journalist.basis}, for nothing more is known of the population.")
-    return Sheet("Who could find somebody", headings, tuple(rows), tuple(told), words=2)
+    if assessment.journalist.basis != "counted":
+        notes.append(
+            f"Journalist and marketer: {assessment.journalist.basis}, for nothing more is known of the population."
+        )
+    return Sheet("Who could find somebody", headings, tuple(rows), tuple(notes), words=2)
 
 
-def _learned(found: Assessment) -> Sheet:
+def _learned(assessment: Assessment) -> Sheet:
     rows = [
-        (one.column, f"{float(one.baseline):.1%}", f"{float(one.average):.1%}", f"{one.certain:,}")
-        for one in found.attributes
+        (
+            attribute.column,
+            f"{float(attribute.baseline):.1%}",
+            f"{float(attribute.average):.1%}",
+            f"{attribute.certain:,}",
+        )
+        for attribute in assessment.attributes
     ]
-    told = (
+    note = (
         "How often a guess is right that names the most frequent value of those who look alike.",
         "Without the table: the most frequent value of all.",
         "Certain for: those in whose group all have the same value.",
     )
     headings = ("variable", "without the table", "with it", "certain for")
-    return Sheet("What could be learned about somebody, even without finding the record", headings, tuple(rows), told)
+    return Sheet("What could be learned about somebody, even without finding the record", headings, tuple(rows), note)
 
 
-def _contributions(found: Assessment, who: str) -> Sheet:
+def _contributions(assessment: Assessment, who: str) -> Sheet:
     rows = [
-        (one.column, f"{one.without.alone:,}", "–" if one.coarser is None else f"{one.coarser.alone:,}")
-        for one in found.contributions
+        (
+            contribution.column,
+            f"{contribution.without.alone:,}",
+            "–" if contribution.coarser is None else f"{contribution.coarser.alone:,}",
+        )
+        for contribution in assessment.contributions
     ]
-    title = f"What each variable gives away: {found.sizes.get(1, 0):,} {who} stand alone now"
+    title = f"What each variable gives away: {assessment.sizes.get(1, 0):,} {who} stand alone now"
     return Sheet(title, ("variable", "alone without it", "alone if one level coarser"), tuple(rows))
 
 
 def _threshold(visit: Visit) -> Response:
     """Show what a threshold means: who is above it, and how many would have to be left out if nothing else is done."""
-    found: Assessment | None = visit.now.result("assess", Basis.REQUIRED)
-    if found is None:
+    assessment: Assessment | None = visit.now.result("assess", Basis.REQUIRED)
+    if assessment is None:
         raise PolicyError("The table was not assessed yet.", hint="Load the page again.")
     most = max(MOST, visit.now.policy.k or 0)
-    persons, limit = visit.number("persons", 0, found.persons), visit.number("limit", 0, 100)
+    persons, limit = visit.number("persons", 0, assessment.persons), visit.number("limit", 0, 100)
     if persons is not None:
-        k = largest(found, persons, most)
+        k = largest(assessment, persons, most)
     elif limit is not None:
-        k = largest(found, limit * found.persons // 100, most)
+        k = largest(assessment, limit * assessment.persons // 100, most)
     else:
         k = visit.number("k", 2, most) or min(USUAL, most)
-    above = below(found, k)
-    return visit.part("threshold", k=k, most=most, above=above, found=found, share=above / max(found.persons, 1))
+    above = below(assessment, k)
+    return visit.part(
+        "threshold", k=k, most=most, above=above, assessment=assessment, share=above / max(assessment.persons, 1)
+    )
 
 
-def below(found: Assessment, k: int) -> int:
+def below(assessment: Assessment, k: int) -> int:
     """Return how many persons look like fewer than k, themselves included."""
-    return sum(persons for size, persons in found.sizes.items() if size < k)
+    return sum(persons for size, persons in assessment.sizes.items() if size < k)
 
 
-def largest(found: Assessment, persons: int, most: int = MOST) -> int:
+def largest(assessment: Assessment, persons: int, most: int = MOST) -> int:
     """Return the largest k for which at most so many persons would have to be left out."""
-    fitting = [k for k in range(2, most + 1) if below(found, k) <= persons]
+    fitting = [k for k in range(2, most + 1) if below(assessment, k) <= persons]
     return max(fitting, default=2)
 
 

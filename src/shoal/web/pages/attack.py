@@ -35,7 +35,7 @@ class Tested:
 
 def _show(visit: Visit) -> Response:
     release = released(visit)
-    job = None if release is None else visit.now.found("attack")
+    job = None if release is None else visit.now.job("attack")
     says = {name: first_sentence(ATTACKS[name]) for name in ATTACKS if ATTACKS[name].default}
     return visit.show("attack", job=job, release=release, attacks=says)
 
@@ -53,17 +53,17 @@ def _begin(visit: Visit) -> Response:
     known: Findings | None = now.result("findings")
 
     def work(_: Moment, hook: Hook) -> Tested:
-        held: dict[str, Any] = {name: read(path, progress=hook) for name, path in others.items()}
-        found = attack(release.given, release, attacks=chosen, progress=hook, **held)
+        tables: dict[str, Any] = {name: read(path, progress=hook) for name, path in others.items()}
+        attacked = attack(release.given, release, attacks=chosen, progress=hook, **tables)
         files = {name: path.name for name, path in others.items()}
-        return Tested(found, known or of_release(release, hook), files)
+        return Tested(attacked, known or of_release(release, hook), files)
 
     now.again("attack", work, _told)
     return visit.back("attack")
 
 
-def _told(found: Tested) -> Iterator[Block]:
-    yield chapter(replace(found.findings, attacks=found.attacked), OWNER)
+def _told(tested: Tested) -> Iterator[Block]:
+    yield chapter(replace(tested.findings, attacks=tested.attacked), OWNER)
 
 
 ROUTES = [route("/attack", _show), route("/attack", _begin, ["POST"])]

@@ -26,8 +26,8 @@ OWNER = Audience(external=False, least=1)
 
 def released(visit: Visit) -> Release | None:
     """Return the release that was made by the policy as it is, if there is one."""
-    found: Release | None = visit.now.result("anonymize")
-    return found
+    release: Release | None = visit.now.result("anonymize")
+    return release
 
 
 def _show(visit: Visit) -> Response:
@@ -35,7 +35,7 @@ def _show(visit: Visit) -> Response:
     if release is None:
         return visit.show("compare", release=None, tried=tried)
     job = visit.now.begin("findings", lambda _, hook: of_release(release, hook), _told)
-    learned = visit.now.found("learning")
+    learned = visit.now.job("learning")
     return visit.show(
         "compare",
         job=job,
@@ -47,9 +47,9 @@ def _show(visit: Visit) -> Response:
     )
 
 
-def _told(found: Findings) -> Iterator[Block]:
+def _told(findings: Findings) -> Iterator[Block]:
     for chapter in (summary, variables, utility, risk):
-        yield chapter(found, OWNER)
+        yield chapter(findings, OWNER)
 
 
 def _targets(release: Release) -> list[str]:
@@ -60,13 +60,13 @@ def _targets(release: Release) -> list[str]:
 
 def _learn(visit: Visit) -> Response:
     """Predict a column from the release and from the original."""
-    found: Findings | None = visit.now.result("findings")
+    findings: Findings | None = visit.now.result("findings")
     target = visit.text("target")
-    if found is None or found.release is None or target not in _targets(found.release):
+    if findings is None or findings.release is None or target not in _targets(findings.release):
         raise ReleaseError("There is nothing to predict this from.", hint="Search for a release first.")
 
     def work(_: Moment, hook: Hook) -> Learned:
-        return found.comparison.learning(target, progress=hook)
+        return findings.comparison.learning(target, progress=hook)
 
     visit.now.again("learning", work, _predicted)
     return visit.back("compare")
@@ -79,10 +79,10 @@ def _predicted(learned: Learned) -> Iterator[Sheet]:
 def _again(visit: Visit) -> Response:
     """Go back to a policy that was tried."""
     name = visit.text("tried")
-    found = next((one for one in remembered(visit.now) if one.name == name), None)
-    if found is None:
+    earlier = next((tried for tried in remembered(visit.now) if tried.name == name), None)
+    if earlier is None:
         raise ReleaseError("This was not tried with these data.", hint="Load the page again.")
-    visit.project.rewrite(found.policy)
+    visit.project.rewrite(earlier.policy)
     return visit.back("protect")
 
 

@@ -23,7 +23,7 @@ from shoal.words import first_sentence
 
 
 @dataclass(frozen=True, slots=True)
-class Ladder:
+class LadderPreview:
     """``counts``: how many values there are on each level that says something; ``error``: why there is no ladder."""
 
     kind: str
@@ -46,40 +46,40 @@ def _climbing(visit: Visit) -> Job:
     return job
 
 
-def _climbed(now: Moment, hook: Hook) -> dict[str, Ladder]:
+def _climbed(now: Moment, hook: Hook) -> dict[str, LadderPreview]:
     table = now.table(hook)
-    found = {}
-    for name, said in now.policy.columns.items():
-        if said.role == "quasi":
-            spec = _spec(said)
+    previews = {}
+    for name, column in now.policy.columns.items():
+        if column.role == "quasi":
+            spec = _spec(column)
             try:
                 bound = bind(spec, table, name, now.policy.beside(""))
                 used = np.bincount(table.codes(name), minlength=table[name].size)
                 levels = (np.bincount(bound.nodes(level), used) for level in range(bound.height))
-                found[name] = Ladder(spec.kind, tuple(int(np.count_nonzero(held)) for held in levels))
+                previews[name] = LadderPreview(spec.kind, tuple(int(np.count_nonzero(level)) for level in levels))
             except ShoalError as error:
-                found[name] = Ladder(spec.kind, error=error)
-    return found
+                previews[name] = LadderPreview(spec.kind, error=error)
+    return previews
 
 
-def _spec(said: ColumnPolicy) -> Spec:
-    return said.hierarchy or Automatic()
+def _spec(column_policy: ColumnPolicy) -> Spec:
+    return column_policy.hierarchy or Automatic()
 
 
 def _weigh(visit: Visit) -> Response:
     """Set how much each column counts, and between which levels it may be."""
-    held = weights_and_levels(visit)
-    visit.project.edit(lambda policy: {"search": {**policy.get("search", {}), **held}})
+    chosen = weights_and_levels(visit)
+    visit.project.edit(lambda policy: {"search": {**policy.get("search", {}), **chosen}})
     return visit.back("protect")
 
 
 def weights_and_levels(visit: Visit) -> dict[str, dict[str, Any]]:
     """Return what was filled in about columns; of a column that is not in the form, what was said before."""
-    found: Mapping[str, Ladder] = visit.now.result("ladders", Basis.REQUIRED) or {}
+    ladders: Mapping[str, LadderPreview] = visit.now.result("ladders", Basis.REQUIRED) or {}
     before = visit.now.policy.search
-    weights, levels = dict(before.weights), {name: list(held) for name, held in before.levels.items()}
-    for name, held in found.items():
-        top = len(held.counts)
+    weights, levels = dict(before.weights), {name: list(levels_of) for name, levels_of in before.levels.items()}
+    for name, preview in ladders.items():
+        top = len(preview.counts)
         if f"weight:{name}" in visit.form:
             weights[name] = _weight(visit, name)
         if f"low:{name}" in visit.form and f"high:{name}" in visit.form:
@@ -118,9 +118,9 @@ def _other_kind(visit: Visit) -> Response:
     return _editor(visit, name, kind, _held(visit, name, kind))
 
 
-def _editor(visit: Visit, name: str, kind: str, held: Mapping[str, Any], spec: Spec | None = None) -> Response:
-    asked, kinds = fields(KINDS[kind], held), {one: first_sentence(KINDS[one]) for one in KINDS}
-    preview = _preview(visit, name, kind, held, spec)
+def _editor(visit: Visit, name: str, kind: str, values: Mapping[str, Any], spec: Spec | None = None) -> Response:
+    asked, kinds = fields(KINDS[kind], values), {other: first_sentence(KINDS[other]) for other in KINDS}
+    preview = _preview(visit, name, kind, values, spec)
     return visit.part("hierarchy", column=name, kind=kind, kinds=kinds, fields=asked, **preview)
 
 
@@ -130,65 +130,65 @@ def _try(visit: Visit) -> Response:
     return visit.part("preview", **_preview(visit, name, kind, _said(visit, name, kind)))
 
 
-def _preview(visit: Visit, name: str, kind: str, held: Mapping[str, Any], spec: Spec | None = None) -> dict[str, Any]:
+def _preview(visit: Visit, name: str, kind: str, values: Mapping[str, Any], spec: Spec | None = None) -> dict[str, Any]:
     """Draw the ladder with the number of values on each level, or tell why there is none."""
     if _climbing(visit).state is State.RUNNING:
         raise PolicyError("The values are still being counted.", hint="Try again in a moment.")
     try:
-        made = spec or _made(kind, held)
-        for file in files_of(made.model_dump(mode="json")):
+        drawn_spec = spec or _made(kind, values)
+        for file in files_of(drawn_spec.model_dump(mode="json")):
             visit.project.check_file(file)
         table = visit.now.table(silent)
-        bound = bind(made, table, name, visit.now.policy.beside(""))
+        bound = bind(drawn_spec, table, name, visit.now.policy.beside(""))
         drawn = ladder(bound, np.bincount(table.codes(name), minlength=table[name].size))
     except ShoalError as error:
         return {"error": error, "picture_of": None}
     return {"error": None, "picture_of": drawn}
 
 
-def _made(kind: str, held: Mapping[str, Any]) -> Spec:
-    return validated(KINDS[kind], dict(held), where="The hierarchy", error=PolicyError)
+def _made(kind: str, values: Mapping[str, Any]) -> Spec:
+    return validated(KINDS[kind], dict(values), where="The hierarchy", error=PolicyError)
 
 
 def _column(visit: Visit, name: str) -> ColumnPolicy:
-    said = visit.now.policy.columns.get(name)
-    if said is None:
+    column = visit.now.policy.columns.get(name)
+    if column is None:
         raise PolicyError("There is no such column.", hint="Load the page again.")
-    return said
+    return column
 
 
 def _held(visit: Visit, name: str, kind: str) -> dict[str, Any]:
     """Return what the policy says of a hierarchy, if it is of this kind."""
-    said = _column(visit, name).hierarchy
-    if said is None or said.kind != kind:
+    hierarchy = _column(visit, name).hierarchy
+    if hierarchy is None or hierarchy.kind != kind:
         return {}
-    held: dict[str, Any] = said.model_dump(mode="json", exclude_unset=True, exclude={"kind"})
-    return held
+    values: dict[str, Any] = hierarchy.model_dump(mode="json", exclude_unset=True, exclude={"kind"})
+    return values
 
 
 def _said(visit: Visit, name: str, kind: str) -> dict[str, Any]:
     """Return a hierarchy as it was filled in; parts that a form cannot show are kept, unless others exclude them."""
-    held = _held(visit, name, kind)
-    asked = fields(KINDS[kind], held)
-    said = filled_in(asked, visit.form)
+    values = _held(visit, name, kind)
+    asked = fields(KINDS[kind], values)
+    entered = filled_in(asked, visit.form)
     sent = taken(visit, "sent") if kind == "explicit" else None
     if sent is not None:
-        said["file"] = str(sent)
-    hidden = {part: value for part, value in held.items() if part not in {one.name for one in asked}}
+        entered["file"] = str(sent)
+    hidden = {part: value for part, value in values.items() if part not in {field.name for field in asked}}
     try:
-        _made(kind, {**hidden, **said})
+        _made(kind, {**hidden, **entered})
     except PolicyError:
-        return said
-    return {**hidden, **said}
+        return entered
+    return {**hidden, **entered}
 
 
 def _save(visit: Visit) -> Response:
     name, kind = visit.text("column"), visit.text("kind")
-    said = {"kind": kind, **_said(visit, name, kind)}
+    entered = {"kind": kind, **_said(visit, name, kind)}
 
     def changed(policy: dict[str, Any]) -> dict[str, Any]:
         columns = policy.get("columns", {})
-        return {"columns": {**columns, name: {**columns[name], "hierarchy": said}}}
+        return {"columns": {**columns, name: {**columns[name], "hierarchy": entered}}}
 
     visit.project.edit(changed)
     return visit.back("protect")

@@ -27,21 +27,23 @@ def _show(visit: Visit) -> Response:
     return visit.show("identify", job=job, roles=list(Role), chosen=chosen(visit), digest=_digest, fits=_fits)
 
 
-def _told(found: Identification) -> Iterator[Block]:
+def _told(identification: Identification) -> Iterator[Block]:
     """Tell what else was found: keys, links and HIPAA's list."""
-    if found.keys:
-        rows = tuple((", ".join(key.columns), f"{key.share:.1%}") for key in found.keys)
+    if identification.keys:
+        rows = tuple((", ".join(key.columns), f"{key.share:.1%}") for key in identification.keys)
         lead = Text(
             "Whoever knows these about somebody in the table, and no more, nearly always finds them.", Tone.LEAD
         )
         sheet = Sheet("", ("known together", "of the people are unique"), rows)
         yield Section.of("The fewest facts that find people", "keys", [lead, sheet])
-    if found.links:
+    if identification.links:
         lead = Text("What one of them hides, the other may tell: let them be coarser together.", Tone.LEAD)
-        yield Section.of("Columns that belong together", "links", [lead, Listing(tuple(map(str, found.links)))])
-    held = [item for item in found.hipaa if item.columns]
-    if held:
-        listed = Facts(tuple((", ".join(item.columns), f"{item.letter}: {item.says}") for item in held))
+        yield Section.of(
+            "Columns that belong together", "links", [lead, Listing(tuple(map(str, identification.links)))]
+        )
+    flagged = [item for item in identification.hipaa if item.columns]
+    if flagged:
+        listed = Facts(tuple((", ".join(item.columns), f"{item.letter}: {item.says}") for item in flagged))
         lead = Text("What HIPAA's Safe Harbor lists, and where it was found. No legal opinion.", Tone.LEAD)
         yield Section.of("HIPAA's eighteen identifiers", "hipaa", [lead, listed])
 
@@ -49,68 +51,71 @@ def _told(found: Identification) -> Iterator[Block]:
 def chosen(visit: Visit) -> dict[str, str]:
     """Return the role that the policy gives each column."""
     policy = visit.now.policy
-    held = {name: str(said.role) for name, said in policy.columns.items()}
+    roles = {name: str(column.role) for name, column in policy.columns.items()}
     named = {getattr(policy.data, role): role for role in _SINGLE if getattr(policy.data, role)}
-    return {**held, **named}
+    return {**roles, **named}
 
 
-def _fits(found: Identification, chosen: Mapping[str, str]) -> bool:
+def _fits(identification: Identification, chosen: Mapping[str, str]) -> bool:
     """Tell whether roles are of these columns: otherwise all are proposed anew."""
-    return bool(chosen) and set(chosen) <= set(found.columns)
+    return bool(chosen) and set(chosen) <= set(identification.columns)
 
 
-def _digest(found: Identification) -> str:
+def _digest(identification: Identification) -> str:
     """Return what the columns are called, in short: a form about others is refused."""
-    return hashlib.sha256("\0".join(found.columns).encode()).hexdigest()[:16]
+    return hashlib.sha256("\0".join(identification.columns).encode()).hexdigest()[:16]
 
 
 def _decide(visit: Visit) -> Response:
     """Give every column the role that was chosen; columns are told by their place, for names may hold anything."""
-    found: Identification | None = visit.now.result("identify", Basis.FILE)
-    if found is None or visit.text("columns") != _digest(found):
+    identification: Identification | None = visit.now.result("identify", Basis.FILE)
+    if identification is None or visit.text("columns") != _digest(identification):
         raise PolicyError("The columns have changed, or were not looked at yet.", hint="Load the page again.")
-    said = {name: visit.text(f"role:{place}") for place, name in enumerate(found.columns)}
-    single = {role: [name for name, held in said.items() if held == role] for role in _SINGLE}
+    roles = {name: visit.text(f"role:{place}") for place, name in enumerate(identification.columns)}
+    single = {role: [name for name, chosen_role in roles.items() if chosen_role == role] for role in _SINGLE}
     twice = [role for role, names in single.items() if len(names) > 1]
     if twice:
         raise PolicyError(f"Two columns have the role {twice[0]}.", hint="Give it to one of them.")
-    _check(visit, found, said)
-    visit.project.edit(lambda policy: _decided(policy, found, said, single))
+    _check(visit, identification, roles)
+    visit.project.edit(lambda policy: _decided(policy, identification, roles, single))
     return visit.back("assess")
 
 
-def _check(visit: Visit, found: Identification, said: Mapping[str, str]) -> None:
+def _check(visit: Visit, identification: Identification, roles: Mapping[str, str]) -> None:
     """Refuse to release what names persons, unless somebody has said that it does not; and a table without secrets."""
-    if "quasi" not in said.values():
+    if "quasi" not in roles.values():
         raise PolicyError(
             "No column is a quasi-identifier: then there is nothing to protect.",
             hint="Choose what others may know about persons.",
         )
-    for place, (name, role) in enumerate(said.items()):
-        if _names(found, name, role) and f"nobody:{place}" not in visit.form:
+    for place, (name, role) in enumerate(roles.items()):
+        if _names(identification, name, role) and f"nobody:{place}" not in visit.form:
             raise PolicyError(
                 f"Column '{name}' was found to name persons.",
                 hint="Leave it direct, or tick beside it that it names nobody.",
             )
 
 
-def _names(found: Identification, name: str, role: str) -> bool:
+def _names(identification: Identification, name: str, role: str) -> bool:
     """Tell whether a column that names persons would be released as it is."""
-    return found.columns[name].role is Role.DIRECT and role in {"sensitive", "insensitive"}
+    return identification.columns[name].role is Role.DIRECT and role in {"sensitive", "insensitive"}
 
 
 def _decided(
-    policy: Mapping[str, Any], found: Identification, said: Mapping[str, str], single: Mapping[str, list[str]]
+    policy: Mapping[str, Any],
+    identification: Identification,
+    chosen: Mapping[str, str],
+    single: Mapping[str, list[str]],
 ) -> dict[str, Any]:
     """Return what is different in a policy, if columns have these roles."""
-    data = {name: held for name, held in policy.get("data", {}).items() if name not in _SINGLE}
+    data = {name: value for name, value in policy.get("data", {}).items() if name not in _SINGLE}
     data |= {role: names[0] for role, names in single.items() if names}
-    roles = {name: role for name, role in said.items() if role and role not in _SINGLE}
-    known = {**found.policy().document().get("columns", {}), **policy.get("columns", {})}
+    roles = {name: role for name, role in chosen.items() if role and role not in _SINGLE}
+    known = {**identification.policy().document().get("columns", {}), **policy.get("columns", {})}
     columns = {name: _kept(name, roles, known.get(name, {})) for name in roles}
-    for name, held in columns.items():  # it was ticked: see _check
-        if _names(found, name, held["role"]):
-            held["names_nobody"] = True
+    for name, column in columns.items():  # it was ticked: see _check
+        if _names(identification, name, column["role"]):
+            column["names_nobody"] = True
     quasi = {name for name, role in roles.items() if role == "quasi"}
     return {"columns": columns, "data": data, "search": _about(policy.get("search", {}), quasi)}
 
@@ -124,17 +129,18 @@ def _kept(name: str, roles: Mapping[str, str], before: Mapping[str, Any]) -> dic
         gone |= {"hierarchy", "show"}
     if role == "direct":
         gone |= {"names_nobody"}
-    return {"role": role, **{part: held for part, held in before.items() if part not in gone}}
+    return {"role": role, **{part: value for part, value in before.items() if part not in gone}}
 
 
 def _about(search: Mapping[str, Any], quasi: set[str]) -> dict[str, Any]:
     """Return the settings of the search, without those of columns that are no quasi-identifiers any more."""
     of_columns = {"weights", "levels"}
-    kept = {name: held for name, held in search.items() if name not in of_columns}
+    kept = {name: value for name, value in search.items() if name not in of_columns}
     some = {
-        name: {column: said for column, said in search.get(name, {}).items() if column in quasi} for name in of_columns
+        name: {column: value for column, value in search.get(name, {}).items() if column in quasi}
+        for name in of_columns
     }
-    return {**kept, **{name: held for name, held in some.items() if held}}
+    return {**kept, **{name: value for name, value in some.items() if value}}
 
 
 ROUTES = [route("/identify", _show), route("/identify", _decide, ["POST"])]

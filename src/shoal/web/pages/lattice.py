@@ -9,7 +9,7 @@ from starlette.responses import Response
 from shoal import charts
 from shoal.errors import PolicyError
 from shoal.reporting.document import Block
-from shoal.search.frontier import Frontier, Point
+from shoal.search.frontier import Frontier, FrontierPoint
 from shoal.search.schemes import Schemes
 from shoal.verbs.frontier import frontier
 from shoal.verbs.schemes import schemes
@@ -36,16 +36,16 @@ def begin(now: Moment, name: str) -> Job:
 
 def exploring(now: Moment) -> dict[str, Job | None]:
     """Return what has come of both."""
-    return {"frontier": now.found("frontier", Basis.FRONTIER), "schemes": now.found("schemes")}
+    return {"frontier": now.job("frontier", Basis.FRONTIER), "schemes": now.job("schemes")}
 
 
-def _costs(found: Frontier) -> Iterator[Block | Spotted]:
-    points = [point for point in found.points if point.price is not None]
+def _costs(frontier: Frontier) -> Iterator[Block | Spotted]:
+    points = [point for point in frontier.points if point.price is not None]
     if points:
-        yield Spotted.of(charts.frontier(found), "#message", lambda marks: _points(marks, points))
+        yield Spotted.of(charts.frontier(frontier), "#message", lambda marks: _points(marks, points))
 
 
-def _points(marks: Marks, points: list[Point]) -> list[Spot]:
+def _points(marks: Marks, points: list[FrontierPoint]) -> list[Spot]:
     """Return the points; where several have the same place, the one that leaves out fewest lies on top."""
     pairs = sorted(zip(marks.points(), points, strict=True), key=lambda pair: -pair[1].limit)
     return [
@@ -59,13 +59,13 @@ def _points(marks: Marks, points: list[Point]) -> list[Spot]:
     ]
 
 
-def _drawn(found: Schemes) -> Iterator[Block | Spotted]:
-    chart = charts.lattice(found)
+def _drawn(schemes: Schemes) -> Iterator[Block | Spotted]:
+    chart = charts.lattice(schemes)
     places = [int(value["id"]) for value in chart.spec["data"]["values"]]
 
     def spots(marks: Marks) -> list[Spot]:
         return [
-            Spot(box, f"/protect/scheme?place={place}", f"levels {' '.join(map(str, found.levels[place]))}")
+            Spot(box, f"/protect/scheme?place={place}", f"levels {' '.join(map(str, schemes.levels[place]))}")
             for box, place in zip(marks.points(), places, strict=True)
         ]
 
@@ -83,7 +83,7 @@ def _choose(visit: Visit) -> Response:
         raise PolicyError("There is no such point.", hint="Choose one of the picture.")
 
     def chosen(policy: dict[str, Any]) -> dict[str, Any]:
-        others = [one for one in policy.get("require", []) if one.get("model") != "k-anonymity"]
+        others = [requirement for requirement in policy.get("require", []) if requirement.get("model") != "k-anonymity"]
         return {
             "require": [{"model": "k-anonymity", "k": k}, *others],
             "search": {**policy.get("search", {}), **more},
@@ -95,59 +95,59 @@ def _choose(visit: Visit) -> Response:
 
 def _scheme(visit: Visit) -> Response:
     """Show one scheme, and those one step away from it."""
-    found = _all_schemes(visit)
-    place = _place(visit, found)
+    schemes = _all_schemes(visit)
+    place = _place(visit, schemes)
     return visit.part(
         "scheme",
-        scheme=found.scheme(place),
+        scheme=schemes.scheme(place),
         place=place,
-        here=_told(found, place),
-        beside=list(_beside(found, place)),
-        quality=found.quality,
-        persons=found.persons,
+        here=_told(schemes, place),
+        beside=list(_beside(schemes, place)),
+        quality=schemes.quality,
+        persons=schemes.persons,
     )
 
 
 def _all_schemes(visit: Visit) -> Schemes:
-    found: Schemes | None = visit.now.result("schemes")
-    if found is None:
+    schemes: Schemes | None = visit.now.result("schemes")
+    if schemes is None:
         raise PolicyError("The lattice was not explored yet.", hint="Explore it first.")
-    return found
+    return schemes
 
 
-def _place(visit: Visit, found: Schemes) -> int:
+def _place(visit: Visit, schemes: Schemes) -> int:
     """Return the scheme that was asked for: the best, or the lowest, if nothing was said."""
-    place = visit.number("place", 0, len(found) - 1)
-    return place if place is not None else found.best or 0
+    place = visit.number("place", 0, len(schemes) - 1)
+    return place if place is not None else schemes.best or 0
 
 
-def _told(found: Schemes, place: int) -> dict[str, Any]:
+def _told(schemes: Schemes, place: int) -> dict[str, Any]:
     return {
         "place": place,
-        "cost": float(found.prices[place]),
-        "left_out": int(found.suppressed[place]),
-        "meets": bool(found.meets[place]),
+        "cost": float(schemes.prices[place]),
+        "left_out": int(schemes.suppressed[place]),
+        "meets": bool(schemes.meets[place]),
     }
 
 
-def _beside(found: Schemes, place: int) -> Iterator[dict[str, Any]]:
+def _beside(schemes: Schemes, place: int) -> Iterator[dict[str, Any]]:
     """Return the schemes one step finer and one step coarser."""
-    near = np.flatnonzero(np.abs(found.levels - found.levels[place]).sum(axis=1) == 1)
+    near = np.flatnonzero(np.abs(schemes.levels - schemes.levels[place]).sum(axis=1) == 1)
     for other in near.tolist():
-        column = int(np.flatnonzero(found.levels[other] != found.levels[place])[0])
-        before, level = int(found.levels[place, column]), int(found.levels[other, column])
+        column = int(np.flatnonzero(schemes.levels[other] != schemes.levels[place])[0])
+        before, level = int(schemes.levels[place, column]), int(schemes.levels[other, column])
         yield {
-            "column": found.names[column],
+            "column": schemes.names[column],
             "level": level,
             "way": "coarser" if level > before else "finer",
-            **_told(found, other),
+            **_told(schemes, other),
         }
 
 
 def _fix(visit: Visit) -> Response:
     """Search on the levels of one scheme only."""
-    found = _all_schemes(visit)
-    fixed = {name: [level, level] for name, level in found.scheme(_place(visit, found)).items()}
+    schemes = _all_schemes(visit)
+    fixed = {name: [level, level] for name, level in schemes.scheme(_place(visit, schemes)).items()}
     visit.project.edit(lambda policy: {"search": {**policy.get("search", {}), "recoding": "global", "levels": fixed}})
     return visit.back("protect")
 
@@ -155,7 +155,7 @@ def _fix(visit: Visit) -> Response:
 def _free(visit: Visit) -> Response:
     """Search on all levels again."""
     visit.project.edit(
-        lambda policy: {"search": {name: held for name, held in policy.get("search", {}).items() if name != "levels"}}
+        lambda policy: {"search": {name: value for name, value in policy.get("search", {}).items() if name != "levels"}}
     )
     return visit.back("protect")
 

@@ -37,9 +37,9 @@ def _read(now: Moment, hook: Hook) -> Loaded:
     return Loaded.of(now.raw(hook))
 
 
-def _told(found: Loaded) -> Iterator[Block]:
-    yield found.sheet
-    for note in found.notes:
+def _told(loaded: Loaded) -> Iterator[Block]:
+    yield loaded.sheet
+    for note in loaded.notes:
         yield Text(note, Tone.NOTE)
 
 
@@ -49,7 +49,7 @@ def _said(visit: Visit) -> dict[str, Any]:
 
 def _options(visit: Visit) -> list[Field]:
     asked = fields(Options, _said(visit), choices={"format": list(FORMATS)})
-    return [one for one in asked if one.name not in _HIDDEN]
+    return [field for field in asked if field.name not in _HIDDEN]
 
 
 def _suffixes() -> list[str]:
@@ -67,12 +67,12 @@ def _upload(visit: Visit) -> Response:
 
 def taken(visit: Visit, field: str) -> Path | None:
     """Take a file that was sent, if one was; it is kept in the project."""
-    held = next(iter(visit.form.get(field, [])), None)
-    if not isinstance(held, UploadFile) or not held.filename:
+    upload = next(iter(visit.form.get(field, [])), None)
+    if not isinstance(upload, UploadFile) or not upload.filename:
         return None
-    if not held.filename.lower().endswith(tuple(_suffixes())):
+    if not upload.filename.lower().endswith(tuple(_suffixes())):
         raise ReadError("This kind of file cannot be read.", hint=f"Known are {', '.join(_suffixes())}.")
-    return visit.project.uploaded(held.filename, held.file, _check_packed)
+    return visit.project.uploaded(upload.filename, upload.file, _check_packed)
 
 
 def _check_packed(path: Path) -> None:
@@ -82,8 +82,8 @@ def _check_packed(path: Path) -> None:
         with path.open("rb") as file:
             packed = file.read(2) == b"\x1f\x8b"
         if zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as held:
-                size = sum(one.file_size for one in held.infolist())
+            with zipfile.ZipFile(path) as archive:
+                size = sum(member.file_size for member in archive.infolist())
         else:
             size = _unpacked(path, most) if packed else 0
     except (zipfile.BadZipFile, EOFError, OSError):
@@ -105,9 +105,9 @@ def _read_again(visit: Visit) -> Response:
     """Read the file in another way."""
     if visit.now.source is None:
         raise ReadError("There are no data yet.", hint="Load a file first.")
-    said = filled_in(_options(visit), visit.form)
-    kept = {name: held for name, held in _said(visit).items() if name in _HIDDEN}
-    visit.project.edit(lambda policy: {"data": {**policy.get("data", {}), "read": {**kept, **said}}})
+    entered = filled_in(_options(visit), visit.form)
+    kept = {name: value for name, value in _said(visit).items() if name in _HIDDEN}
+    visit.project.edit(lambda policy: {"data": {**policy.get("data", {}), "read": {**kept, **entered}}})
     return visit.back("load")
 
 

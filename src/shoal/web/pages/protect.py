@@ -11,7 +11,7 @@ from shoal import toml
 from shoal.disclosure import USUAL
 from shoal.errors import PolicyError
 from shoal.models.model import MODELS
-from shoal.policy.circumstances import Population
+from shoal.policy.circumstances import PopulationSettings
 from shoal.policy.requirements import PresetRequirement, first_line
 from shoal.policy.search import Search
 from shoal.presets.preset import PRESETS
@@ -39,7 +39,7 @@ WORK = ("anonymize", "frontier", "schemes")
 
 def _show(visit: Visit) -> Response:
     now, policy = visit.now, visit.now.policy
-    quasi = [name for name, said in policy.columns.items() if said.role == "quasi"]
+    quasi = [name for name, column in policy.columns.items() if column.role == "quasi"]
     if now.source is None or not quasi:
         return visit.back("identify" if now.source is not None else "load")
     assessing(now)
@@ -48,44 +48,44 @@ def _show(visit: Visit) -> Response:
         "protect",
         models=list(MODELS),
         presets=list(PRESETS.values()),
-        settings=[one for one in search if one.name in _SETTINGS],
-        others=[one for one in search if one.name not in _SETTINGS],
+        settings=[field for field in search if field.name in _SETTINGS],
+        others=[field for field in search if field.name not in _SETTINGS],
         asked=list(_asked(visit)),
-        population=fields(Population, _held_population(visit)),
+        population=fields(PopulationSettings, _held_population(visit)),
         text=toml.document(policy.document()),
         digest=_digest(policy.document()),
     )
 
 
-def _settings(held: dict[str, Any] | None = None) -> list[Field]:
-    return [one for one in fields(Search, held) if one.name not in _OF_COLUMNS]
+def _settings(values: dict[str, Any] | None = None) -> list[Field]:
+    return [field for field in fields(Search, values) if field.name not in _OF_COLUMNS]
 
 
 def _asked(visit: Visit) -> Iterator[dict[str, str]]:
     """Return each requirement: what it is called, what it asks for, and what that means."""
     policy = visit.now.policy
-    for one, held in zip(policy.require, policy.document().get("require", []), strict=True):
-        if isinstance(one, PresetRequirement):
-            preset = PRESETS[one.preset]
+    for requirement, document in zip(policy.require, policy.document().get("require", []), strict=True):
+        if isinstance(requirement, PresetRequirement):
+            preset = PRESETS[requirement.preset]
             says = f"{preset.title}. Against whom: {preset.adversary}. {preset.note}"
             asks = "; ".join(criterion.says for criterion in preset.criteria) or "nothing that numbers show"
-            told = {"name": one.preset, "asks": asks, "says": says}
+            shown = {"name": requirement.preset, "asks": asks, "says": says}
         else:
-            column = getattr(one, "column", None)
-            name = f"{one.name} of {column}" if column else one.name
-            told = {"name": name, "asks": one.demand(), "says": f"{first_line(one)}."}
-        yield {**told, "digest": _digest(held)}
+            column = getattr(requirement, "column", None)
+            name = f"{requirement.name} of {column}" if column else requirement.name
+            shown = {"name": name, "asks": requirement.demand(), "says": f"{first_line(requirement)}."}
+        yield {**shown, "digest": _digest(document)}
 
 
-def _digest(held: Mapping[str, Any]) -> str:
+def _digest(requirement: Mapping[str, Any]) -> str:
     """Return a short name of something that a form is about: if it is not there any more, the form is out of date."""
-    return hashlib.sha256(json.dumps(held, sort_keys=True).encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps(requirement, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _fields(visit: Visit) -> Response:
     """Show the fields of a model, and what it means."""
     model = MODELS[visit.text("model")]
-    sensitive = [held for held, said in visit.now.policy.columns.items() if said.role == "sensitive"]
+    sensitive = [name for name, column in visit.now.policy.columns.items() if column.role == "sensitive"]
     asked = fields(model, {"k": USUAL}, choices={"column": sensitive})
     return visit.part(
         "fields", says=f"{first_sentence(model)}.", fields=asked, form="model", needed={*model.measured, *model.always}
@@ -108,17 +108,17 @@ def _require(visit: Visit) -> Response:
 
 
 def _held_population(visit: Visit) -> dict[str, Any]:
-    held = visit.now.policy.population
-    return {} if held is None else held.model_dump(mode="json", exclude_none=True)
+    population = visit.now.policy.population
+    return {} if population is None else population.model_dump(mode="json", exclude_none=True)
 
 
 def _populate(visit: Visit) -> Response:
     """Say whom the table is a sample of; models about the population need it."""
-    said = filled_in(fields(Population, _held_population(visit)), visit.form)
+    entered = filled_in(fields(PopulationSettings, _held_population(visit)), visit.form)
     sent = taken(visit, "sent")
     if sent is not None:
-        said = {"file": str(sent)}
-    visit.project.edit(lambda policy: {"population": said, **_settings_in(visit, policy)})
+        entered = {"file": str(sent)}
+    visit.project.edit(lambda policy: {"population": entered, **_settings_in(visit, policy)})
     return visit.back("protect")
 
 
@@ -126,7 +126,7 @@ def _drop(visit: Visit) -> Response:
     asked = visit.text("asked")
     visit.project.edit(
         lambda policy: {
-            "require": [one for one in policy.get("require", []) if _digest(one) != asked],
+            "require": [requirement for requirement in policy.get("require", []) if _digest(requirement) != asked],
             **_settings_in(visit, policy),
         }
     )
@@ -170,48 +170,49 @@ def _begin(visit: Visit) -> Response:
 
 
 def _searched(now: Moment, hook: Hook) -> Release:
-    found = anonymize(now.table(hook), now.policy, progress=hook)
-    remember(now.project, Tried.of(now, found))
-    return found
+    release = anonymize(now.table(hook), now.policy, progress=hook)
+    remember(now.project, Tried.of(now, release))
+    return release
 
 
 def _told(release: Release) -> Iterator[Block]:
     """Tell what the release attains, and on which levels columns are."""
     title = release.sheet().title
     rows = tuple(
-        (one.verdict.title, one.verdict.asked, one.verdict.attained, one.verdict.says) for one in release.requirements
+        (requirement.verdict.title, requirement.verdict.asked, requirement.verdict.attained, requirement.verdict.says)
+        for requirement in release.requirements
     )
-    told = ("Every requirement was judged again, by other code, in the table as it is written.",)
-    yield Sheet(title, ("model", "asked", "attained", ""), rows, told, words=4)
+    note = ("Every requirement was judged again, by other code, in the table as it is written.",)
+    yield Sheet(title, ("model", "asked", "attained", ""), rows, note, words=4)
     if release.scheme:
         heights = release.facts["heights"]
         levels = tuple((name, f"{level} of {heights[name]}") for name, level in release.scheme.items())
-        told = ("Level 0 is the value itself; on the highest level nothing is shown.",)
-        yield Sheet("On which level each column is", ("column", "level"), levels, told)
+        note = ("Level 0 is the value itself; on the highest level nothing is shown.",)
+        yield Sheet("On which level each column is", ("column", "level"), levels, note)
     costs = [
-        (name, short(held.total.value), f"{held.total.cost:.3f}")
-        for name, held in release.quality.items()
-        if held.total is not None
+        (name, short(measured.total.value), f"{measured.total.cost:.3f}")
+        for name, measured in release.quality.items()
+        if measured.total is not None
     ]
-    told = ("Cost: 0 if nothing is lost in that respect, 1 if everything is.",)
-    yield Sheet("What it cost", ("measure", "value", "cost"), tuple(costs), told)
+    note = ("Cost: 0 if nothing is lost in that respect, 1 if everything is.",)
+    yield Sheet("What it cost", ("measure", "value", "cost"), tuple(costs), note)
     yield Listing(release.notes)
 
 
 def _results(visit: Visit) -> Response:
     """Show what the search has come to, or how far it is."""
-    held = {"anonymize": visit.now.found("anonymize"), **lattice.exploring(visit.now)}
-    jobs = {name: job for name, job in held.items() if job is not None}
+    running = {"anonymize": visit.now.job("anonymize"), **lattice.exploring(visit.now)}
+    jobs = {name: job for name, job in running.items() if job is not None}
     if jobs:
         max(jobs.values(), key=lambda job: job.number).wait(PATIENCE)
-    found: Assessment | None = visit.now.result("assess", Basis.REQUIRED)
+    assessment: Assessment | None = visit.now.result("assess", Basis.REQUIRED)
     return visit.part(
         "results",
         running=_in_state(jobs, State.RUNNING),
         failed=_in_state(jobs, State.FAILED),
         stopped=_in_state(jobs, State.CANCELLED),
         done=_in_state(jobs, State.DONE),
-        met=None if found is None else found.met,
+        met=None if assessment is None else assessment.met,
         confirm=confirmations(visit.now),
         levels=visit.now.policy.search.levels,
     )

@@ -56,7 +56,7 @@ _STAYS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenFiles:
     """Where the files are, and what each of them is."""
 
     folder: Path
@@ -75,7 +75,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Evidence:
+class FurtherFindings:
     """What else was found out, for the report; ``key``: which results these are."""
 
     tested: Tested | None
@@ -88,12 +88,12 @@ class Evidence:
         return None if self.tested is None else self.tested.attacked
 
     @classmethod
-    def of(cls, now: Moment) -> "Evidence":
+    def of(cls, now: Moment) -> "FurtherFindings":
         """Gather what is done."""
         jobs = {
-            "attack": now.found("attack"),
-            "peers": now.found("peers", Basis.REQUIRED),
-            "learning": now.found("learning"),
+            "attack": now.job("attack"),
+            "peers": now.job("peers", Basis.REQUIRED),
+            "learning": now.job("learning"),
             **exploring(now),
         }
         done = {name: job for name, job in jobs.items() if job is not None and job.state is State.DONE}
@@ -111,46 +111,46 @@ def _show(visit: Visit) -> Response:
     release = released(visit)
     if release is None:
         return visit.show("release", release=None)
-    found = Evidence.of(visit.now)
-    job = visit.now.begin("write", lambda now, hook: _written(now, release, found, hook), more=found.key)
+    further = FurtherFindings.of(visit.now)
+    job = visit.now.begin("write", lambda now, hook: _written(now, release, further, hook), more=further.key)
     return visit.show(
         "release",
         job=job,
         release=release,
-        answers=answers(found.attacked),
+        answers=answers(further.attacked),
         confirm=confirmations(visit.now),
     )
 
 
-def _written(now: Moment, release: Release, found: Evidence, hook: Hook) -> Written:
+def _written(now: Moment, release: Release, further: FurtherFindings, hook: Hook) -> WrittenFiles:
     """Write everything that can be taken away into a folder of its own; those that nobody remembers go."""
     folder = _folder(now.project)
     hook(Progress("writing the release", 0))
     table = folder / f"release{_suffix(now.source)}"
     _, *beside = map(Path, release.save(table, progress=hook))
     files = {"release": table.name, **{path.name.split(".")[-2]: str(path.relative_to(folder)) for path in beside}}
-    made = report(release.given, release, found.attacked, progress=hook, **found.more)
-    files["report"] = made.save(folder / "report.html").name
-    files["report-external"] = made.external().save(folder / "report-external.html").name
+    documents = report(release.given, release, further.attacked, progress=hook, **further.more)
+    files["report"] = documents.save(folder / "report.html").name
+    files["report-external"] = documents.external().save(folder / "report-external.html").name
     document, ladders = _beside(now, folder)
-    given = {} if found.tested is None else found.tested.given
+    given = {} if further.tested is None else further.tested.given
     texts = {"policy.toml": toml.document(document), "release.py": _script(now.source, table, given)}
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
-    return Written(folder, {**files, "policy": "policy.toml", **ladders, "script": "release.py"})
+    return WrittenFiles(folder, {**files, "policy": "policy.toml", **ladders, "script": "release.py"})
 
 
 def _beside(now: Moment, folder: Path) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the policy with its hierarchy files beside it, where it can be used again, and the names of these."""
     document: dict[str, Any] = now.policy.document()
-    found: dict[str, str] = {}
-    for column, said in document.get("columns", {}).items():
-        held = said.get("hierarchy", {})
-        if held.get("file"):
-            name = f"hierarchy-{len(found) + 1}{Path(held['file']).suffix}"
-            shutil.copyfile(now.policy.beside(held["file"]), folder / name)
-            held["file"], found[f"the hierarchy of {column}"] = name, name
-    return document, found
+    copies: dict[str, str] = {}
+    for column, column_policy in document.get("columns", {}).items():
+        hierarchy = column_policy.get("hierarchy", {})
+        if hierarchy.get("file"):
+            name = f"hierarchy-{len(copies) + 1}{Path(hierarchy['file']).suffix}"
+            shutil.copyfile(now.policy.beside(hierarchy["file"]), folder / name)
+            hierarchy["file"], copies[f"the hierarchy of {column}"] = name, name
+    return document, copies
 
 
 def _folder(project: Project) -> Path:
@@ -158,7 +158,7 @@ def _folder(project: Project) -> Path:
     home = project.folder / "release"
     home.mkdir(mode=0o700, exist_ok=True)
     with project.lock:
-        known = {held.folder for held in project.jobs.results("write")}
+        known = {written.folder for written in project.jobs.results("write")}
         for old in home.glob(f"{_PREFIX}*"):
             if old not in known and old.stat().st_mtime < time.time() - _OLD:
                 shutil.rmtree(old, ignore_errors=True)
@@ -179,11 +179,11 @@ def _script(source: Path | None, target: Path, given: Mapping[str, str]) -> str:
 
 def _file(visit: Visit) -> Path:
     """Return one of the files that were written, and no other."""
-    held: Written | None = visit.now.result("write", more=Evidence.of(visit.now).key)
+    written: WrittenFiles | None = visit.now.result("write", more=FurtherFindings.of(visit.now).key)
     name = str(visit.request.path_params["name"])
-    if held is None or name not in held.files.values():
+    if written is None or name not in written.files.values():
         raise ReleaseError("There is no such file.", hint="Load the page again.")
-    return held.folder / name
+    return written.folder / name
 
 
 def _download(visit: Visit) -> Response:

@@ -89,18 +89,20 @@ class Failing:
 
 
 def _is_lost(error: Exception) -> bool:
-    said = str(getattr(error, "orig", None) or error).lower()
-    return getattr(error, "connection_invalidated", False) or any(words in said for words in _LOST)
+    message = str(getattr(error, "orig", None) or error).lower()
+    return getattr(error, "connection_invalidated", False) or any(words in message for words in _LOST)
 
 
 def _reason(error: Exception) -> str:
     """Return what is known about an error: a reason, or the number that the server gives it."""
     origin = getattr(error, "orig", None) or error
-    said = str(origin).lower()
-    if missing := re.search(r"(database|schema) .* does not exist", said):
+    message = str(origin).lower()
+    if missing := re.search(r"(database|schema) .* does not exist", message):
         return f": there is no such {missing[1]}"
     for words, reason in _REASONS:
-        if words in said:
+        if words in message:
             return f": {reason}"
-    code = getattr(origin, "sqlstate", None) or next((one for one in origin.args[:1] if isinstance(one, int)), None)
+    code = getattr(origin, "sqlstate", None) or next(
+        (argument for argument in origin.args[:1] if isinstance(argument, int)), None
+    )
     return f" (error {code} of the server)" if code else ""

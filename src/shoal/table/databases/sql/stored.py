@@ -96,7 +96,9 @@ class SqlTable(Stored):
         fetched = self.server.fetch(self.connection, query.with_only_columns(*chosen), schema)
         with self.failing.reading(), closing(fetched) as batches:
             table = read_batches(schema, map(_Trimmed(chosen), batches), options, source, progress)
-        columns = [replace(one, values=as_stored(one.values, schema.field(one.name).type)) for one in table.columns]
+        columns = [
+            replace(column, values=as_stored(column.values, schema.field(column.name).type)) for column in table.columns
+        ]
         return replace(table, columns=tuple(columns), source=replace(table.source, notes=notes))
 
 

@@ -76,7 +76,7 @@ def cells(values: Sequence[Any], arrow: pa.DataType) -> pa.Array | None:
     with suppress(pa.ArrowException, TypeError, ValueError, OverflowError):
         return pa.array(values, arrow)
     with suppress(pa.ArrowException, TypeError, ValueError, OverflowError):
-        return pa.array([_plain(one, arrow) for one in values], arrow)
+        return pa.array([_plain(value, arrow) for value in values], arrow)
     return None
 
 
@@ -130,7 +130,7 @@ def sql_type(arrow: pa.DataType) -> TypeEngine[Any]:
     >>> sql_type(pa.int16()), sql_type(pa.decimal128(6, 2))
     (BigInteger(), Numeric(precision=6, scale=2))
     """
-    return next(made(arrow) for test, made in _STORED if test(arrow))
+    return next(type_(arrow) for test, type_ in _STORED if test(arrow))
 
 
 _STORED: tuple[tuple[Callable[[pa.DataType], bool], Callable[[pa.DataType], TypeEngine[Any]]], ...] = (

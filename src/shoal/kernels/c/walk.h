@@ -1,6 +1,6 @@
 /* The classes of all schemes of a lattice, by roll-up: what the walk through them and those who visit them share. */
-#ifndef SHOAL_LATTICE_H
-#define SHOAL_LATTICE_H
+#ifndef SHOAL_WALK_H
+#define SHOAL_WALK_H
 
 #include "core.h"
 
