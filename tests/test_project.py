@@ -30,24 +30,48 @@ def test_a_source_distribution_holds_what_its_tests_need():
     assert all((ROOT / name).exists() for name in included)
 
 
-SAMPLES = re.findall(
-    r"^```python\n(.*?)^```", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+RECIPES = re.findall(
+    r"^One file in `src/shoal/(\S+)/`.*?^```python\n(.*?)^```",
+    (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"),
+    re.MULTILINE | re.DOTALL,
 )
-ROUND_TRIP = """
+BESIDE = """
+import doctest, importlib
+room = importlib.import_module("{room}")
+room.__path__.append("{folder}")  # as if the file lay in the package
+sample = importlib.import_module("{room}.sample")
+assert doctest.testmod(sample).failed == 0
+{more}
+"""
+FOUND = {  # what else must know of it
+    "table/formats": """
 import shoal
 shoal.write(shoal.read({"x": [1, 2, None], "y": list("abc")}), "out.bars")
 assert shoal.read("out.bars").to_frame("pyarrow").to_pydict() == {"x": [1, 2, None], "y": list("abc")}
-"""
+""",
+    "hierarchy": 'from shoal.cli import main; import sys; sys.argv[1:] = ["schema"]; main()',
+    "models": 'from shoal.cli import main; import sys; sys.argv[1:] = ["schema"]; main()',
+    "qualities": 'from shoal.cli import main; import sys; sys.argv[1:] = ["schema"]; main()',
+}
 
 
-@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: re.search(r'register\("(.+)"\)', sample)[1])
-def test_samples_for_contributors_run(sample, tmp_path):
-    """In a process of its own, which knows one more format, model, measure or attack."""
+def test_every_recipe_is_tried():
+    assert [room for room, _ in RECIPES] == [
+        *("table/formats", "hierarchy", "models", "qualities", "attacks", "charts", "reporting/chapters")
+    ]
+
+
+@pytest.mark.parametrize(("room", "sample"), RECIPES, ids=[room for room, _ in RECIPES])
+def test_recipes_for_contributors_work(room, sample, tmp_path):
+    """In a process of its own, in whose package one more file lies."""
     (tmp_path / "sample.py").write_text(sample, encoding="utf-8")
-    using = "" if ">>>" in sample else ROUND_TRIP
-    script = f"import doctest, sample\nassert doctest.testmod(sample).failed == 0\n{using}"
+    package = f"shoal.{room.replace('/', '.')}"
+    script = BESIDE.format(room=package, folder=tmp_path, more=FOUND.get(room, ""))
     done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+    if "schema" in FOUND.get(room, ""):
+        name = re.search(r"register\((.+)\)", sample)[1]  # in quotes
+        assert name in done.stdout
 
 
 def test_every_tool_that_is_an_extra_is_there_for_the_tests():

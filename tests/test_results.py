@@ -50,9 +50,13 @@ VERBS = {
     "identify": (lambda data, *_: shoal.identify(data), "identify data.csv"),
     "dimension": (lambda data, policy, _: shoal.dimension(data, policy), "dimension data.csv -p policy.toml"),
     "peers": (lambda data, policy, _: shoal.peers(data, policy), "peers data.csv -p policy.toml"),
+    "report": (
+        lambda data, policy, release: shoal.report(data, release, policy=policy),
+        "report data.csv release.csv -p policy.toml -o report.md --force",
+    ),
     "plan": (lambda data, policy, _: shoal.plan(data, policy), "plan data.csv -p policy.toml"),
 }
-BESIDE = {"files", "release", "analyses"}  # what a command adds to the result
+BESIDE = {"file", "files", "release", "analyses"}  # what a command adds to the result
 
 
 def without(value, names):
@@ -76,7 +80,7 @@ def test_results_are_frames_where_they_are_tables(folder, verb):
     files = [folder / "data.csv", folder / "policy.toml", folder / "release.csv"]
     result = make(*files[:2]) if verb == "schemes" else make(*files)
     if not hasattr(result, "to_frame"):
-        assert verb == "assess"  # many small tables
+        assert verb in {"assess", "report"}  # many small tables
         return
     frame = result.to_frame("pyarrow")
     assert isinstance(frame, pa.Table)

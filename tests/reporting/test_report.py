@@ -16,7 +16,7 @@ from tests.effort import examples, tiered
 
 import shoal
 from shoal.errors import ReportError, WriteError
-from shoal.reporting.chapters import CHAPTERS
+from shoal.reporting.chapters.chapter import CHAPTERS
 from shoal.reporting.document import Code, Facts, Figure, Listing, Section, Signature, Text
 from shoal.sheet import Sheet
 

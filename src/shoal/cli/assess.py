@@ -1,6 +1,5 @@
 """``shoal assess``: the risk of every person, on one screen."""
 
-from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -71,7 +70,7 @@ def assess(  # noqa: PLR0913, PLR0917 - options of a command
         roles = table if chosen is None else chosen.apply(table)
         rule = missing or ("own" if chosen is None else chosen.data.missing)
         known = shoal.also_known(roles, assessment.quasi, subject=subject, missing=rule)
-        more = [asdict(row) for row in known]
+        more = [row.to_dict() for row in known]
     if json:
         document("assess", {**assessment.to_dict(), **({"also_known": more} if also_known else {})})
     else:

@@ -116,7 +116,7 @@ def _tell(report: "Report", path: Path, *, json: bool) -> None:
     from shoal.reporting.chapters.summary import verdict
 
     if json:
-        document("report", {"file": str(path), "external": report.audience.external, "met": report.findings.met})
+        document("report", {"file": str(path), **report.to_dict()})
     else:
         remark(verdict(report.findings).text)
         remark(f"Written: {path}")

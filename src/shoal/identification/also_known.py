@@ -5,7 +5,8 @@ somebody, and with it classes fall apart.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from shoal.classes.classes import Classes
 from shoal.models.evidence import Evidence
@@ -27,6 +28,10 @@ class AlsoKnown:
     k: int
     unique: int
     classes: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as plain data."""
+        return asdict(self)
 
 
 def also_known(table: Table, columns: Sequence[str], missing: Missing) -> list[AlsoKnown]:

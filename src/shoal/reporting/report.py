@@ -18,7 +18,7 @@ from shoal.reporting.as_html import as_html
 from shoal.reporting.as_json import as_json
 from shoal.reporting.as_markdown import as_markdown
 from shoal.reporting.audience import Audience
-from shoal.reporting.chapters import CHAPTERS
+from shoal.reporting.chapters.chapter import in_order
 from shoal.reporting.document import Section
 from shoal.reporting.elsewhere import of_tables
 from shoal.reporting.findings import Analysis, Findings, of_release
@@ -44,11 +44,11 @@ class Report(Presentable):
     @classmethod
     def of(cls, findings: Findings, audience: Audience, title: str, progress: Hook) -> "Report":
         """Write all chapters."""
-        sections = []
+        sections, chapters = [], in_order()
         visible = findings.public() if audience.external else findings
-        for place, chapter in enumerate(CHAPTERS):
-            progress(Progress("writing the report", place, len(CHAPTERS)))
-            sections.append(chapter(visible, audience))
+        for place, chapter in enumerate(chapters):
+            progress(Progress("writing the report", place, len(chapters)))
+            sections.append(chapter.write(visible, audience))
         return cls(title, audience, findings, tuple(sections))
 
     def external(self) -> "Report":
@@ -60,6 +60,10 @@ class Report(Presentable):
         kind = "external" if self.audience.external else "internal"
         rows = tuple((section.title, f"{len(section.blocks):,}") for section in self.sections)
         return Sheet(f"{self.title} ({kind}); save it: report.save('report.html')", ("chapter", "parts"), rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return for whom it is, and whether the policy is met; :meth:`to_json` returns all of it."""
+        return {"external": self.audience.external, "met": self.findings.met}
 
     def to_html(self) -> str:
         """Return the report as one page that needs nothing else: no script, no other file, no network."""

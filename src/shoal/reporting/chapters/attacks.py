@@ -8,6 +8,7 @@ from shoal.attacks.battery import Attacked
 from shoal.attacks.result import Result
 from shoal.release.published import STEP, rounded
 from shoal.reporting.audience import Audience
+from shoal.reporting.chapters.chapter import chapter
 from shoal.reporting.chapters.summary import answers
 from shoal.reporting.document import Beside, Block, Facts, Figure, Listing, Section, Text, Tone
 from shoal.reporting.findings import Findings, PublicFindings
@@ -16,6 +17,7 @@ from shoal.sheet import Sheet
 MOST = 8  # curves that are drawn
 
 
+@chapter("attacks", place=80)
 def attacks(findings: PublicFindings, audience: Audience) -> Section:
     """Tell what came of the attacks, each with its baseline and its interval."""
     if findings.attacks is None or not findings.attacks.results:

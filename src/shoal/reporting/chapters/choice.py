@@ -4,12 +4,14 @@ from shoal.charts.frontier import frontier
 from shoal.charts.lattice import lattice
 from shoal.errors import counted
 from shoal.reporting.audience import Audience
+from shoal.reporting.chapters.chapter import chapter
 from shoal.reporting.chapters.methods import explained
 from shoal.reporting.document import Block, Facts, Figure, Section, Text, Tone
 from shoal.reporting.findings import Findings, PublicFindings
 from shoal.treatments.treatment import TREATMENTS
 
 
+@chapter("choice", place=50)
 def choice(findings: PublicFindings, audience: Audience) -> Section:
     """Tell how the release was searched for, and what other levels of protection would cost."""
     if not isinstance(findings, Findings):

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from shoal.errors import counted
 from shoal.recoding.nodes import Floats
 from shoal.reporting.audience import Audience
+from shoal.reporting.chapters.chapter import chapter
 from shoal.reporting.chapters.variables import technique
 from shoal.reporting.document import Beside, Block, Section, Text, Tone
 from shoal.reporting.findings import PublicFindings, ValueCounts
@@ -21,6 +22,7 @@ MOST = 24  # values of a column that are listed
 FEW = 60  # numbers that are listed one by one; more are described
 
 
+@chapter("codebook", place=110)
 def codebook(findings: PublicFindings, audience: Audience) -> Section:
     """Describe each variable of the release: its values, how frequent they are, and how it was made."""
     note = f" Values that fewer than {audience.least:,} persons have are not named." if audience.external else ""

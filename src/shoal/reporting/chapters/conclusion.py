@@ -1,6 +1,7 @@
 """The conclusion, what a person still has to confirm, and who signs."""
 
 from shoal.reporting.audience import Audience
+from shoal.reporting.chapters.chapter import chapter
 from shoal.reporting.chapters.summary import verdict
 from shoal.reporting.document import Block, Listing, Section, Signature, Text, Tone
 from shoal.reporting.findings import PublicFindings
@@ -13,6 +14,7 @@ _ALWAYS = (
 )
 
 
+@chapter("conclusion", place=100)
 def conclusion(findings: PublicFindings, audience: Audience) -> Section:
     """Say what follows from the numbers, and what does not follow from them."""
     del audience  # the same for everybody

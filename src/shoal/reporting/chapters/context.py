@@ -1,6 +1,7 @@
 """Who gets the data, who may try to find somebody in them, and what they are assumed to know."""
 
 from shoal.reporting.audience import Audience
+from shoal.reporting.chapters.chapter import chapter
 from shoal.reporting.document import Block, Facts, Listing, Section, Text, Tone
 from shoal.reporting.findings import PublicFindings
 from shoal.sheet import Sheet
@@ -8,6 +9,7 @@ from shoal.table.role import Role
 from shoal.words import odds
 
 
+@chapter("context", place=20)
 def context(findings: PublicFindings, audience: Audience) -> Section:
     """Tell of recipient, adversaries and assumptions."""
     del audience  # nothing in it is counted

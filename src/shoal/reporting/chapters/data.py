@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 
 from shoal.reporting.audience import Audience
+from shoal.reporting.chapters.chapter import chapter
 from shoal.reporting.document import Facts, Section, Text, Tone
 from shoal.reporting.findings import Findings, PublicFindings
 from shoal.sheet import Sheet
 from shoal.table.role import Role
 
 
+@chapter("data", place=30)
 def data(findings: PublicFindings, audience: Audience) -> Section:
     """Tell how large the data are, and what each column is to somebody who looks for a person."""
     del audience  # sizes of the released table are no secret

@@ -4,10 +4,12 @@ import tomllib
 from importlib.resources import files
 
 from shoal.reporting.audience import Audience
+from shoal.reporting.chapters.chapter import chapter
 from shoal.reporting.document import Facts, Section
 from shoal.reporting.findings import PublicFindings
 
 
+@chapter("glossary", place=140)
 def glossary(findings: PublicFindings, audience: Audience) -> Section:
     """Explain the words."""
     del findings, audience  # always the same

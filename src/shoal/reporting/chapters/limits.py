@@ -3,11 +3,13 @@
 from importlib.resources import files
 
 from shoal.reporting.audience import Audience
+from shoal.reporting.chapters.chapter import chapter
 from shoal.reporting.chapters.variables import truthfulness
 from shoal.reporting.document import Listing, Section, Text, Tone
 from shoal.reporting.findings import Findings, PublicFindings
 
 
+@chapter("limits", place=90)
 def limits(findings: PublicFindings, audience: Audience) -> Section:
     """Say what nobody should conclude from the numbers."""
     del audience  # notes on the original are in the owner's findings only

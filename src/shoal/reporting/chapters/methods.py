@@ -8,6 +8,7 @@ from shoal.models.model import MODELS
 from shoal.presets.preset import PRESETS
 from shoal.qualities.quality import QUALITIES
 from shoal.reporting.audience import Audience
+from shoal.reporting.chapters.chapter import chapter
 from shoal.reporting.document import Facts, Section
 from shoal.reporting.findings import Findings, PublicFindings
 from shoal.sheet import Sheet
@@ -28,6 +29,7 @@ _HEADINGS = (
 )
 
 
+@chapter("methods", place=120)
 def methods(findings: PublicFindings, audience: Audience) -> Section:
     """Explain every measure that occurs in the report, in the words of its definition."""
     del audience  # nothing in it is about the data

@@ -10,12 +10,14 @@ from shoal.release.manifest import written
 from shoal.release.published import published
 from shoal.release.release import Release
 from shoal.reporting.audience import Audience
+from shoal.reporting.chapters.chapter import chapter
 from shoal.reporting.document import Block, Code, Facts, Section, Text, Tone
 from shoal.reporting.findings import Findings, PublicFindings
 
 _SEARCH = ("recoding", "suppression", "quality", "target", "balance", "outliers", "refine", "strict", "cuts", "sample")
 
 
+@chapter("reproduction", place=130)
 def reproduction(findings: PublicFindings, audience: Audience) -> Section:
     """Give the policy and the manifest."""
     del audience  # the owner's manifest is in the owner's findings only

@@ -7,6 +7,7 @@ from shoal.charts.facts import facts
 from shoal.charts.heatmap import heatmap
 from shoal.charts.risks import risks
 from shoal.reporting.audience import Audience
+from shoal.reporting.chapters.chapter import chapter
 from shoal.reporting.document import Figure, Section, Text, Tone
 from shoal.reporting.findings import Findings, PublicFindings, Required
 from shoal.risk.adversary import Risk
@@ -14,6 +15,7 @@ from shoal.sheet import Sheet
 from shoal.words import odds
 
 
+@chapter("risk", place=60)
 def risk(findings: PublicFindings, audience: Audience) -> Section:
     """Tell the risk requirement by requirement, and identity and attribute risk apart."""
     lead = Text(

@@ -6,6 +6,7 @@ from shoal.attacks.battery import Attacked
 from shoal.charts.wp216 import QUESTIONS
 from shoal.errors import counted
 from shoal.reporting.audience import Audience
+from shoal.reporting.chapters.chapter import chapter
 from shoal.reporting.chapters.risk import highest
 from shoal.reporting.document import Facts, Section, Text, Tone
 from shoal.reporting.findings import Findings, PublicFindings
@@ -13,6 +14,7 @@ from shoal.sheet import Sheet
 from shoal.words import odds
 
 
+@chapter("summary", place=10)
 def summary(findings: PublicFindings, audience: Audience) -> Section:
     """Give the verdict and the main figures."""
     figures = _numbers(findings, audience) if isinstance(findings, Findings) else _public_numbers(findings, audience)

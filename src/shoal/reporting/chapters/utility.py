@@ -12,6 +12,7 @@ from shoal.charts.survival import survival
 from shoal.errors import listed
 from shoal.qualities.quality import QUALITIES, Aspect
 from shoal.reporting.audience import Audience
+from shoal.reporting.chapters.chapter import chapter
 from shoal.reporting.document import Beside, Block, Figure, Section, Text, Tone
 from shoal.reporting.findings import Findings, PublicFindings
 from shoal.sheet import Sheet
@@ -20,6 +21,7 @@ from shoal.words import first_sentence, short
 MOST = 16  # columns that are drawn before and after
 
 
+@chapter("utility", place=70)
 def utility(findings: PublicFindings, audience: Audience) -> Section:
     """Tell what was lost by many measures, and whether analyses come to the same."""
     del audience  # the owner's figures are in the owner's findings only

@@ -8,6 +8,7 @@ from shoal.charts.ladder import ladder
 from shoal.release.published import truth
 from shoal.release.release import Release
 from shoal.reporting.audience import Audience
+from shoal.reporting.chapters.chapter import chapter
 from shoal.reporting.document import Block, Figure, Section, Text, Tone
 from shoal.reporting.findings import Findings, PublicFindings
 from shoal.sheet import Sheet
@@ -25,6 +26,7 @@ _LOCAL = {
 }
 
 
+@chapter("variables", place=40)
 def variables(findings: PublicFindings, audience: Audience) -> Section:
     """Tell for each variable what became of it."""
     blocks: list[Block | None] = [Text(_lead(findings), Tone.LEAD), _done(findings)]
