@@ -79,7 +79,7 @@ def ours(ori, release, control):
         "outsiders": shoal.read(control),
         "in_order": True,
     }
-    both = shoal.read(release), shoal.read(ori)
+    both = shoal.read(ori), shoal.read(release)
     tried = {
         "singling-out": lambda number: SinglingOut(attempts=number),
         "linkability": lambda number: Linkability(first=FIRST, targets=number),
