@@ -26,13 +26,12 @@ from shoal.hierarchy.explicit import Explicit
 from shoal.hierarchy.spec import bind
 from shoal.models.evidence import Gatherer
 from shoal.models.model import MODELS
-from shoal.policy.search import Search
 from shoal.qualities.quality import QUALITIES
 from shoal.search.frontier import frontier
 from shoal.search.goal import Goal
 from shoal.search.space import Space
 from shoal.table.table import Table
-from shoal.treatments.mondrian import mondrian
+from shoal.techniques.mondrian import Mondrian
 
 NAMES = "sex age race marital-status education native-country workclass occupation salary-class".split()
 FILE = "adult_hierarchy_{}.csv"
@@ -108,9 +107,9 @@ def complete(table, hierarchies, models, sensitive, threads, repeat):  # noqa: P
 
 def cut(table, hierarchies, repeat, columns=9):
     """Mondrian, k = 5, from the encoded table to what every row shows."""
-    how = Search(recoding="mondrian", cuts="anywhere")
+    mondrian = Mondrian(cuts="anywhere")
     figures, found = timed(
-        lambda: mondrian(goal(table, hierarchies, [MODELS["k-anonymity"](k=5)], "loss", 0, columns=columns), how),
+        lambda: mondrian.treat(goal(table, hierarchies, [MODELS["k-anonymity"](k=5)], "loss", 0, columns=columns)),
         repeat,
     )
     return {**figures, "distinct": len(found.rows)}
@@ -152,7 +151,7 @@ def wide(seconds):
             "evaluated": outcome.evaluated,
             "wall": round(time.perf_counter() - clock, 1),
         }
-    treated = mondrian(sought, Search(recoding="mondrian", cuts="hierarchy"))
+    treated = Mondrian().treat(sought)
     found["loss of mondrian"] = round(QUALITIES["loss"]().measure(treated.recoding(space)).total.cost, 4)
     return found
 

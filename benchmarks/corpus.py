@@ -32,7 +32,8 @@ PEOPLE = 400
 KEY = {"CORPUS_KEY": "a key for nothing but this corpus"}
 ATTACKS = "homogeneity,background-knowledge,linkage,skewness,similarity,membership,singling-out,tracker"
 TIMINGS = {"seconds"}
-ADDITIONS: set[str] = set()  # keys that later versions have and earlier ones have not
+ADDITIONS = {"guarantee"}  # keys that later versions have and earlier ones have not
+ADDED_WORDS = (" (verified)",)  # the same in texts: how it is known that a requirement is met
 
 COLUMNS = {
     "age": '{ role = "quasi", hierarchy = { kind = "interval", widths = [5, 10, 20, 40] } }',
@@ -283,6 +284,8 @@ def normalised(path: Path) -> Any:
     """Return a document without timings, without the names of temporary files, and without additions."""
     text = path.read_text(encoding="utf-8")
     text = re.sub(r"\b\d+(\.\d+)? (s|ms|min)\b", "0 s", text)
+    for words in ADDED_WORDS:
+        text = text.replace(words, "")
     if path.suffix == ".json":
         return _without(json.loads(text))
     return re.sub(r"\b[0-9a-f]{32,}\b", "", text) if path.suffix == ".html" else text

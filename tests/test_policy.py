@@ -85,7 +85,7 @@ def test_everything_a_policy_can_say():
             "each width must be a multiple of the one before",
             None,
         ),
-        ("version = 1\n[[require]]\nk = 5", "require.0: give either model or preset", None),
+        ("version = 1\n[[require]]\nk = 5", "require.0: give model, preset or attack", None),
         (
             "version = 1\n[[require]]\npreset = 'wp216'\nk = 5",
             "require.0.k: there is no such setting",

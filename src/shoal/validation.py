@@ -67,7 +67,7 @@ def _no_such_choice(path: str, error: Any) -> tuple[str, str | None]:
     key, other, known = error["ctx"]["key"], error["ctx"]["other"], error["ctx"]["known"].split(",")
     given = error["input"].get(key) if isinstance(error["input"], Mapping) else None
     if given is None:
-        return f"{path}: give either {key} or {other}", None
+        return f"{path}: give {key}, {other}", None
     hint = did_you_mean(str(given), known) or f"Known are {listed(known, 30)}."
     return f"{path}.{key}: {error['msg']}", hint
 

@@ -12,14 +12,13 @@ from shoal.hierarchy.explicit import Explicit
 from shoal.hierarchy.spec import bind
 from shoal.models.evidence import Gatherer
 from shoal.models.model import MODELS
-from shoal.policy.search import Search
 from shoal.population import Population
 from shoal.qualities.loss import Loss
 from shoal.qualities.quality import QUALITIES
 from shoal.search.goal import Goal
 from shoal.search.plain import Plain
 from shoal.search.space import Space
-from shoal.treatments.iterative import iterative
+from shoal.techniques.iterative import scheme_by_scheme
 from tests.conftest import SHARED
 from tests.effort import tiered
 
@@ -185,7 +184,7 @@ def test_local_recoding_beats_the_best_of_arx(shared):
     baselines = json.loads((shared / "oracles/arx_adult.json").read_text())["baselines_to_beat"]
     reports = [one["quality_report_higher_is_better"] for one in baselines]
     sought = goal([MODELS["k-anonymity"](k=5)], "loss", 0)
-    found = iterative(sought, Search())
+    found = scheme_by_scheme(sought)
     recoding = found.recoding(sought.space)
     assert not found.suppressed.any()
     assert recoding.classes.sizes.min() >= 5

@@ -333,7 +333,10 @@ FIELDS = [
 ]
 
 
-@pytest.mark.parametrize("value", ["", "9" * 5000, "nan", "inf", "1e400", "-1", "\0", "x" * 3000, "<b>", "../.."])
+ODD = ["", "9" * 5000, "nan", "inf", "1e400", "-1", "\0", "x" * 3000, "<b>", "../.."]
+
+
+@pytest.mark.parametrize("value", ODD, ids=lambda value: repr(value[:8]))
 def test_odd_requests_are_answered(decided, value):
     decided.page("/protect/ladders")
     quoted = "".join(f"%{byte:02x}" for byte in value.encode())

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from shoal.policy.policy import Policy
     from shoal.release.release import Release
     from shoal.search.frontier import Frontier
+    from shoal.techniques.technique import Technique
 
 
 @given.reading
@@ -61,7 +62,7 @@ def anonymize(  # noqa: PLR0913, PLR0917 - options of a command
         else:
             release = shoal.anonymize(table, chosen, progress=hook)
     if frontier:
-        _tell_frontier(points, chosen.search.recoding, json=json)
+        _tell_frontier(points, chosen.search.technique, json=json)
         return
     written = release.save(output, force=force, beside=beside) if output is not None and not dry_run else ()
     if json:
@@ -125,7 +126,7 @@ def show(release: "Release", out: "Console") -> None:
         verdict = requirement.verdict
         value = ", ".join(f"{name} = {_short(value_of)}" for name, value_of in verdict.value.items())
         column = f" ({verdict.column})" if verdict.column else ""
-        sheet.add_row(plain(verdict.model + column), verdict.asked, value, "met" if verdict.satisfied else "not met")
+        sheet.add_row(plain(verdict.model + column), verdict.asked, value, requirement.outcome)
     out.print()
     out.print(sheet)
     sheet = grid("quality", "value", "cost")
@@ -139,14 +140,9 @@ def show(release: "Release", out: "Console") -> None:
 def _told(release: "Release") -> list[str]:
     """Say in words what else was done."""
     outliers, sentences = release.facts["outliers"], []
-    if "moved" in outliers:
-        far = f"{outliers['displacement']:.3f} of the domain"
-        sentences.append(f"{counted(outliers['moved'], 'person')} moved into the nearest class, {far} away on average.")
-    if "counterfeits" in outliers:
-        sentences.append(f"{counted(outliers['counterfeits'], 'record')} invented to fill small classes.")
-    if "cells" in outliers:
-        records = counted(outliers["records"], "record")
-        sentences.append(f"{counted(outliers['cells'], 'cell')} suppressed in {records} that fit into no class.")
+    way = release.policy.search.way
+    if any(name in outliers for name in way.counts):
+        sentences.append(way.told(outliers))
     searched = release.internal["search"]
     if searched.get("gap") == 1:
         sentences.append(f"Of {searched['schemes']:,} schemes, the best that was found in time; others may be better.")
@@ -163,8 +159,8 @@ def _short(value: Any) -> str:
     return f"{float(value):.6g}"
 
 
-def _tell_frontier(points: "Frontier", recoding: str, *, json: bool) -> None:
-    if recoding != "global":
+def _tell_frontier(points: "Frontier", technique: "Technique", *, json: bool) -> None:
+    if "scheme" not in technique.gives:
         remark("The frontier is that of global recoding, not of the policy's own.")
     if json:
         document("anonymize", points.to_dict())

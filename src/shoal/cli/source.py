@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli.output import progress_bar, remark
-from shoal.fileset import protecting_inputs
 
 if TYPE_CHECKING:
     from shoal.policy.policy import Policy
@@ -92,6 +91,8 @@ def reading(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def run(**given: Any) -> None:
+        from shoal.fileset import protecting_inputs
+
         options = {name: given.pop(name) for name in offered}
         with protecting_inputs():
             command(**given, options=_options(options))

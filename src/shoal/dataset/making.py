@@ -33,6 +33,8 @@ from shoal.table.names import unused
 from shoal.table.raw import Encoded
 from shoal.table.role import Role
 from shoal.table.table import Table
+from shoal.techniques.outliers import usual_way
+from shoal.techniques.technique import Allows, allowing, recodings
 
 
 def released_together(dataset: Dataset, threads: int | None, progress: Hook) -> DatasetRelease:
@@ -69,17 +71,22 @@ def _check(dataset: Dataset) -> None:
             f"The table '{refers[0]}' refers to another, and what refers to what is seen by pseudonyms only.",
             hint="Give a key for them: [pseudonyms] key_file = …",
         )
+    if any(policy.of(name).attack_limits for name in policy.tables):
+        raise PolicyError(
+            "Limits for attacks are for a release of a single table.",
+            hint="Omit them, and attack each released table: shoal attack.",
+        )
     for name, table_policy in policy.tables.items():
         how = table_policy.search or policy.search
-        if how.outliers == "counterfeits" or (table_policy.refers and how.outliers != "suppress"):
+        if how.way.adds_records or (table_policy.refers and how.outliers != usual_way()):
             raise PolicyError(
                 f"In the table '{name}', persons who fit into no class must be left out.",
-                hint='search.outliers = "suppress"',
+                hint=f'search.outliers = "{usual_way()}"',
             )
-        if table_policy.refers and how.recoding not in {"global", "local"}:
+        if table_policy.refers and Allows.FIXED not in how.technique.allows:
             raise PolicyError(
                 f"The table '{name}' refers to another: what that shows stays as it is, which only some searches heed.",
-                hint='search.recoding = "global" or "local".',
+                hint=f"search.{recodings(allowing(Allows.FIXED))}.",
             )
     named = {column for table_policy in policy.tables.values() for column in table_policy.columns}
     for column in [] if policy.dates is None else policy.dates.columns:

@@ -13,8 +13,9 @@ from shoal.dataset.part import DatasetPart
 from shoal.errors import ReleaseError, counted
 from shoal.policy.policy import Policy
 from shoal.policy.references import Reference, references
+from shoal.release.judgement import Judgement
 from shoal.release.release import check
-from shoal.release.verification import Verified, check_same, judged
+from shoal.release.verification import check_same, judged
 from shoal.table.column import SUPPRESSED
 from shoal.table.databases.database import Stored
 from shoal.table.raw import Encoded
@@ -24,7 +25,7 @@ from shoal.table.table import Table
 Made = Mapping[str, tuple[Path | Stored, Mapping[str, Any]]]
 
 
-def verify_all(parts: Mapping[str, DatasetPart], policy: Policy, written: Made) -> dict[str, tuple[Verified, ...]]:
+def verify_all(parts: Mapping[str, DatasetPart], policy: Policy, written: Made) -> dict[str, tuple[Judgement, ...]]:
     """See that written tables are what was promised and belong together, and judge them by every requirement."""
     tables: dict[str, Table] = {}
     shows: dict[str, Shows] = {}
@@ -68,7 +69,7 @@ def _link(reference: Reference, tables: Mapping[str, Table]) -> Records:
 
 def _judged(
     name: str, part: DatasetPart, policy: Policy, tables: Mapping[str, Table], heritage: Heritage
-) -> tuple[Verified, ...]:
+) -> tuple[Judgement, ...]:
     """Judge a table with what its records inherit, and with whose they are, as far as the files say that."""
     release, table = part.release, tables[name]
     if release is None:

@@ -18,8 +18,8 @@ from shoal.hierarchy.spread import of_dates
 from shoal.table.column import Column, as_text
 from shoal.table.kind import Kind
 
-Unit: TypeAlias = Literal["day", "month", "quarter", "year", "decade"]
-UNITS: tuple[Unit, ...] = ("day", "month", "quarter", "year", "decade")
+DateUnit: TypeAlias = Literal["day", "month", "quarter", "year", "decade"]
+UNITS: tuple[DateUnit, ...] = ("day", "month", "quarter", "year", "decade")
 
 # A date may be known to the year or the month only: month and day are then 0.
 Day: TypeAlias = tuple[int, int, int]
@@ -44,7 +44,7 @@ class Date(Spec):
     """
 
     kind: Literal["date"] = "date"
-    units: list[Unit] = Field(
+    units: list[DateUnit] = Field(
         default_factory=list, description="the levels, from fine to coarse; all, if none is named"
     )
     format: str | None = Field(default=None, description="how dates are written where they are text, such as %d.%m.%Y")
@@ -80,7 +80,7 @@ class Date(Spec):
         del folder
         return of_dates(labels)
 
-    def _units(self, column: Column) -> list[Unit]:
+    def _units(self, column: Column) -> list[DateUnit]:
         if self.units:
             return self.units
         years = column.kind is Kind.INTEGER and self.format is None
@@ -97,7 +97,7 @@ class Date(Spec):
             return [(value, 0, 0) if 1000 <= value <= 9999 else None for value in column.values.to_pylist()]
         raise HierarchyError(f"Column '{column.name}' holds {column.kind}, not dates.")
 
-    def _label(self, day: Day, unit: Unit) -> str:
+    def _label(self, day: Day, unit: DateUnit) -> str:
         if self.earliest is not None and day[0] < self.earliest:
             return f"before {self.earliest}"
         if self.latest is not None and day[0] > self.latest:

@@ -34,7 +34,7 @@ from shoal.policy.columns import ColumnPolicy, Data, role_or_table, short_form
 from shoal.policy.pseudonyms import Dates, Draw, Pseudonyms
 from shoal.policy.publish import Publish
 from shoal.policy.references import check_references
-from shoal.policy.requirements import AnyRequirement, PresetRequirement, first_line
+from shoal.policy.requirements import AnyRequirement, AttackLimit, PresetRequirement, first_line
 from shoal.policy.search import Search
 from shoal.policy.tables import TablePolicy
 from shoal.population import Population
@@ -224,13 +224,18 @@ class Policy(Checked):
         return Population.sampled(persons, exact(given.fraction))
 
     def requirements(self) -> Iterator[tuple[str, str, Model]]:
-        """Yield every requirement: who asks for it ("policy", or a preset), what it says, and the model."""
+        """Yield every model that is required: who asks for it ("policy", or a preset), what it says, and the model."""
         for asked in self.require:
             if isinstance(asked, PresetRequirement):
                 preset = PRESETS[asked.preset]
                 yield from ((preset.name, criterion.says, criterion.requirement()) for criterion in preset.criteria)
-            else:
+            elif isinstance(asked, Model):
                 yield "policy", first_line(asked), asked
+
+    @property
+    def attack_limits(self) -> tuple[AttackLimit, ...]:
+        """The limits for attacks, which are measured on a release."""
+        return tuple(asked for asked in self.require if isinstance(asked, AttackLimit))
 
     @property
     def checklist(self) -> tuple[tuple[str, str], ...]:
@@ -306,5 +311,5 @@ def _name_kinds(document: dict[str, Any], columns: dict[str, ColumnPolicy], requ
         if column.hierarchy is not None:
             document["columns"][name]["hierarchy"]["kind"] = column.hierarchy.kind
     for document_part, asked in zip(document.get("require", ()), require, strict=True):
-        if not isinstance(asked, PresetRequirement):
+        if isinstance(asked, Model):
             document_part["model"] = asked.name

@@ -9,9 +9,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag, create_model, field_validator
 from pydantic_core import PydanticUndefined
 
+from shoal.attacks.attack import ATTACKS
 from shoal.models.model import MODELS, Model
 from shoal.presets.preset import PRESETS
-from shoal.validation import Checked, one_of
+from shoal.validation import Checked, Share, one_of
 from shoal.words import first_sentence
 
 
@@ -30,6 +31,23 @@ class PresetRequirement(Checked):
         return one_of(PRESETS, "preset", name)
 
 
+def _known_attacks(schema: dict[str, Any]) -> None:
+    schema["enum"] = list(ATTACKS)
+
+
+class AttackLimit(Checked):
+    """An attack on the release succeeds with at most a share of the people: the upper end of its interval counts."""
+
+    attack: str = Field(description="the name of an attack", json_schema_extra=_known_attacks)
+    at_most: Share = Field(description="the share of attacked people; the upper end of the 95 % interval counts")
+    column: str | None = Field(default=None, description="the sensitive column that is attacked; None: all")
+
+    @field_validator("attack")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        return one_of(ATTACKS, "attack", name)
+
+
 def _requirement(model: type[Model]) -> Any:
     """Return the model as it stands in a policy: named, and with thresholds that must be given."""
     thresholds: dict[str, Any] = {}
@@ -44,19 +62,28 @@ def _requirement(model: type[Model]) -> Any:
 
 
 def _which(given: Any) -> str | None:
-    """Tell which requirement is meant: the name of its model, or that it is a preset."""
-    if not isinstance(given, Mapping):
-        return "preset" if isinstance(given, PresetRequirement) else getattr(given, "name", None)
-    return "preset" if "preset" in given else given.get("model")
+    """Tell which requirement is meant: the name of its model, or that it is a preset or about an attack."""
+    if isinstance(given, Mapping):
+        return next((key for key in ("preset", "attack") if key in given), None) or given.get("model")
+    if isinstance(given, AttackLimit):
+        return "attack"
+    return "preset" if isinstance(given, PresetRequirement) else getattr(given, "name", None)
 
 
 AnyRequirement: Any = Annotated[
-    reduce(or_, [Annotated[PresetRequirement, Tag("preset")], *map(_requirement, MODELS.values())]),
+    reduce(
+        or_,
+        [
+            Annotated[PresetRequirement, Tag("preset")],
+            Annotated[AttackLimit, Tag("attack")],
+            *map(_requirement, MODELS.values()),
+        ],
+    ),
     Discriminator(
         _which,
         custom_error_type="no_such_choice",
         custom_error_message="there is no such privacy model",
-        custom_error_context={"key": "model", "other": "preset", "known": ",".join(MODELS)},
+        custom_error_context={"key": "model", "other": "preset or attack", "known": ",".join(MODELS)},
     ),
 ]
 

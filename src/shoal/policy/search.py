@@ -1,17 +1,35 @@
 """What a policy says about the search for a release."""
 
+from functools import reduce
+from operator import or_
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_serializer, field_validator, model_validator
 
+from shoal import toml
 from shoal.qualities.quality import QUALITIES
+from shoal.techniques.outliers import OUTLIERS, Outliers, usual_way
+from shoal.techniques.technique import TECHNIQUES, Allows, Gives, Technique, allowing, giving, recodings, usual
 from shoal.validation import Checked, Share, one_of
 
 DEFAULT_BALANCE = 0.5
+AnyTechnique: Any = Annotated[reduce(or_, TECHNIQUES.values()), Field(discriminator="kind")]
+_FLAT = ("strict", "cuts")  # options of techniques that may also stand beside the technique
 
 
 def _known_qualities(schema: dict[str, Any]) -> None:
     schema["enum"] = list(QUALITIES)
+
+
+def _known_ways(schema: dict[str, Any]) -> None:
+    schema["enum"] = list(OUTLIERS)
+
+
+def _name_or_table(schema: dict[str, Any]) -> None:
+    """Let the JSON Schema know the short form: a technique's name alone."""
+    tables = {key: schema.pop(key) for key in ("discriminator", "oneOf", "anyOf") if key in schema}
+    schema["anyOf"] = [{"enum": list(TECHNIQUES), "description": "a technique with its usual options"}, tables]
+    schema["default"] = usual().kind
 
 
 class Search(Checked):
@@ -30,19 +48,15 @@ class Search(Checked):
     target: str | None = Field(
         default=None, description="the column that a classifier is to predict; of classification-metric"
     )
-    recoding: Literal["global", "local", "mondrian", "subsets", "suppression"] = Field(
-        default="global",
-        description="global: all records are made coarser alike; local: each as little as it needs; mondrian: records "
-        "are cut into classes at medians; suppression: single values are left out; subsets: so that k persons look "
-        "alike to those who know any m columns",
+    recoding: AnyTechnique = Field(
+        default=usual(),
+        description=f"the technique. {' '.join(f'{name}: {TECHNIQUES[name].says}' for name in TECHNIQUES)}",
+        json_schema_extra=_name_or_table,
     )
     refine: bool = Field(default=False, description="whether generalisation is undone, class by class, where it can be")
-    strict: bool = Field(
-        default=True, description="whether mondrian keeps records together that have the same value where it cuts"
-    )
-    cuts: Literal["anywhere", "hierarchy"] = Field(
-        default="hierarchy",
-        description="whether mondrian cuts numbers where their hierarchy does, or anywhere: then it shows exact ends",
+    strict: bool | None = Field(default=None, deprecated=True, description='as recoding = { kind = "…", strict = … }')
+    cuts: Literal["anywhere", "hierarchy"] | None = Field(
+        default=None, deprecated=True, description='as recoding = { kind = "…", cuts = … }'
     )
     weights: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = Field(
         default_factory=dict, description="how much a quasi-identifier counts for the quality; 1 if nothing is said"
@@ -50,16 +64,35 @@ class Search(Checked):
     levels: dict[str, tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]]] = Field(
         default_factory=dict, description="the lowest and the highest level that a quasi-identifier may be on"
     )
-
-    outliers: Literal["suppress", "cells", "relocate", "counterfeits"] = Field(
-        default="suppress",
-        description="what becomes of persons who fit into no class: they are left out, lose single values, are moved "
-        "into the nearest class, or get counterfeits beside them",
+    outliers: str = Field(
+        default=usual_way(),
+        description="what becomes of persons who fit into no class: "
+        + "; ".join(f"{name}: {OUTLIERS[name].brief}" for name in OUTLIERS),
+        json_schema_extra=_known_ways,
     )
     seconds: float = Field(
         default=60, gt=0, description="how long to search where there are too many schemes to look at all"
     )
     sample: float | None = Field(default=None, gt=0, lt=1, description="the share of persons to draw; None: all")
+
+    @property
+    def technique(self) -> Technique:
+        """The technique with all its options, also those that stand beside it."""
+        beside = {name: value for name in _FLAT if (value := self._flat(name)) is not None}
+        known = {name: value for name, value in beside.items() if name in type(self.recoding).model_fields}
+        return self.recoding.model_copy(update=known)  # type: ignore[no-any-return]
+
+    @property
+    def way(self) -> Outliers:
+        """What becomes of persons who fit into no class."""
+        return OUTLIERS[self.outliers]
+
+    def _flat(self, name: str) -> Any:
+        return self.__dict__[name]  # reading the field would warn that it stands better elsewhere
+
+    @field_serializer("recoding")
+    def _short(self, technique: Technique) -> Any:
+        return technique.short
 
     @model_validator(mode="before")
     @classmethod
@@ -68,10 +101,22 @@ class Search(Checked):
             raise ValueError('seed was replaced by a secret key: delete it, and set [draw] key_file = "draw.key"')
         return given
 
+    @field_validator("recoding", mode="before")
+    @classmethod
+    def _named(cls, given: Any) -> Any:
+        if isinstance(given, str):
+            return {"kind": one_of(TECHNIQUES, "recoding", given)}
+        return given
+
     @field_validator("quality")
     @classmethod
     def _known(cls, name: str) -> str:
         return one_of(QUALITIES, "quality", name)
+
+    @field_validator("outliers")
+    @classmethod
+    def _known_way(cls, name: str) -> str:
+        return one_of(OUTLIERS, "way to deal with outliers", name)
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -83,14 +128,29 @@ class Search(Checked):
             raise ValueError('balance is for quality = "loss"')
         if (self.target is not None) != ("target" in taken):
             raise ValueError('quality = "classification-metric" and target, the column to predict, go together')
-        if self.recoding != "mondrian" and not self.strict:
-            raise ValueError('strict = false is for recoding = "mondrian"')
-        if self.recoding != "mondrian" and self.cuts == "anywhere":
-            raise ValueError('cuts = "anywhere" is for recoding = "mondrian"')
-        if self.refine and self.recoding in {"mondrian", "subsets"}:
-            raise ValueError('refine is for recoding = "global", "local" or "suppression"')
-        if self.recoding == "subsets" and self.outliers != "suppress":
-            raise ValueError('with recoding = "subsets", outliers are left out: outliers = "suppress"')
-        if self.outliers in {"cells", "counterfeits"} and (self.refine or self.recoding != "global"):
-            raise ValueError(f'outliers = "{self.outliers}" is for recoding = "global" without refine')
+        for name in _FLAT:
+            self._check_flat(name)
+        self._check_allowed()
         return self
+
+    def _check_flat(self, name: str) -> None:
+        """Refuse an option beside a technique that does not have it, or has it already."""
+        value, having = self._flat(name), [each for each in TECHNIQUES.values() if name in each.model_fields]
+        if value is None:
+            return
+        if name in self.recoding.model_fields_set:
+            raise ValueError(f"{name} is given twice: under recoding, and beside it")
+        if type(self.recoding) not in having and any(value != each.model_fields[name].default for each in having):
+            raise ValueError(f"{name} = {toml.value(value)} is for {recodings(having)}")
+
+    def _check_allowed(self) -> None:
+        """Refuse what cannot be had beside a technique."""
+        allows, gives, kind = self.recoding.allows, self.recoding.gives, self.recoding.kind
+        if self.refine and Allows.REFINE not in allows:
+            raise ValueError(f"refine is for {recodings(allowing(Allows.REFINE))}")
+        if self.levels and Allows.LEVELS not in allows:
+            raise ValueError(f'levels are given, but recoding = "{kind}" uses none')
+        if self.outliers != usual_way() and Allows.OUTLIERS not in allows:
+            raise ValueError(f'with recoding = "{kind}", outliers are left out: outliers = "{usual_way()}"')
+        if self.way.needs_scheme and (self.refine or Gives.SCHEME not in gives):
+            raise ValueError(f'outliers = "{self.outliers}" is for {recodings(giving(Gives.SCHEME))} without refine')

@@ -14,16 +14,17 @@ from shoal.recoding.recoding import Recoding
 from shoal.release.case import Case
 from shoal.release.columns import compacted
 from shoal.release.fingerprint import fingerprint
+from shoal.release.judgement import Judgement
 from shoal.release.sampling import effect
 from shoal.release.transformed import Transformed
-from shoal.release.verification import Original, Verified
+from shoal.release.verification import Original
 from shoal.table.column import Column
 from shoal.table.formats.format import FORMATS
 from shoal.table.inference import infer
 from shoal.table.kind import Kind
 from shoal.table.raw import Entries
 from shoal.table.scale import doubles
-from shoal.treatments.treatment import Treatment
+from shoal.techniques.treatment import Treatment
 
 
 def facts(
@@ -31,7 +32,7 @@ def facts(
     treatment: Treatment,
     recoding: Recoding,
     transformed: Transformed,
-    judged: tuple[Mapping[str, Measured], tuple[Verified, ...]],
+    judged: tuple[Mapping[str, Measured], tuple[Judgement, ...]],
 ) -> dict[str, Any]:
     """Return the facts about a release, for its owner. ``judged``: its quality and its verified requirements."""
     how, (quality, verified) = case.policy.search, judged
@@ -41,12 +42,12 @@ def facts(
         "suppressed": treatment.persons,
         "suppressed_records": recoding.records - recoding.kept,
         "classes": len(class_sizes(transformed.table)),
-        "recoding": how.recoding,
+        "recoding": how.technique.kind,
         "refined": how.refine,
         "scheme": dict(treatment.scheme),
         "records_on_levels": treatment.on_levels(case.space),
         "heights": treatment.heights(case.space),
-        "requirements": [_requirement(requirement) for requirement in verified],
+        "requirements": [judgement.to_dict() for judgement in verified],
         "quality": {
             name: {"value": measured.total.value, "cost": measured.total.cost}
             for name, measured in quality.items()
@@ -61,18 +62,6 @@ def facts(
         "truthful": _truth(case, treatment, left_out=recoding.kept < recoding.records),
         "verified": True,
         "columns": {name: str(role) for name, role in transformed.table.roles.items()},
-    }
-
-
-def _requirement(verified: Verified) -> dict[str, Any]:
-    verdict = verified.verdict
-    return {
-        "source": verified.source,
-        "model": verdict.model,
-        "column": verdict.column,
-        "parameters": verdict.parameters,
-        "value": verdict.value,
-        "satisfied": verdict.satisfied,
     }
 
 
@@ -92,11 +81,10 @@ def _sampling(case: Case, treatment: Treatment, transformed: Transformed) -> dic
 
 def _truth(case: Case, treatment: Treatment, *, left_out: bool) -> str:
     """Return a sentence on the truthfulness of the release."""
-    outliers = treatment.facts.get("outliers", {})
+    way, outliers = case.policy.search.way, treatment.facts.get("outliers", {})
     fewer = ["Records were suppressed."] if left_out else []
     untrue = {
-        "Relocated records show the values of a similar class.": outliers.get("moved"),
-        "Some records are counterfeits.": outliers.get("counterfeits"),
+        way.was: way.was and any(outliers.get(name) for name in way.counts),
         "Dates were shifted by the same number of days for all records of a person.": case.policy.dates,
         "Some columns show one representative value for a whole class.": case.show,
     }
@@ -133,10 +121,7 @@ def notes(case: Case, transformed: Transformed, dependent: tuple[str, ...]) -> t
     exact = [name for name, kind in case.show.items() if kind in {"median", "mode"}]
     if exact:
         sentences.append(f"Column '{exact[0]}' shows a {case.show[exact[0]]}: an exact value of a member of the class.")
-    if case.policy.search.recoding == "mondrian" and case.policy.search.cuts == "anywhere":
-        sentences.append(
-            "Numbers are cut anywhere: the ends of their intervals are exact values of members of the class."
-        )
+    sentences += case.policy.search.technique.notes
     if case.leaders:
         sentences.append(f"What it cost does not count columns that follow others: {', '.join(case.leaders)}.")
     runs = [column.name for column in transformed.table.columns if column.has_formulas]

@@ -20,7 +20,7 @@ from shoal.release.transformed import Counterfeits, Transformed, shown_by, trans
 from shoal.release.verification import Original
 from shoal.table.column import Column
 from shoal.table.role import Role
-from shoal.treatments.treatment import Treatment
+from shoal.techniques.treatment import Treatment
 
 
 def cells_of(case: Case, treatment: Treatment, recoding: Recoding) -> dict[str, tuple[Column, Codes]]:

@@ -30,6 +30,7 @@ from shoal.table.column import SUPPRESSED, Column, as_text
 from shoal.table.kind import Kind
 from shoal.table.role import Role
 from shoal.table.table import Table
+from shoal.techniques.technique import Gives
 
 _FAR = 20 * 366  # days
 
@@ -76,7 +77,7 @@ class Case:
     @property
     def draws(self) -> bool:
         """Whether something may be drawn at random."""
-        return self.policy.search.sample is not None or self.policy.search.outliers == "counterfeits"
+        return self.policy.search.sample is not None or self.policy.search.way.adds_records
 
     def given_records(self, records: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return which records of the given table some of the drawn ones are; −1 stays −1."""
@@ -130,7 +131,8 @@ class Case:
         """Return what is sought if so many persons may be left out."""
         for model in models:
             self._check_columns(model)
-        return Goal(self.space, self.gatherer, models, self.quality, limit, self.policy.search.weights, threads)
+        how = self.policy.search
+        return Goal(self.space, self.gatherer, models, self.quality, limit, how.weights, threads, how.seconds)
 
     @property
     def quality(self) -> Quality:
@@ -143,7 +145,7 @@ class Case:
                     f"The target '{name}' does not go out as it is.",
                     hint='Name a column with the role "sensitive" or "insensitive".',
                 )
-        if how.weights and how.recoding == "global" and not isinstance(quality, LevelQuality):
+        if how.weights and Gives.SCHEME in how.technique.gives and not isinstance(quality, LevelQuality):
             raise PolicyError(
                 f"Weights are for measures of single columns, and {quality.name} is none.",
                 hint='Leave weights out, or use a quality such as "loss" or "nue".',
@@ -204,11 +206,10 @@ def _check(table: Table, policy: Policy) -> None:
                 hint=did_you_mean(name, table.quasi),
             )
     for name, column in policy.columns.items():
-        if column.show != "label" and policy.search.recoding == "subsets":
-            raise PolicyError(
-                f"Column '{name}' is to show one value for a class, but with recoding = \"subsets\" there are none."
-            )
-        if column.show not in {"label", "midpoint"} and policy.search.outliers == "counterfeits":
+        if column.show != "label" and Gives.CLASSES not in policy.search.technique.gives:
+            recoding = f'recoding = "{policy.search.technique.kind}"'
+            raise PolicyError(f"Column '{name}' is to show one value for a class, but with {recoding} there are none.")
+        if column.show not in {"label", "midpoint"} and policy.search.way.adds_records:
             raise PolicyError(
                 f"Column '{name}' is to show a {column.show}: in a class with counterfeits, that of few real persons.",
                 hint='Use show = "label" or "midpoint", or other outliers.',

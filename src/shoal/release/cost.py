@@ -17,7 +17,7 @@ from shoal.release.origins import Origins
 from shoal.release.sampling import taken
 from shoal.release.transformed import Transformed
 from shoal.table.column import Column
-from shoal.treatments.treatment import Treatment
+from shoal.techniques.treatment import Treatment
 
 Cells = Mapping[str, tuple[Column, Codes]]
 

@@ -20,7 +20,7 @@ from shoal.kernels.translation import Codes
 from shoal.release.case import Case
 from shoal.release.columns import compacted
 from shoal.table.column import Column, as_text
-from shoal.treatments.treatment import Treatment
+from shoal.techniques.treatment import Treatment
 
 
 def dependent_labels(case: Case, treatment: Treatment, cells: Mapping[str, tuple[Column, Codes]]) -> tuple[str, ...]:

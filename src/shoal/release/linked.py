@@ -17,7 +17,7 @@ from shoal.release.columns import labelled
 from shoal.search.ladder import Ladder
 from shoal.table.column import Column
 from shoal.table.table import Table
-from shoal.treatments.axis import TreeAxis
+from shoal.techniques.axis import TreeAxis
 
 
 def followed(  # noqa: PLR0913 - what is followed, by what, and who is left out of it

@@ -6,6 +6,7 @@ from functools import cache
 from math import ceil
 
 from shoal.errors import ModelError, PolicyError, ReleaseError, counted
+from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress
 from shoal.qualities.quality import QUALITIES
 from shoal.release.account import facts, internal, notes
@@ -14,9 +15,9 @@ from shoal.release.case import Case
 from shoal.release.cost import measured
 from shoal.release.dependence import dependent_labels
 from shoal.release.release import Release, verified
-from shoal.treatments.outliers import OUTLIERS
-from shoal.treatments.refinement import refined
-from shoal.treatments.treatment import TREATMENTS, Treatment
+from shoal.techniques.refinement import refined
+from shoal.techniques.technique import Gives, giving, recodings
+from shoal.techniques.treatment import Treatment
 
 _MEASURES = ("loss", "nue", "precision", "discernibility", "average-class-size", "suppressed-records")
 
@@ -35,23 +36,28 @@ def workers(threads: int | None) -> int:
 
 def _treatment(case: Case, threads: int, progress: Hook) -> Treatment:
     """Decide what every record shows."""
-    if not case.asked and case.policy.require:
-        raise PolicyError(
-            "All that the policy requires are rules about single columns, which no search can meet.",
-            hint='Follow them, and give a requirement as well: [[require]] model = "k-anonymity", k = 11.',
-        )
-    if not case.asked:
-        raise PolicyError(
-            "The policy requires nothing, so anything would do.",
-            hint='Give a requirement: [[require]] model = "k-anonymity", k = 11; or a preset.',
-        )
+    if not case.asked and not case.policy.attack_limits:
+        raise _nothing_asked(case.policy)
     how, goal = case.policy.search, case.goal(case.models, case.limit, threads)
-    treatment = TREATMENTS[how.recoding](goal, how, progress)
+    treatment = how.technique.treat(goal, progress)
     if treatment.persons > case.limit or treatment.suppressed.all():
         raise _impossible(case, treatment.persons, threads, progress)
     finer = refined(goal, treatment, progress) if how.refine else treatment
     treatment = finer if finer.persons <= case.limit else treatment
-    return OUTLIERS[how.outliers](goal, treatment, how, progress) if treatment.persons else treatment
+    return how.way.deal(goal, treatment, progress) if treatment.persons else treatment
+
+
+def _nothing_asked(policy: Policy) -> PolicyError:
+    """Say that there is no goal."""
+    if policy.require:
+        return PolicyError(
+            "All that the policy requires are rules about single columns, which no search can meet.",
+            hint='Follow them, and give a requirement as well: [[require]] model = "k-anonymity", k = 11.',
+        )
+    return PolicyError(
+        "The policy requires nothing, so anything would do.",
+        hint='Give a requirement: [[require]] model = "k-anonymity", k = 11; or a preset.',
+    )
 
 
 def _impossible(case: Case, left_out: int, threads: int, progress: Hook) -> ReleaseError:
@@ -62,11 +68,13 @@ def _impossible(case: Case, left_out: int, threads: int, progress: Hook) -> Rele
         return ReleaseError(
             f"A class needs {counted(goal.needed, 'person')}, and the table has {everybody:,}.", hint="Ask for fewer."
         )
-    fine = None if case.policy.search.recoding == "global" else case.goal(case.models, case.limit, threads).optimum()
+    is_best = Gives.SCHEME in case.policy.search.technique.gives
+    fine = None if is_best else case.goal(case.models, case.limit, threads).optimum()
     if fine is not None and fine.best is not None:
         return ReleaseError(
             f"This recoding leaves out {counted(left_out, 'person')}, and at most {case.limit:,} may be.",
-            hint=f'Use recoding = "global", which leaves out {fine.best.suppressed:,}, or allow more to be left out.',
+            hint=f"Use {recodings(giving(Gives.SCHEME))}, which leaves out {fine.best.suppressed:,}, or allow more to "
+            "be left out.",
         )
     fewest = goal.coarsest()
     if fewest == everybody:

@@ -14,6 +14,8 @@ from shoal.classes.shown import class_sizes
 from shoal.disclosure import USUAL
 from shoal.models.model import Model
 from shoal.policy.policy import Policy
+from shoal.policy.requirements import AttackLimit
+from shoal.release.judgement import Guarantee
 from shoal.release.visible import visible_loss
 from shoal.risk.adversary import prosecutor
 from shoal.table.table import Table
@@ -31,7 +33,7 @@ def published(table: Table, policy: Policy, chosen: Mapping[str, Any]) -> dict[s
         **_classes(table),
         "suppressed_cells": _suppressed_cells(table),
         "loss": visible_loss(table, policy).document(),
-        "recoding": how.recoding,
+        "recoding": how.technique.kind,
         "refined": how.refine,
         **({} if how.target is None else {"target": how.target}),
         **({} if how.sample is None else {"sample": how.sample}),
@@ -39,7 +41,10 @@ def published(table: Table, policy: Policy, chosen: Mapping[str, Any]) -> dict[s
         "representatives": representatives(table, policy),
         "pseudonyms": [] if policy.pseudonyms is None else policy.pseudonyms.columns,
         **({} if policy.dates is None else {"moved_dates": policy.dates.columns}),
-        "requirements": [_requirement(source, model) for source, _, model in policy.requirements()],
+        "requirements": [
+            *(_requirement(source, model) for source, _, model in policy.requirements()),
+            *(_limit(requirement) for requirement in policy.attack_limits),
+        ],
         "truthful": truth(policy),
         "verified": True,
         "columns": {name: str(table.roles[name]) for name in table.names if name in table.roles},
@@ -98,8 +103,7 @@ def truth(policy: Policy) -> str:
     'Values may be generalised and records suppressed. No value was replaced by another.'
     """
     untrue = {
-        "Some records may show the values of a similar class.": policy.search.outliers == "relocate",
-        "Some records may be counterfeits.": policy.search.outliers == "counterfeits",
+        policy.search.way.may_be: policy.search.way.may_be,
         "Dates were shifted by the same number of days for all records of a person.": policy.dates is not None,
         "Some columns show one representative value for a whole class.": any(
             column.show != "label" for column in policy.columns.values()
@@ -135,4 +139,17 @@ def _requirement(source: str, model: Model) -> dict[str, Any]:
         "column": getattr(model, "column", None),
         "parameters": numbers,
         "satisfied": True,
+        "guarantee": Guarantee.VERIFIED,
+    }
+
+
+def _limit(limit: AttackLimit) -> dict[str, Any]:
+    """Return a limit for an attack; what was measured is the owner's."""
+    return {
+        "source": "policy",
+        "attack": limit.attack,
+        "column": limit.column,
+        "parameters": {"at_most": limit.at_most},
+        "satisfied": True,
+        "guarantee": Guarantee.MEASURED,
     }

@@ -11,6 +11,8 @@ from shoal.population import Population
 from shoal.release.columns import labelled
 from shoal.table.raw import Encoded
 from shoal.table.table import Table
+from shoal.techniques.outliers import usual_way
+from shoal.techniques.technique import Gives, giving, recodings
 
 _NOWHERE = "\ue000"  # a letter that means nothing: what it stands for is in no hierarchy
 
@@ -31,7 +33,7 @@ def released_register(
     if not scheme:
         raise ModelError(
             "A register can be compared with a release only where all records were made coarser alike.",
-            hint='Use recoding = "global", without refine and with outliers = "suppress".',
+            hint=f'Use {recodings(giving(Gives.SCHEME))}, without refine and with outliers = "{usual_way()}".',
         )
     people = population.register_rows(table, list(scheme))
     encoded = []

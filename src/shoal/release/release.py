@@ -1,7 +1,7 @@
 """The release: the table that goes out, and everything that was found out about it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +17,12 @@ from shoal.policy.policy import Policy
 from shoal.progress import Hook
 from shoal.qualities.quality import Measured
 from shoal.release.fingerprint import fingerprint
+from shoal.release.judgement import Judgement
 from shoal.release.manifest import written
 from shoal.release.mapping import ValueMap
 from shoal.release.origins import Origins, can_be_kept
 from shoal.release.published import figures, published
-from shoal.release.verification import Original, Verified, as_written, judged, verify
+from shoal.release.verification import Original, as_written, judged, verify
 from shoal.scratch import scratch_folder
 from shoal.sheet import Presentable, Sheet
 from shoal.table.databases.database import Address, Stored, is_address
@@ -36,8 +37,8 @@ class Release(Presentable):
 
     ``scheme``: the level of each quasi-identifier; empty for local recoding. ``levels``: the number of records on each
     level of each quasi-identifier. ``suppressed``: the number of suppressed persons. ``quality``: the quality measures.
-    ``requirements``: the verified requirements. ``mapping``: the released value of every original value, for global
-    recoding. ``policy``: the policy that it meets.
+    ``requirements``: all requirements, and how it is known that they are met. ``mapping``: the released value of every
+    original value, for global recoding. ``policy``: the policy that it meets.
 
     For the owner only: ``facts``: the figures of the internal manifest. ``internal``: the internal manifest. ``given``:
     the original table. ``origins``: computes the original record of each released record. ``drawn``: the sampled
@@ -53,7 +54,7 @@ class Release(Presentable):
     suppressed_records: int
     classes: int
     quality: Mapping[str, Measured]
-    requirements: tuple[Verified, ...]
+    requirements: tuple[Judgement, ...]
     internal: Mapping[str, Any]
     facts: Mapping[str, Any]
     mapping: ValueMap | None
@@ -84,7 +85,7 @@ class Release(Presentable):
             (
                 requirement.verdict.title,
                 requirement.verdict.attained,
-                f"{requirement.verdict.asked}: {requirement.verdict.says}",
+                f"{requirement.verdict.asked}: {requirement.outcome}",
             )
             for requirement in self.requirements
         ]
@@ -95,6 +96,15 @@ class Release(Presentable):
             if measured.total is not None
         ]
         return Sheet(f"{title}.", ("", "value", ""), (*judged, *levels, *costs), self.notes, words=3)
+
+    def judged_also(self, judgements: tuple[Judgement, ...]) -> "Release":
+        """Return the same release, with more requirements that were judged."""
+        requirements = (*self.requirements, *judgements)
+        documents = [judgement.to_dict() for judgement in requirements]
+        internal = {**self.internal, "requirements": documents}
+        return replace(
+            self, requirements=requirements, facts={**self.facts, "requirements": documents}, internal=internal
+        )
 
     def became(self, records: int) -> NDArray[np.intp]:
         """Return the released record of each of so many original records; −1 for a suppressed one."""
@@ -191,7 +201,7 @@ def _named(target: Path | Stored, table: Table) -> dict[str, str]:
     return {"file_sha256": sha256(target)}
 
 
-def check(verified: tuple[Verified, ...]) -> tuple[Verified, ...]:
+def check(verified: tuple[Judgement, ...]) -> tuple[Judgement, ...]:
     """Refuse a release that fails a requirement."""
     failing = [requirement for requirement in verified if not requirement.verdict.satisfied]
     if failing:
@@ -202,14 +212,14 @@ def check(verified: tuple[Verified, ...]) -> tuple[Verified, ...]:
     return verified
 
 
-def verified(table: Table, original: Original, asked: tuple[tuple[str, str, Model], ...]) -> tuple[Verified, ...]:
+def verified(table: Table, original: Original, asked: tuple[tuple[str, str, Model], ...]) -> tuple[Judgement, ...]:
     """Write a table to a file that nobody else can read, read it again and judge it.
 
     A table that is larger than memory is judged as it is, and from its file when it is saved.
     """
     if not isinstance(table.engine, MemoryEngine):
         return check(judged(as_written(table), table, original, asked))
-    judgements: list[tuple[Verified, ...]] = []
+    judgements: list[tuple[Judgement, ...]] = []
     with scratch_folder() as folder:
         write(
             table,

@@ -19,9 +19,10 @@ from shoal.errors import ReleaseError
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.translation import Codes, narrowest
 from shoal.models.evidence import Gatherer
-from shoal.models.model import Model, Verdict
+from shoal.models.model import Model
 from shoal.population import Population
 from shoal.release.columns import compacted, labelled
+from shoal.release.judgement import Judgement
 from shoal.table.column import SUPPRESSED, Column
 from shoal.table.databases.database import Stored
 from shoal.table.missing import Missing
@@ -49,22 +50,13 @@ class Original:
     subject: tuple[Column, Codes] | Column | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Verified:
-    """A requirement, who asks for it, and how the written release fares."""
-
-    source: str
-    says: str
-    verdict: Verdict
-
-
 def verify(
     source: Path | Stored,
     promised: Table,
     original: Original,
     requirements: Iterable[tuple[str, str, Model]],
     options: Mapping[str, Any] | None = None,
-) -> tuple[Verified, ...]:
+) -> tuple[Judgement, ...]:
     """Read a written release again, see that it is what was promised, and judge it by every requirement."""
     stored = _read(source, promised, options or {})
     check_same(stored, promised)
@@ -73,12 +65,12 @@ def verify(
 
 def judged(
     stored: Table, promised: Table, original: Original, requirements: Iterable[tuple[str, str, Model]]
-) -> tuple[Verified, ...]:
+) -> tuple[Judgement, ...]:
     """Judge a released table by every requirement."""
     table = with_persons(stored, promised, original)
     gatherer = Gatherer(table, original.missing, original.hierarchies, original.population, original.reference)
     return tuple(
-        Verified(source, says, model.verdict(gatherer.evidence(view)))
+        Judgement(source, says, model.verdict(gatherer.evidence(view)))
         for source, says, model in requirements
         for view in model.views(table.quasi, table.sensitive)
     )

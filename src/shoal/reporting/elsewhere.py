@@ -8,14 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.attacks.battery import Attacked
 from shoal.errors import ReportError, ShoalError
 from shoal.models.evidence import Gatherer
 from shoal.models.model import Model, Need, Verdict
 from shoal.plain import plain
 from shoal.policy.policy import Policy
+from shoal.policy.requirements import AttackLimit
 from shoal.progress import Hook, Progress
 from shoal.recoding.matching import Match
+from shoal.release.judgement import Guarantee, Judgement
 from shoal.release.manifest import recorded
+from shoal.release.measuring import measured_limits
 from shoal.release.pairing import which
 from shoal.release.verification import Original, with_persons
 from shoal.reporting.findings import Findings, Required, Verdicts, about_columns, rest, threshold, verdicts
@@ -73,7 +77,10 @@ def of_tables(  # noqa: PLR0913 - two tables, and how their records are matched
         before=before,
         after=after,
         comparison=comparison,
-        requirements=tuple(_required(policy, verdicts(before), seen, known, strange, internal)),
+        requirements=(
+            *_required(policy, verdicts(before), seen, known, strange, internal),
+            *(_limited(limit, more.get("attacks")) for limit in policy.attack_limits),
+        ),
         ours=ours,
         **about_columns(policy, table, release, ours=ours),
         **more,
@@ -142,6 +149,16 @@ def _required(  # noqa: PLR0913, PLR0917 - what is required, and what is known o
             yield from _judged(source, model, gatherer, seen, earlier)
 
 
+def _limited(limit: AttackLimit, attacked: Attacked | None) -> Required:
+    """Judge a limit for an attack by what was tried."""
+    try:
+        (judgement,) = measured_limits([limit], attacked or Attacked((), {}, (), 0))
+    except ShoalError as error:
+        asked = f"at most {limit.at_most:.1%}"
+        return Required("policy", limit.attack, asked, None, None, error.message, guarantee=Guarantee.MEASURED)
+    return Required.of(judgement, {})
+
+
 def _recorded_verdict(internal: Mapping[str, Any], source: str, model: Model) -> Verdict | None:
     """Return the verdict that was recorded when the release was made."""
     column = getattr(model, "column", None)
@@ -158,7 +175,7 @@ def _recorded_verdict(internal: Mapping[str, Any], source: str, model: Model) ->
 def _judged(source: str, model: Model, gatherer: Gatherer, seen: Table, earlier: Verdicts) -> Iterator[Required]:
     try:
         for view in model.views(seen.quasi, seen.sensitive):
-            yield Required.of(source, model.verdict(gatherer.evidence(view)), earlier)
+            yield Required.of(Judgement(source, "", model.verdict(gatherer.evidence(view))), earlier)
     except ShoalError as error:
         yield Required(source, model.name, model.demand(), None, None, error.message)
 

@@ -23,6 +23,7 @@ from shoal.policy.policy import Policy
 from shoal.population import Population
 from shoal.progress import Hook, Progress
 from shoal.qualities.quality import Measured
+from shoal.release.judgement import Guarantee, Judgement
 from shoal.release.published import figures
 from shoal.release.release import Release
 from shoal.release.sampling import taken
@@ -56,11 +57,21 @@ class Required:
     after: Verdict | None
     why: str = ""
     moot: bool = False
+    guarantee: Guarantee = Guarantee.VERIFIED
 
     @classmethod
-    def of(cls, source: str, after: Verdict, earlier: "Verdicts") -> "Required":
+    def of(cls, judgement: Judgement, earlier: "Verdicts") -> "Required":
         """Return a requirement that was judged. ``earlier``: the verdicts about the original."""
-        return cls(source, after.title, after.asked, earlier.get((source, after.title, after.asked)), after)
+        source, after = judgement.source, judgement.verdict
+        before = earlier.get((source, after.title, after.asked))
+        return cls(source, after.title, after.asked, before, after, guarantee=judgement.guarantee)
+
+    @property
+    def outcome(self) -> str:
+        """Whether it is met, and how that is known."""
+        if self.after is None:
+            return "nothing to protect" if self.moot else "not judged"
+        return Judgement(self.source, "", self.after, self.guarantee).outcome
 
     @property
     def holds(self) -> bool:
@@ -130,7 +141,7 @@ class PublicFindings:
         """The reason why the persons of a class cannot be counted in the released table; empty if they can."""
         if self.counts_persons and self.seen.subject is None:
             return "The release has no column that identifies the person of a record."
-        if self.ours and self.policy.search.outliers == "counterfeits":
+        if self.ours and self.policy.search.way.adds_records:
             return "Some of the released records may be counterfeits."
         return ""
 
@@ -266,7 +277,7 @@ def as_read(released: Table) -> Table:
 def _public_size(policy: Policy, seen: Table) -> Population | None:
     """Return the population of a release, where the policy gives its size or the sampling fraction."""
     population = policy.population
-    if population is None or population.file is not None or policy.search.outliers == "counterfeits":
+    if population is None or population.file is not None or policy.search.way.adds_records:
         return None
     return policy.sampled_population(seen, _persons(seen))
 
@@ -300,9 +311,7 @@ def of_release(release: Release, progress: Hook, **more: Any) -> Findings:
     progress(Progress("comparing them", 2))
     drawn = release.given if release.drawn is None else taken(release.given, release.drawn)[0]
     earlier = verdicts(before)
-    required = tuple(
-        Required.of(requirement.source, requirement.verdict, earlier) for requirement in release.requirements
-    )
+    required = tuple(Required.of(judgement, earlier) for judgement in release.requirements)
     return Findings(
         policy=policy,
         original=original,

@@ -11,7 +11,7 @@ import numpy as np
 from shoal.classes.classes import Classes
 from shoal.classes.grouped import Coarsening
 from shoal.classes.identity import Identity
-from shoal.errors import PolicyError, counted
+from shoal.errors import PolicyError, counted, listed
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.threads import pool
 from shoal.models.evidence import Evidence, Gatherer, View
@@ -228,6 +228,7 @@ class Assessor:
 
     ``requirements``: who asks for each, what it says, and the model. ``checklist``: points that a person has to
     confirm. ``context``: the probability of each threat. ``unlisted``: columns without a role in the policy.
+    ``limits``: attacks that the policy limits.
     """
 
     table: Table
@@ -241,6 +242,7 @@ class Assessor:
     threshold: Fraction
     uniques: int | None
     progress: Hook
+    limits: tuple[str, ...] = ()
 
     @cached_property
     def plain(self) -> Gatherer:
@@ -365,6 +367,8 @@ class Assessor:
                 yield f"Column '{name}' has cells * that are taken for text; say suppressed='*' if they mean that."
         if self.unlisted:
             yield f"Columns without a role in the policy are not looked at: there are {len(self.unlisted)}."
+        if self.limits:
+            yield f"Limits for attacks ({listed(self.limits)}) are measured on a release."
 
 
 def _without(values: dict[str, Any], *names: str) -> dict[str, Any]:

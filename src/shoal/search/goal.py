@@ -32,6 +32,7 @@ class Goal:
     """``models``: what every scheme must fulfil. ``limit``: how many persons may be suppressed for it.
 
     ``weights``: how much columns count for the quality, 1 if nothing is said. ``threads``: how many may work.
+    ``seconds``: how long to search where there are too many schemes to look at all.
     """
 
     space: Space
@@ -41,6 +42,7 @@ class Goal:
     limit: int
     weights: Mapping[str, float] = field(default_factory=dict)
     threads: int = os.cpu_count() or 1
+    seconds: float = 60
 
     def __post_init__(self) -> None:
         if self.gatherer.missing is Missing.WILDCARD:
@@ -201,15 +203,16 @@ class Goal:
         """Return how many persons the coarsest scheme leaves out: the fewest of all, where models promise that."""
         return int(self.evaluator.counted(np.array([len(self.space) - 1])).suppressed[0])
 
-    def optimum(self, progress: Hook = silent, *, seconds: float = 60, most: int = MOST_SCHEMES) -> Outcome:
+    def optimum(self, progress: Hook = silent, *, seconds: float | None = None, most: int = MOST_SCHEMES) -> Outcome:
         """Find the best scheme of all.
 
-        Of more schemes than ``most`` the best one is sought for so many ``seconds``, and a bound for all is proved.
+        Of more schemes than ``most`` the best one is sought for so many ``seconds`` (unless given, the goal's), and a
+        bound for all is proved.
         """
         evaluators, objective = self.evaluators(), self.objective
         asked = (self.space, evaluators, objective, self.limit, self.monotone, progress)
         if len(self.space) > most:
-            return BestFirst(*asked, seconds).outcome()
+            return BestFirst(*asked, self.seconds if seconds is None else seconds).outcome()
         if isinstance(objective, LevelObjective) and (witnesses := self._witnesses(objective, evaluators[0])):
             return Cheapest(*asked, witnesses, objective.whole).outcome()
         return DescendingSearch(*asked).outcome()

@@ -8,10 +8,13 @@ from shoal.policy.policy import Policy
 from shoal.progress import Hook, silent
 from shoal.release.case import Case
 from shoal.release.making import released
+from shoal.release.measuring import check_limits, measured_limits
 from shoal.release.release import Release
 from shoal.table.role import Role
 from shoal.table.table import Table
+from shoal.techniques.technique import gentlest
 from shoal.validation import validated
+from shoal.verbs.attack import attack
 from shoal.verbs.inputs import AnyPolicy, policy_of, table_of
 
 Names: TypeAlias = Sequence[str] | str | None
@@ -63,9 +66,21 @@ def anonymize(  # noqa: PLR0913 - keyword-only options
             hint="Say all of it in the policy, or give no policy.",
         )
     if policy is not None:
-        return released(case_of(data, policy), threads, progress or silent)
+        return _measured(released(case_of(data, policy), threads, progress or silent), progress)
     table = table_of(data)
     return released(Case.of(table, _policy_of(table, given, k)), threads, progress or silent)
+
+
+def _measured(release: Release, progress: Hook | None) -> Release:
+    """Attack a release whose policy limits what attacks may achieve."""
+    limits = release.policy.attack_limits
+    if not limits:
+        return release
+    names = list(dict.fromkeys(limit.attack for limit in limits))
+    attacked = attack(release.given, release, attacks=names, progress=progress)
+    judgements = measured_limits(limits, attacked)
+    check_limits(judgements)
+    return release.judged_also(judgements)
 
 
 def _policy_of(table: Table, roles: Mapping[str, Any], k: int | None) -> Policy:
@@ -83,7 +98,7 @@ def _policy_of(table: Table, roles: Mapping[str, Any], k: int | None) -> Policy:
         "columns": columns,
         "data": {} if table.subject is None else {"subject": table.subject},
         "require": [{"model": "k-anonymity", "k": k}],
-        "search": {"recoding": "global" if several else "local"},  # local recoding takes one record of each person
+        "search": {"recoding": gentlest(several=several).kind},
     }
     return validated(Policy, document, where="What the options ask for", error=PolicyError)
 

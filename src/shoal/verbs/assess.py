@@ -51,6 +51,7 @@ def assess(  # noqa: PLR0913 - keyword-only options
         hierarchies=inputs.hierarchies,
         population=inputs.population,
         requirements=tuple(inputs.policy.requirements()),
+        limits=tuple(limit.attack for limit in inputs.policy.attack_limits),
         checklist=inputs.policy.checklist,
         context=None if context is None else context.probabilities(),
         unlisted=inputs.policy.unlisted(inputs.table) if inputs.policy.columns else (),

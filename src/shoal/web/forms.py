@@ -15,7 +15,8 @@ SHOWN = "shown:"  # before the name of a check: it was in the form, so that it i
 class Field:
     """One field: ``kind`` is choice, check, number, list or text. ``value``: what stands in it; ``usual``: the default.
 
-    ``plain``: whether what is filled in is text, whatever it looks like.
+    ``plain``: whether what is filled in is text, whatever it looks like. An option of one choice of another field, such
+    as ``strict`` of a technique, is called ``recoding.mondrian.strict``.
     """
 
     name: str
@@ -27,6 +28,12 @@ class Field:
     low: float | None = None
     whole: bool = False
     plain: bool = False
+
+    @property
+    def label(self) -> str:
+        """The name as it is shown: of an option, its own and that of the choice it belongs to."""
+        _, *choice, name = ("", *self.name.split("."))
+        return f"{name} ({choice[-1]})".replace("_", " ") if choice else name.replace("_", " ")
 
     @property
     def text(self) -> str:
@@ -46,20 +53,46 @@ def fields(
     >>> [(one.name, one.kind, one.text) for one in fields(KAnonymity, {"k": 11})]
     [('k', 'number', '11')]
     """
-    schema = model.model_json_schema()
-    known, found_fields = schema.get("$defs", {}), []
+    schema, values = model.model_json_schema(), values or {}
+    known, shown = schema.get("$defs", {}), list[Field]()
     for name, schema_part in schema["properties"].items():
-        if name in _FIXED or _too_deep(schema_part):
+        if name in _FIXED or schema_part.get("deprecated") or _too_deep(schema_part):
             continue
-        value = (values or {}).get(name, schema_part.get("default"))
+        value = values.get(name, schema_part.get("default"))
+        tables = _tables(schema_part, known)
         if choices and name in choices:
             options = ("", *choices[name])
-            found_fields.append(
-                Field(name, "choice", value, schema_part.get("default"), _says(name, schema_part), options, plain=True)
-            )
+            usual = schema_part.get("default")
+            shown.append(Field(name, "choice", value, usual, _says(name, schema_part), options, plain=True))
+        elif tables:
+            shown += _with_options(name, schema_part, tables, values)
         else:
-            found_fields.append(_field(name, schema_part, known, value))
-    return found_fields
+            shown.append(_field(name, schema_part, known, value))
+    return shown
+
+
+def _tables(schema_part: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the tables with a kind that may stand in a field, by their kind."""
+    alternatives = [table for part in schema_part.get("anyOf", []) for table in part.get("oneOf", [])]
+    tables = [known[str(table["$ref"]).rpartition("/")[2]] for table in alternatives]
+    return {table["properties"]["kind"]["const"]: table for table in tables}
+
+
+def _with_options(
+    name: str, schema_part: Mapping[str, Any], tables: Mapping[str, Any], values: Mapping[str, Any]
+) -> list[Field]:
+    """Return a field for the kind, and one for each option of each kind; options may also stand beside it."""
+    given, usual = values.get(name, schema_part["default"]), schema_part["default"]
+    chosen = {"kind": given} if isinstance(given, str) else dict(given)
+    shown = [Field(name, "choice", chosen["kind"], usual, _says(name, schema_part), tuple(tables), plain=True)]
+    for kind, table in tables.items():
+        for option, part in table["properties"].items():
+            if option != "kind":
+                beside = values.get(option) if kind == chosen["kind"] else None
+                stands = chosen.get(option) if kind == chosen["kind"] else None
+                value = next((each for each in (stands, beside) if each is not None), part.get("default"))
+                shown.append(_field(f"{name}.{kind}.{option}", part, table.get("$defs", {}), value))
+    return shown
 
 
 def _says(name: str, schema_part: Mapping[str, Any]) -> str:
@@ -101,7 +134,14 @@ def filled_in(asked: Sequence[Field], form: Mapping[str, Sequence[Any]]) -> dict
     {'k': 5, 'widths': [5, 10]}
     """
     entered = {field.name: _said(field, form) for field in asked}
-    return {field.name: entered[field.name] for field in asked if entered[field.name] not in (None, field.usual)}
+    chosen = {field.name: entered[field.name] for field in asked if entered[field.name] not in (None, field.usual)}
+    plain = {name: value for name, value in chosen.items() if "." not in name}
+    for name, value in chosen.items():
+        field, *path = name.split(".")
+        if path and entered[field] == path[0]:  # options of other choices mean nothing
+            before = plain.get(field)
+            plain[field] = {**(before if isinstance(before, dict) else {"kind": path[0]}), path[1]: value}
+    return plain
 
 
 def _said(field: Field, form: Mapping[str, Sequence[Any]]) -> Any:

@@ -46,7 +46,7 @@ class Tried:
             _data(now),
             toml.document(release.policy.document()),
             "; ".join([*(f"{verdict.title} {verdict.asked}" for verdict in verdicts), *presets]),
-            f"{search.recoding}, at most {100 * search.suppression:g} % left out",
+            f"{search.technique.kind}, at most {100 * search.suppression:g} % left out",
             "; ".join(verdict.attained for verdict in verdicts),
             counted(release.suppressed, "person"),
             f"{cost} ({search.quality})",

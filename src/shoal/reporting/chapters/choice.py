@@ -5,10 +5,9 @@ from shoal.charts.lattice import lattice
 from shoal.errors import counted
 from shoal.reporting.audience import Audience
 from shoal.reporting.chapters.chapter import chapter
-from shoal.reporting.chapters.methods import explained
 from shoal.reporting.document import Block, Facts, Figure, Section, Text, Tone
 from shoal.reporting.findings import Findings, PublicFindings
-from shoal.treatments.treatment import TREATMENTS
+from shoal.techniques.technique import Gives
 
 
 @chapter("choice", place=50)
@@ -17,7 +16,7 @@ def choice(findings: PublicFindings, audience: Audience) -> Section:
     if not isinstance(findings, Findings):
         return Section.of("How the release was chosen", "choice", [_lead(findings), _classes(findings)])
     blocks: list[Block | None] = [_lead(findings), _search(findings, audience)]
-    if findings.policy.search.recoding != "global" and (findings.schemes is not None or findings.frontier is not None):
+    if not _is_of_schemes(findings) and (findings.schemes is not None or findings.frontier is not None):
         blocks.append(
             Text(
                 "The charts show schemes of global recoding. The release uses another recoding and is in none of them."
@@ -35,8 +34,7 @@ def _lead(findings: PublicFindings) -> Text:
         return Text("It is not recorded how this release was made.", Tone.LEAD)
     how = findings.policy.search
     limit = f"At most {how.suppression:.1%} of the {findings.who} may be left out."
-    found_by = _RECODINGS.get(how.recoding) or explained(TREATMENTS[how.recoding])
-    return Text(f"{found_by} What is to be lost least is measured by {how.quality}. {limit}", Tone.LEAD)
+    return Text(f"{how.technique.says} What is to be lost least is measured by {how.quality}. {limit}", Tone.LEAD)
 
 
 def _search(findings: Findings, audience: Audience) -> Facts | None:
@@ -67,20 +65,12 @@ def _classes(findings: PublicFindings) -> Facts:
 def _outliers(findings: Findings, audience: Audience) -> list[tuple[str, str]]:
     """Say how many were moved or invented."""
     numbers = {} if findings.release is None else findings.release.facts["outliers"]
-    says = {
-        "moved": "persons show the nearest class",
-        "counterfeits": "records are invented",
-        "cells": "values are lost",
-    }
     return [
-        ("Outliers", f"{audience.count(int(numbers[name]))} {text}") for name, text in says.items() if name in numbers
+        ("Outliers", f"{audience.count(int(numbers[name]))} {text}")
+        for name, text in findings.policy.search.way.counts.items()
+        if name in numbers
     ]
 
 
-_RECODINGS = {
-    "global": "All records are made coarser alike (global recoding), by the best of all schemes.",
-    "local": "Each record is made as little coarser as it needs (local recoding).",
-    "mondrian": "Records are cut into ever smaller groups at medians (Mondrian).",
-    "suppression": "Values are left out one by one, where too few persons look alike.",
-    "subsets": "Records are made coarser until enough persons look alike to whoever knows a few columns.",
-}
+def _is_of_schemes(findings: PublicFindings) -> bool:
+    return Gives.SCHEME in findings.policy.search.technique.gives

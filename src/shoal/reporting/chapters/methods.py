@@ -7,6 +7,7 @@ from shoal.attacks.attack import ATTACKS
 from shoal.models.model import MODELS
 from shoal.presets.preset import PRESETS
 from shoal.qualities.quality import QUALITIES
+from shoal.release.judgement import Guarantee
 from shoal.reporting.audience import Audience
 from shoal.reporting.chapters.chapter import chapter
 from shoal.reporting.document import Facts, Section
@@ -34,16 +35,26 @@ def methods(findings: PublicFindings, audience: Audience) -> Section:
     """Explain every measure that occurs in the report, in the words of its definition."""
     del audience  # nothing in it is about the data
     guide = Sheet("Where to find what is asked for", ("by", "what", "chapter"), _HEADINGS, words=3)
-    used = {requirement.title.partition(" of ")[0] for requirement in findings.requirements}
-    attacked = {result.attack for result in findings.attacks.results} if findings.attacks is not None else set()
+    models, limited = _asked(findings, Guarantee.VERIFIED), _asked(findings, Guarantee.MEASURED)
+    tried = set() if findings.attacks is None else {result.attack for result in findings.attacks.results}
     measured = findings.quality if isinstance(findings, Findings) else ()
     parts = [
         _part("Presets", "presets", _presets(findings)),
-        _part("Requirements", "models", ((name, explained(MODELS[name])) for name in sorted(used))),
+        _part("Requirements", "models", ((name, explained(MODELS[name])) for name in sorted(models))),
         _part("Measures of quality", "qualities", ((name, explained(QUALITIES[name])) for name in sorted(measured))),
-        _part("Attacks that were tried", "tried", ((name, explained(ATTACKS[name])) for name in sorted(attacked))),
+        _part(
+            "Attacks that were tried",
+            "tried",
+            ((name, explained(ATTACKS[name])) for name in sorted(tried | limited)),
+        ),
     ]
     return Section.of("Methods and sources", "methods", [guide, *parts])
+
+
+def _asked(findings: PublicFindings, guarantee: Guarantee) -> set[str]:
+    """Return the names of what is required, by how it is known to be met."""
+    required = [requirement for requirement in findings.requirements if requirement.guarantee is guarantee]
+    return {requirement.title.partition(" of ")[0] for requirement in required}
 
 
 def _part(title: str, anchor: str, items: Iterable[tuple[str, str]]) -> Section | None:

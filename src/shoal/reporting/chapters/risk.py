@@ -40,20 +40,14 @@ def _required(findings: Findings) -> Sheet | None:
 def _row(required: Required) -> tuple[str, ...]:
     before = "–" if required.before is None else required.before.attained
     after = "–" if required.after is None else required.after.attained
-    return required.title, required.asked, before, after, _verdict(required), required.source
-
-
-def _verdict(required: Required) -> str:
-    return (
-        required.after.says if required.after is not None else "nothing to protect" if required.moot else "not judged"
-    )
+    return required.title, required.asked, before, after, required.outcome, required.source
 
 
 def _publicly_required(findings: PublicFindings, audience: Audience) -> Sheet | None:
     if not findings.requirements:
         return None
     rows = [
-        (requirement.title, audience.asked(requirement.asked), _verdict(requirement), requirement.source)
+        (requirement.title, audience.asked(requirement.asked), requirement.outcome, requirement.source)
         for requirement in findings.requirements
     ]
     return Sheet("Privacy requirements", ("requirement", "asked", "verdict", "required by"), tuple(rows), words=4)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from shoal.attacks.battery import Attacked
 from shoal.charts.wp216 import QUESTIONS
 from shoal.errors import counted
+from shoal.release.judgement import Guarantee
 from shoal.reporting.audience import Audience
 from shoal.reporting.chapters.chapter import chapter
 from shoal.reporting.chapters.risk import highest
@@ -45,7 +46,9 @@ def verdict(findings: PublicFindings) -> Text:
     if not asked:
         return Text("The policy requires nothing that could be judged: this report only describes.", Tone.NOTE)
     which = "the requirement" if asked == 1 else f"all {asked} requirements"
-    how = "; that was verified by reading the written table again" if findings.ours else ""
+    measured = any(requirement.guarantee is Guarantee.MEASURED for requirement in findings.requirements)
+    attacked = ", and what attacks achieve was measured" if measured else ""
+    how = f"; that was verified by reading the written table again{attacked}" if findings.ours else ""
     return Text(f"The release meets {which} of the policy{how}.", Tone.GOOD)
 
 

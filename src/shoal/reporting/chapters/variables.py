@@ -13,17 +13,10 @@ from shoal.reporting.document import Block, Figure, Section, Text, Tone
 from shoal.reporting.findings import Findings, PublicFindings
 from shoal.sheet import Sheet
 from shoal.table.role import Role
+from shoal.techniques.technique import Gives
 
 MOST = 12  # hierarchies that are drawn
-_OUTLIERS = {
-    "relocate": "records that fit into no class show the nearest one (relocation)",
-    "cells": "records that fit into no class lose single values (local suppression)",
-    "counterfeits": "invented records stand beside those that fit into no class",
-}
-_LOCAL = {
-    "mondrian": "generalisation, class by class (Mondrian)",
-    "suppression": "local suppression: single values are left out",
-}
+_REFINED = "local generalisation: each record as little as it needs"
 
 
 @chapter("variables", place=40)
@@ -96,11 +89,10 @@ def _generalised(findings: PublicFindings, name: str) -> str:
     known = _on_level(findings.release, name) if isinstance(findings, Findings) else _as_seen(findings, name)
     if known:
         return known
-    if search.outliers in _OUTLIERS:
-        return f"generalisation; {_OUTLIERS[search.outliers]}"
-    if search.recoding == "global" and not search.refine:
-        return "generalisation (global recoding)"
-    return _LOCAL.get(search.recoding, "local generalisation: each record as little as it needs")
+    if search.way.done:
+        return f"generalisation; {search.way.done}"
+    refined = search.refine and Gives.SCHEME in search.technique.gives
+    return _REFINED if refined else search.technique.iso
 
 
 def _on_level(release: Release | None, name: str) -> str:

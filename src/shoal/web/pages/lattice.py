@@ -11,6 +11,7 @@ from shoal.errors import PolicyError
 from shoal.reporting.document import Block
 from shoal.search.frontier import Frontier, FrontierPoint
 from shoal.search.schemes import Schemes
+from shoal.techniques.technique import Gives, giving
 from shoal.verbs.frontier import frontier
 from shoal.verbs.schemes import schemes
 from shoal.web.jobs import Job
@@ -148,7 +149,8 @@ def _fix(visit: Visit) -> Response:
     """Search on the levels of one scheme only."""
     schemes = _all_schemes(visit)
     fixed = {name: [level, level] for name, level in schemes.scheme(_place(visit, schemes)).items()}
-    visit.project.edit(lambda policy: {"search": {**policy.get("search", {}), "recoding": "global", "levels": fixed}})
+    by_scheme = giving(Gives.SCHEME)[0].called()
+    visit.project.edit(lambda policy: {"search": {**policy.get("search", {}), "recoding": by_scheme, "levels": fixed}})
     return visit.back("protect")
 
 

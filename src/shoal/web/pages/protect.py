@@ -8,11 +8,12 @@ from typing import Any
 from starlette.responses import Response
 
 from shoal import toml
+from shoal.attacks.attack import ATTACKS
 from shoal.disclosure import USUAL
 from shoal.errors import PolicyError
 from shoal.models.model import MODELS
 from shoal.policy.circumstances import PopulationSettings
-from shoal.policy.requirements import PresetRequirement, first_line
+from shoal.policy.requirements import AttackLimit, PresetRequirement, first_line
 from shoal.policy.search import Search
 from shoal.presets.preset import PRESETS
 from shoal.progress import Hook
@@ -43,7 +44,7 @@ def _show(visit: Visit) -> Response:
     if now.source is None or not quasi:
         return visit.back("identify" if now.source is not None else "load")
     assessing(now)
-    search = _settings(policy.search.model_dump(mode="json"))
+    search = _settings(policy.document().get("search", {}))
     return visit.show(
         "protect",
         models=list(MODELS),
@@ -51,6 +52,7 @@ def _show(visit: Visit) -> Response:
         settings=[field for field in search if field.name in _SETTINGS],
         others=[field for field in search if field.name not in _SETTINGS],
         asked=list(_asked(visit)),
+        limits=_limits(visit),
         population=fields(PopulationSettings, _held_population(visit)),
         text=toml.document(policy.document()),
         digest=_digest(policy.document()),
@@ -70,6 +72,10 @@ def _asked(visit: Visit) -> Iterator[dict[str, str]]:
             says = f"{preset.title}. Against whom: {preset.adversary}. {preset.note}"
             asks = "; ".join(criterion.says for criterion in preset.criteria) or "nothing that numbers show"
             shown = {"name": requirement.preset, "asks": asks, "says": says}
+        elif isinstance(requirement, AttackLimit):
+            name = f"{requirement.attack} of {requirement.column}" if requirement.column else requirement.attack
+            says = f"{first_sentence(ATTACKS[requirement.attack])}. Measured on the release: its interval counts."
+            shown = {"name": name, "asks": f"at most {requirement.at_most:.1%}", "says": says}
         else:
             column = getattr(requirement, "column", None)
             name = f"{requirement.name} of {column}" if column else requirement.name
@@ -92,11 +98,19 @@ def _fields(visit: Visit) -> Response:
     )
 
 
+def _limits(visit: Visit) -> list[Field]:
+    """Return the fields of a limit for an attack."""
+    sensitive = [name for name, column in visit.now.policy.columns.items() if column.role == "sensitive"]
+    return fields(AttackLimit, choices={"attack": list(ATTACKS), "column": sensitive})
+
+
 def _require(visit: Visit) -> Response:
-    """Add a requirement: a model with its parameters, or a preset."""
+    """Add a requirement: a model with its parameters, a preset, or a limit for an attack."""
     preset, model = visit.text("preset"), visit.text("model")
     if preset:
         more: dict[str, Any] = {"preset": preset}
+    elif visit.text("attack"):
+        more = filled_in(_limits(visit), visit.form)
     elif model:
         more = {"model": model, **filled_in(fields(MODELS[model]), visit.form)}
     else:

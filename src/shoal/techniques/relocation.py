@@ -1,46 +1,66 @@
 """Relocation: outliers are moved into the nearest class, and show its values, not theirs (Nergiz and Gök 2014)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.errors import counted
 from shoal.kernels.grouping import group_rows
 from shoal.progress import Hook, Progress
 from shoal.recoding.nodes import Floats, Ints, Nodes
 from shoal.search.goal import Goal
-from shoal.treatments.jury import Jury, Rows
-from shoal.treatments.outliers import OUTLIERS
-from shoal.treatments.settings import Settings
-from shoal.treatments.treatment import Treatment
+from shoal.techniques.jury import Jury
+from shoal.techniques.outliers import OUTLIERS, Outliers
+from shoal.techniques.technique import Truth
+from shoal.techniques.treatment import Treatment
+from shoal.techniques.units import Rows
 
 _TRIED = 20  # classes that an outlier tries, the nearest first
 _ROOM = 1 << 24  # distances that are looked at together
 
 
-@OUTLIERS.register("relocate")
-def relocate(goal: Goal, treatment: Treatment, how: Settings, progress: Hook) -> Treatment:  # noqa: ARG001 - as the others
-    """Move outliers into the nearest class that passes with them; those whom none takes are left out."""
-    jury = Jury(goal)
-    units = jury.units
-    shown = [cells[units.of_row] for cells in treatment.shown]
-    hidden = treatment.suppressed[units.of_row]
-    kept, outliers = np.flatnonzero(~hidden), np.flatnonzero(hidden)
-    if not len(outliers) or not len(kept):
-        return treatment
-    keys = [cells[kept].astype(np.uint32) for cells in shown]
-    classes = group_rows(keys, [len(nodes) for nodes in treatment.nodes], len(kept))
-    looks = [cells[kept][classes.first] for cells in shown]
-    weights = goal.weighing(goal.space.names)
-    distances = [displacements(nodes, looks_of) for nodes, looks_of in zip(treatment.nodes, looks, strict=True)]
-    codes = [codes_of[outliers] for codes_of in jury.codes]
-    near, far = _nearest(distances, codes, weights / weights.sum(), progress)
-    class_of = np.full(len(units), len(classes), np.int64)
-    class_of[kept] = classes.ids
-    taken = _taken(jury, class_of, outliers, near, len(classes))
-    first = units.of_row[kept[classes.first]]
-    return _moved(treatment, units.of_row, units.persons, outliers, first, near, far, taken)
+class Relocated(Outliers):
+    """They are moved into the nearest class."""
+
+    brief: ClassVar[str] = "they are moved into the nearest class"
+    done: ClassVar[str] = "records that fit into no class show the nearest one (relocation)"
+    truth: ClassVar[Truth] = Truth.PERTURBED
+    was: ClassVar[str] = "Relocated records show the values of a similar class."
+    may_be: ClassVar[str] = "Some records may show the values of a similar class."
+    counts: ClassVar[Mapping[str, str]] = {"moved": "persons show the nearest class"}
+
+    def told(self, facts: Mapping[str, Any]) -> str:
+        """Say how many were moved, and how far."""
+        far = f"{facts['displacement']:.3f} of the domain"
+        return f"{counted(facts['moved'], 'person')} moved into the nearest class, {far} away on average."
+
+    def deal(self, goal: Goal, treatment: Treatment, progress: Hook) -> Treatment:
+        """Move outliers into the nearest class that passes with them; those whom none takes are left out."""
+        jury = Jury(goal)
+        units = jury.units
+        shown = [cells[units.of_row] for cells in treatment.shown]
+        hidden = treatment.suppressed[units.of_row]
+        kept, outliers = np.flatnonzero(~hidden), np.flatnonzero(hidden)
+        if not len(outliers) or not len(kept):
+            return treatment
+        keys = [cells[kept].astype(np.uint32) for cells in shown]
+        classes = group_rows(keys, [len(nodes) for nodes in treatment.nodes], len(kept))
+        looks = [cells[kept][classes.first] for cells in shown]
+        weights = goal.weighing(goal.space.names)
+        distances = [displacements(nodes, looks_of) for nodes, looks_of in zip(treatment.nodes, looks, strict=True)]
+        codes = [codes_of[outliers] for codes_of in jury.codes]
+        near, far = _nearest(distances, codes, weights / weights.sum(), progress)
+        class_of = np.full(len(units), len(classes), np.int64)
+        class_of[kept] = classes.ids
+        taken = _taken(jury, class_of, outliers, near, len(classes))
+        first = units.of_row[kept[classes.first]]
+        return _moved(treatment, units.of_row, units.persons, outliers, first, near, far, taken)
+
+
+OUTLIERS.register("relocate")(Relocated())
 
 
 def displacements(nodes: Nodes, shown: Ints) -> Floats:

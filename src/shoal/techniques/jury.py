@@ -1,6 +1,5 @@
 """The jury of a local recoding: it says which groups of rows, whatever formed them, may be classes."""
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -20,25 +19,11 @@ from shoal.search.goal import Goal
 from shoal.search.objective import Ints
 from shoal.table.missing import Missing
 from shoal.table.table import Table
+from shoal.techniques.outliers import usual_way
+from shoal.techniques.technique import Gives, giving, recodings
+from shoal.techniques.units import Rows, Units
 
 Mask = NDArray[np.bool_]
-Rows = NDArray[np.intp]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Units:
-    """What a recoding may not divide: unit u is among row ``of_row[u]`` of ``rows`` and stands for ``persons[u]``.
-
-    ``judged[u]``: which of the jury's rows it is of.
-    """
-
-    rows: DistinctRows
-    of_row: Rows
-    judged: Rows
-    persons: Ints
-
-    def __len__(self) -> int:
-        return len(self.persons)
 
 
 class Jury:
@@ -143,33 +128,38 @@ def _check(goal: Goal) -> None:
         name = goal.tables[0].name if goal.tables else table[0]
         raise ModelError(
             f"The requirement {name} is about the table as a whole; here every class is judged by itself.",
-            hint='Use recoding = "global" with outliers = "suppress".',
+            hint=f"Use {_whole()}.",
         )
     if goal.registered:
         raise ModelError(
             f"The requirement {goal.registered[0].name} needs a register of the population, which is compared with "
             "schemes only.",
-            hint='Use recoding = "global" with outliers = "suppress".',
+            hint=f"Use {_whole()}.",
         )
     missing = [name for name in goal.space.quasi if goal.space.table[name].missing]
     if goal.gatherer.missing is not Missing.OWN and missing:
         raise ModelError(
             f"Column '{missing[0]}' has missing values that match nothing: then parts of classes are not classes.",
-            hint='Use missing = "own", or recoding = "global" with outliers = "suppress".',
+            hint=f'Use missing = "own", or {_whole()}.',
         )
     if goal.evidence.classes.overlap:
         raise ModelError(
             "Persons have several records that differ, in a quasi-identifier or a sensitive value: then parts of "
             "classes share persons.",
-            hint='Use recoding = "global" with outliers = "suppress", or give each person one record.',
+            hint=f"Use {_whole()}, or give each person one record.",
         )
     if not isinstance(goal.quality, LevelQuality | FigureQuality):
         raise ModelError(
             f"The quality {goal.quality.name} is measured of whole schemes only; here every class is judged by itself.",
-            hint='Use recoding = "global" with outliers = "suppress" and without refine, or a quality such as "loss".',
+            hint=f'Use {_whole()} and without refine, or a quality such as "loss".',
         )
     if not goal.by_class:
         raise ModelError(
             "What is required here is judged of whole schemes only; here every class is judged by itself.",
-            hint='Use recoding = "global" with outliers = "suppress" and without refine.',
+            hint=f"Use {_whole()} and without refine.",
         )
+
+
+def _whole() -> str:
+    """Say what judges whole schemes."""
+    return f'{recodings(giving(Gives.SCHEME))} with outliers = "{usual_way()}"'

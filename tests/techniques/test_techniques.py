@@ -1,9 +1,11 @@
 """Treatments: whatever is done to the records, all requirements hold, every cell is true, and nobody gets lost."""
 
+import ast
 import json
+import re
 from collections import Counter
 from itertools import combinations
-from typing import get_args
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 from tests.effort import examples
 
 import shoal
+from shoal import toml
 from shoal.errors import ReleaseError
 from shoal.hierarchy.labels import read_range
 from shoal.models.evidence import Gatherer
@@ -20,8 +23,9 @@ from shoal.policy.search import Search
 from shoal.qualities.quality import QUALITIES
 from shoal.search.goal import Goal
 from shoal.search.space import Space
-from shoal.treatments.mondrian import mondrian
-from shoal.treatments.treatment import TREATMENTS
+from shoal.techniques.mondrian import Mondrian
+from shoal.techniques.outliers import OUTLIERS
+from shoal.techniques.technique import TECHNIQUES
 
 JOBS = {"nurse": ["care"], "doctor": ["care"], "smith": ["craft"], "baker": ["craft"], "none": ["none"]}
 POLICY = """
@@ -68,8 +72,84 @@ def covers(label, value, name):
     return label == value or (name == "job" and label in JOBS[value])
 
 
-def test_policies_know_all_treatments():
-    assert set(get_args(Search.model_fields["recoding"].annotation)) == set(TREATMENTS)
+def test_policies_know_all_techniques():
+    names, tables = Search.model_json_schema()["properties"]["recoding"]["anyOf"]
+    assert names["enum"] == sorted(TECHNIQUES)
+    assert set(tables["discriminator"]["mapping"]) == set(TECHNIQUES)
+
+
+@pytest.mark.parametrize("name", list(TECHNIQUES))
+def test_techniques_say_what_they_are(name):
+    technique = TECHNIQUES[name]
+    assert technique().kind == technique.called() == name
+    assert technique.says.endswith(".")
+    assert technique.iso
+    assert technique.__doc__.endswith((".", ".\n    "))
+    assert all(field.description for option, field in technique.model_fields.items() if option != "kind")
+
+
+@pytest.mark.parametrize(
+    "search",
+    [
+        {"recoding": "mondrian", "strict": False},
+        {"recoding": {"kind": "mondrian", "strict": False}},
+        {"recoding": {"kind": "mondrian", "strict": False}, "cuts": "hierarchy"},
+    ],
+)
+def test_options_stand_beside_a_technique_or_in_it(search):
+    found = Search.model_validate(search)
+    assert found.technique == Mondrian(strict=False)
+    assert found.model_dump(mode="json", exclude_unset=True) == search
+    assert Search.model_validate(found.model_dump(mode="json", exclude_unset=True)) == found
+
+
+@pytest.mark.parametrize(
+    ("search", "problem"),
+    [
+        ({"recoding": "mondrain"}, "there is no such recoding. Did you mean 'mondrian'?"),
+        ({"recoding": {"kind": "mondrain"}}, "mondrain"),
+        ({"recoding": {"strict": True}}, "kind"),
+        ({"recoding": {"kind": "mondrian", "strickt": True}}, "strickt"),
+        ({"recoding": {"kind": "mondrian", "strict": False}, "strict": False}, "given twice"),
+        ({"strict": False}, 'strict = false is for recoding = "mondrian"'),
+        ({"cuts": "anywhere"}, 'cuts = "anywhere" is for recoding = "mondrian"'),
+        ({"recoding": "mondrian", "refine": True}, 'refine is for recoding = "global" or "local" or "suppression"'),
+        ({"recoding": "suppression", "levels": {"age": [0, 1]}}, "uses none"),
+        ({"recoding": "subsets", "outliers": "relocate"}, "outliers are left out"),
+        ({"recoding": "local", "outliers": "counterfeits"}, 'is for recoding = "global" without refine'),
+        ({"refine": True, "outliers": "cells"}, 'is for recoding = "global" without refine'),
+        ({"outliers": "forget"}, "there is no such way to deal with outliers"),
+    ],
+)
+def test_what_does_not_fit_together_is_refused(search, problem):
+    with pytest.raises(shoal.errors.PolicyError) as failure:
+        shoal.Policy.parse(f"version = 1\nsearch = {toml.value(search)}")
+    assert problem in str(failure.value)
+
+
+NAMES = {*TECHNIQUES, *OUTLIERS}
+STATED = re.compile(rf'(recoding|outliers) = "({"|".join(NAMES)})"')
+
+
+def test_no_other_file_knows_a_technique_by_its_name():
+    """A technique declares its properties; whoever asks for its name forgets the next one that is added."""
+    package, knowing = Path(shoal.__file__).parent, []
+    for path in package.rglob("*.py"):
+        if path.parent.name == "techniques":
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        asked = [node for node in ast.walk(tree) if isinstance(node, ast.Compare)]
+        texts = [
+            node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        ]
+        subjects = {ast.unparse(node.left).rpartition(".")[2] for node in asked if _texts_in(node) & NAMES}
+        if subjects & {"recoding", "outliers", "technique", "way", "kind"} or any(map(STATED.search, texts)):
+            knowing.append(path.relative_to(package).as_posix())
+    assert knowing == []
+
+
+def _texts_in(part):
+    return {node.value for node in ast.walk(part) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
 
 
 @pytest.mark.parametrize(
@@ -297,7 +377,7 @@ def test_mondrian_is_the_papers(points, k):
     space = Space.of(table, ["a", "b"], ladders)
     assume(space.names == ("a", "b"))  # ties go to the first column, which is the one with more values
     sought = Goal(space, Gatherer(table), (MODELS["k-anonymity"](k=k),), QUALITIES["loss"](), 0)
-    found = mondrian(sought, Search(recoding="mondrian", cuts="anywhere"))
+    found = Mondrian(cuts="anywhere").treat(sought)
     recoding = found.recoding(space)
     ends = [
         (recoding[name].nodes.low[recoding[name].at], recoding[name].nodes.high[recoding[name].at]) for name in "ab"
@@ -320,8 +400,7 @@ def adult(shared, models, **how):
     ladders = shoal.Policy.parse("\n".join(["version = 1", "[columns]", *lines])).hierarchies(table)
     space = Space.of(table, names, ladders)
     sought = Goal(space, Gatherer(table, hierarchies=ladders), models, QUALITIES["loss"](), 0)
-    search = Search(**how)
-    return sought, TREATMENTS[search.recoding](sought, search, lambda _: None)
+    return sought, Search(**how).technique.treat(sought)
 
 
 def test_relaxed_cuts_lose_less_than_strict_ones(shared):

@@ -9,12 +9,13 @@ so it ends; and it ends only when every combination holds. What is suppressed co
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.engines.protocol import DistinctRows
-from shoal.errors import ModelError, PolicyError
+from shoal.errors import ModelError
 from shoal.kernels.grouping import group_rows
 from shoal.kernels.translation import Codes
 from shoal.models.k_anonymity import KAnonymity
@@ -24,36 +25,44 @@ from shoal.progress import Hook, Progress, silent
 from shoal.recoding.nodes import Domain, Ints, Node, Nodes
 from shoal.search.goal import Goal
 from shoal.table.missing import Missing
-from shoal.treatments.settings import Settings
-from shoal.treatments.treatment import TREATMENTS, Treatment
+from shoal.techniques.technique import TECHNIQUES, Gives, Technique
+from shoal.techniques.treatment import Treatment
 
 Mask = NDArray[np.bool_]
 
 
-@TREATMENTS.register("subsets")
-def subset_suppression(goal: Goal, how: Settings, progress: Hook = silent) -> Treatment:
-    """Suppress cells until every combination of columns that a requirement names holds; weights say what to spare."""
-    if how.levels:
-        raise PolicyError("Levels are given, but where single values are suppressed there are none between.")
-    space, base = goal.space, goal.plain.base
-    if base.overlap:
-        raise ModelError(
-            "Persons have several records with different values: then combinations share persons.",
-            hint="Give each person one record.",
-        )
-    if goal.gatherer.missing is not Missing.OWN and any(space.table[name].missing for name in space.quasi):
-        raise ModelError("Where missing values match nothing, suppressed ones would, too.", hint='Use missing = "own".')
-    rows = space.table.distinct(space.quasi)
-    persons = np.bincount(goal.plain.of_shown, base.grouped.shown.members.counts, len(rows)).astype(np.int64)
-    weights = goal.weighing(space.quasi)
-    importance = weights * np.array([_entropy(codes, persons) for codes in rows.codes])
-    asked, columns = [_asked(model, len(space.quasi)) for model in goal.models], len(space.quasi)
-    tries = []
-    for more in (asked, [(k, columns) for k, _ in asked]):  # who hides among k in all columns does so in any
-        work = _Suppression(_visible(goal, rows), persons, weights, importance)
-        _mended(work, [*more, *asked], progress)
-        tries.append(work)
-    return _treatment(goal, min(tries, key=lambda work: work.cost()))
+@TECHNIQUES.register("subsets")
+class SubsetSuppression(Technique):
+    """Single values are left out until k persons look alike to those who know any m columns."""
+
+    kind: Literal["subsets"] = "subsets"
+    says: ClassVar[str] = "Records are made coarser until enough persons look alike to whoever knows a few columns."
+    iso: ClassVar[str] = "local generalisation: each record as little as it needs"
+    gives: ClassVar[frozenset[Gives]] = frozenset()
+
+    def treat(self, goal: Goal, progress: Hook = silent) -> Treatment:
+        """Suppress cells until every combination that a requirement names holds; weights say what to spare."""
+        space, base = goal.space, goal.plain.base
+        if base.overlap:
+            raise ModelError(
+                "Persons have several records with different values: then combinations share persons.",
+                hint="Give each person one record.",
+            )
+        if goal.gatherer.missing is not Missing.OWN and any(space.table[name].missing for name in space.quasi):
+            raise ModelError(
+                "Where missing values match nothing, suppressed ones would, too.", hint='Use missing = "own".'
+            )
+        rows = space.table.distinct(space.quasi)
+        persons = np.bincount(goal.plain.of_shown, base.grouped.shown.members.counts, len(rows)).astype(np.int64)
+        weights = goal.weighing(space.quasi)
+        importance = weights * np.array([_entropy(codes, persons) for codes in rows.codes])
+        asked, columns = [_asked(model, len(space.quasi)) for model in goal.models], len(space.quasi)
+        tries = []
+        for more in (asked, [(k, columns) for k, _ in asked]):  # who hides among k in all columns does so in any
+            work = _Suppression(_visible(goal, rows), persons, weights, importance)
+            _mended(work, [*more, *asked], progress)
+            tries.append(work)
+        return _treatment(goal, min(tries, key=lambda work: work.cost()))
 
 
 def _visible(goal: Goal, rows: DistinctRows) -> list[Ints]:

@@ -14,9 +14,10 @@ from shoal.kernels.cuts import Ids, Ints, Parts
 from shoal.kernels.grouping import group_rows
 from shoal.progress import Hook, Progress
 from shoal.search.goal import Goal
-from shoal.treatments.axis import Axis, TreeAxis
-from shoal.treatments.jury import Jury, Units
-from shoal.treatments.treatment import Treatment
+from shoal.techniques.axis import Axis, TreeAxis
+from shoal.techniques.jury import Jury
+from shoal.techniques.treatment import Treatment
+from shoal.techniques.units import Units
 
 _Stretches = tuple[Ints, Ints]
 _Mask = NDArray[np.bool_]
@@ -134,7 +135,12 @@ class Cutting:
         rows, of_row = self._rows((starts, ends))
         part = np.zeros(len(self._units), np.int64)
         part[rows] = of_row
-        return Treatment.of_parts(self._jury, self._units, self._axes, self._parts.spans(starts, ends), part, left)
+        spans, sets = self._parts.spans(starts, ends), []
+        for column, (axis, codes) in enumerate(zip(self._axes, self._jury.codes, strict=True)):
+            low, high = spans.low[:, column], spans.high[:, column]
+            nodes, shown = axis.cells(low, high, part, codes[self._units.judged])
+            sets.append((nodes, shown, axis.levels(low, high)[part] if isinstance(axis, TreeAxis) else None))
+        return Treatment.of_units(self._units, sets, left)
 
 
 def _joined(parts: Sequence[_Stretches]) -> _Stretches:

@@ -5,12 +5,11 @@ import numpy as np
 from shoal.kernels.grouping import group_rows
 from shoal.progress import Hook, silent
 from shoal.search.goal import Goal
-from shoal.treatments.axis import axes
-from shoal.treatments.cutting import Cutting
-from shoal.treatments.full_domain import full_domain
-from shoal.treatments.jury import Jury
-from shoal.treatments.settings import Settings
-from shoal.treatments.treatment import Treatment
+from shoal.techniques.axis import axes
+from shoal.techniques.cutting import Cutting
+from shoal.techniques.full_domain import best_scheme
+from shoal.techniques.jury import Jury
+from shoal.techniques.treatment import Treatment
 
 
 def refined(goal: Goal, treatment: Treatment, progress: Hook = silent) -> Treatment:
@@ -26,7 +25,7 @@ def refined(goal: Goal, treatment: Treatment, progress: Hook = silent) -> Treatm
     return cutting.run(groups.ids, treatment.suppressed[units.of_row])
 
 
-def within_limit(goal: Goal, treatment: Treatment, how: Settings, progress: Hook = silent) -> Treatment:
+def within_limit(goal: Goal, treatment: Treatment, progress: Hook = silent) -> Treatment:
     """Return a treatment, or another one if it leaves out more persons than may be: a refinement of the best scheme.
 
     What a recoding leaves as coarse as can be shows nothing and counts as left out. A scheme for all records need not
@@ -34,6 +33,6 @@ def within_limit(goal: Goal, treatment: Treatment, how: Settings, progress: Hook
     """
     if treatment.persons <= goal.limit:
         return treatment
-    scheme = full_domain(goal, how, progress)
+    scheme = best_scheme(goal, progress)
     finer = refined(goal, scheme, progress)
     return finer if finer.persons <= goal.limit else scheme

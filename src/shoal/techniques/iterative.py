@@ -5,20 +5,22 @@ others are looked at again. ARX's iterative recoding does so with a few dozen sc
 so no record is made coarser while a cheaper scheme would do for it and for enough others that are left.
 """
 
+from typing import ClassVar, Literal
+
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import ModelError
 from shoal.kernels.grouping import group_rows
 from shoal.progress import Hook, Progress, silent
-from shoal.recoding.nodes import Domain
+from shoal.recoding.nodes import Domain, Nodes
 from shoal.search.goal import Goal
 from shoal.search.objective import Ints, LevelObjective
-from shoal.treatments.axis import TreeAxis
-from shoal.treatments.jury import Jury, Rows
-from shoal.treatments.refinement import within_limit
-from shoal.treatments.settings import Settings
-from shoal.treatments.treatment import TREATMENTS, Treatment
+from shoal.techniques.jury import Jury
+from shoal.techniques.refinement import within_limit
+from shoal.techniques.technique import TECHNIQUES, Allows, Gives, Technique, giving, recodings
+from shoal.techniques.treatment import Treatment
+from shoal.techniques.units import Rows
 
 MOST_SCHEMES = 1_000_000
 _TOLD = 256  # schemes between two reports
@@ -26,8 +28,22 @@ _TRIED = 100  # classes that leftover records try to join
 _ALONE = 1000  # rows that try to join a class each for itself
 
 
-@TREATMENTS.register("local")
-def iterative(goal: Goal, how: Settings, progress: Hook = silent) -> Treatment:
+@TECHNIQUES.register("local")
+class LocalRecoding(Technique):
+    """Each record is made as little coarser as it needs."""
+
+    kind: Literal["local"] = "local"
+    says: ClassVar[str] = "Each record is made as little coarser as it needs (local recoding)."
+    iso: ClassVar[str] = "local generalisation: each record as little as it needs"
+    allows: ClassVar[frozenset[Allows]] = frozenset({Allows.REFINE, Allows.OUTLIERS, Allows.LEVELS, Allows.FIXED})
+    is_gentle: ClassVar[bool] = True
+
+    def treat(self, goal: Goal, progress: Hook = silent) -> Treatment:
+        """Keep what passes under the cheapest scheme, and go on with the rest."""
+        return scheme_by_scheme(goal, progress)
+
+
+def scheme_by_scheme(goal: Goal, progress: Hook = silent) -> Treatment:
     """Keep what passes under the cheapest scheme, and go on with the rest.
 
     Records that are left at the end join the class for which that costs least. If none takes them, or it costs less to
@@ -36,19 +52,19 @@ def iterative(goal: Goal, how: Settings, progress: Hook = silent) -> Treatment:
     if len(goal.space) > MOST_SCHEMES:
         raise ModelError(
             f"There are {len(goal.space):,} schemes, too many to try all of them.",
-            hint='Bound the levels of some columns, or use recoding = "mondrian".',
+            hint="Bound the levels of some columns, or use another recoding.",
         )
     jury, objective = Jury(goal), goal.by_levels
     if objective is None:
         raise ModelError(
             f"The cheapest scheme is tried first, and the quality {goal.quality.name} does not tell which one that is.",
-            hint='Use a quality of single columns, such as "loss" or "nue", or recoding = "global".',
+            hint=f'Use a quality of single columns, such as "loss" or "nue", or {recodings(giving(Gives.SCHEME))}.',
         )
     iteration = Iteration(goal, jury, objective, progress)
     schemes = np.stack(np.unravel_index(np.arange(len(goal.space)), goal.space.shape), axis=-1)
     iteration.keep(schemes)
     iteration.join()
-    return within_limit(goal, iteration.treatment(), how, progress)
+    return within_limit(goal, iteration.treatment(), progress)
 
 
 class Iteration:
@@ -95,12 +111,13 @@ class Iteration:
 
     def treatment(self) -> Treatment:
         """Return what it has come to."""
-        lows = np.array([ladder.low for ladder in self._space.ladders])
-        trees = [
-            TreeAxis(Domain.of(self._space.table[name], ladder.hierarchy), ladder)
-            for name, ladder in zip(self._space.names, self._space.ladders, strict=True)
-        ]
-        return Treatment.of_levels(self._jury, trees, self._levels + lows, self._left)
+        sets = []
+        for place, (name, ladder) in enumerate(zip(self._space.names, self._space.ladders, strict=True)):
+            levels = self._levels[:, place] + ladder.low
+            domain = Domain.of(self._space.table[name], ladder.hierarchy)
+            nodes, of_code = Nodes.on_levels(domain, ladder.hierarchy)
+            sets.append((nodes, np.asarray(of_code[levels, self._jury.codes[place]]), levels))
+        return Treatment.of_units(self._jury.units, sets, self._left)
 
     def _keep(self, levels: Ints) -> None:
         """Keep the rows that form passing classes under a scheme, of those that are left."""

@@ -1,6 +1,6 @@
 """A treatment: what every row shows, in which class, and who is left out."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -8,16 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.engines.protocol import DistinctRows
-from shoal.kernels.cuts import Spans
-from shoal.progress import Hook
 from shoal.recoding.nodes import Domain, Fate, Ints, Nodes
 from shoal.recoding.recoding import Recoding
-from shoal.registry import Registry
-from shoal.search.goal import Goal
 from shoal.search.space import Space
-from shoal.treatments.axis import Axis, TreeAxis
-from shoal.treatments.jury import Jury, Units
-from shoal.treatments.settings import Settings
+from shoal.techniques.units import Units
 
 Mask = NDArray[np.bool_]
 
@@ -63,27 +57,6 @@ class Treatment:
         nodes_, shown_, levels = zip(*sets, strict=True)
         return cls(rows, nodes_, shown_, levels, suppressed, persons, scheme, facts)
 
-    @classmethod
-    def of_levels(cls, jury: Jury, trees: Sequence[TreeAxis], levels: Ints, left: Mask) -> "Treatment":
-        """Take the level of each unit in each column; ``left``: those that are suppressed."""
-        sets = []
-        for column, (axis, codes) in enumerate(zip(trees, jury.codes, strict=True)):
-            nodes, of_code = Nodes.on_levels(axis.domain, axis.ladder.hierarchy)
-            sets.append((nodes, np.asarray(of_code[levels[:, column], codes]), levels[:, column]))
-        return cls._of(jury.units, sets, left)
-
-    @classmethod
-    def of_parts(  # noqa: PLR0913, PLR0917 - units, axes, and the parts of units
-        cls, jury: Jury, units: Units, chosen: Sequence[Axis], spans: Spans, part: Ints, left: Mask
-    ) -> "Treatment":
-        """Take the part of each unit; any part for those that are suppressed."""
-        sets = []
-        for column, (axis, codes) in enumerate(zip(chosen, jury.codes, strict=True)):
-            ends = spans.low[:, column], spans.high[:, column]
-            nodes, shown = axis.cells(*ends, part, codes[units.judged])
-            sets.append((nodes, shown, axis.levels(*ends)[part] if isinstance(axis, TreeAxis) else None))
-        return cls._of(units, sets, left)
-
     def with_facts(self, before: Mapping[str, Any], **outliers: float) -> "Treatment":
         """Return the same, with numbers about its outliers that must be published."""
         return replace(self, facts={**before, "outliers": outliers})
@@ -110,7 +83,7 @@ class Treatment:
         return {name: heights[name] for name in space.quasi}
 
     @classmethod
-    def _of(cls, units: Units, sets: Sequence[tuple[Nodes, Ints, Ints | None]], left: Mask) -> "Treatment":
+    def of_units(cls, units: Units, sets: Sequence[tuple[Nodes, Ints, Ints | None]], left: Mask) -> "Treatment":
         """Join units with the same released row. Blank units are suppressed, unless all units are blank."""
         blank = np.all([nodes.fates[shown] == Fate.SUPPRESSED for nodes, shown, _ in sets], axis=0)
         left = left if blank[~left].all() else left | blank
@@ -130,7 +103,3 @@ class Treatment:
             suppressed,
             int(units.persons[left].sum()),
         )
-
-
-Treating = Callable[[Goal, Settings, Hook], Treatment]
-TREATMENTS: Registry[Treating] = Registry("recoding", "shoal.treatments")

@@ -1,0 +1,63 @@
+"""Measuring: limits for attacks are held against what attacks achieve on a release."""
+
+from collections.abc import Iterable
+
+from shoal.attacks.attack import ATTACKS
+from shoal.attacks.battery import Attacked
+from shoal.attacks.result import Result
+from shoal.errors import ReleaseError
+from shoal.models.model import Verdict
+from shoal.policy.requirements import AttackLimit
+from shoal.release.judgement import Guarantee, Judgement
+from shoal.words import first_sentence
+
+
+def measured_limits(limits: Iterable[AttackLimit], attacked: Attacked) -> tuple[Judgement, ...]:
+    """Judge limits for attacks by their results; a limit holds if it is above all intervals of its attack.
+
+    >>> import shoal
+    >>> data = {"age": [31, 34, 71, 78] * 50, "dx": ["flu", "ms", "flu", "flu"] * 50}
+    >>> coarse = {"age": ["30-39", "30-39", "70-79", "70-79"] * 50, "dx": data["dx"]}
+    >>> attacked = shoal.attack(data, coarse, quasi=["age"], sensitive=["dx"], attacks=["linkage"])
+    >>> [judged.verdict.satisfied for judged in measured_limits([AttackLimit(attack="linkage", at_most=0.1)], attacked)]
+    [True]
+    """
+    return tuple(_judged(limit, attacked) for limit in limits)
+
+
+def _judged(limit: AttackLimit, attacked: Attacked) -> Judgement:
+    results = [result for result in attacked.results if _is_about(limit, result)]
+    if not results:
+        why = attacked.left_out.get(limit.attack, "It was not tried.")
+        raise ReleaseError(
+            f"The requirement about the attack '{limit.attack}' cannot be measured. {why}",
+            hint="Give the attack what it needs, or omit the requirement.",
+        )
+    worst = max(results, key=lambda result: result.success.high)
+    verdict = Verdict(
+        model=limit.attack,
+        column=limit.column,
+        parameters={"at_most": limit.at_most},
+        value={"success": worst.success.value, "low": worst.success.low, "high": worst.success.high},
+        asked=f"at most {limit.at_most:.1%}",
+        satisfied=worst.success.high <= limit.at_most,
+        classes=0,
+        persons=0,
+    )
+    return Judgement("policy", first_sentence(ATTACKS[limit.attack]), verdict, Guarantee.MEASURED)
+
+
+def _is_about(limit: AttackLimit, result: Result) -> bool:
+    return result.attack == limit.attack and limit.column in {None, result.column}
+
+
+def check_limits(judgements: Iterable[Judgement]) -> None:
+    """Refuse a release against which an attack achieves too much."""
+    for judgement in judgements:
+        if not judgement.verdict.satisfied:
+            verdict = judgement.verdict
+            raise ReleaseError(
+                f"The attack '{verdict.model}' succeeds with up to {float(verdict.value['high']):.1%} of the people "
+                f"(upper end of the 95 % interval), and at most {verdict.parameters['at_most']:.1%} is allowed.",
+                hint="Require more of the classes, such as a larger k; or allow more.",
+            )

@@ -1,0 +1,59 @@
+"""Counterfeits: invented records beside those that look like too few others (Lee et al. 2017)."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from shoal.errors import ModelError, counted
+from shoal.kernels.grouping import group_rows
+from shoal.progress import Hook
+from shoal.search.goal import Goal
+from shoal.techniques.jury import Jury
+from shoal.techniques.outliers import OUTLIERS, Outliers
+from shoal.techniques.technique import Truth
+from shoal.techniques.treatment import Treatment
+
+
+class Counterfeited(Outliers):
+    """They get counterfeits beside them."""
+
+    brief: ClassVar[str] = "they get counterfeits beside them"
+    done: ClassVar[str] = "invented records stand beside those that fit into no class"
+    truth: ClassVar[Truth] = Truth.INVENTED
+    was: ClassVar[str] = "Some records are counterfeits."
+    may_be: ClassVar[str] = "Some records may be counterfeits."
+    counts: ClassVar[Mapping[str, str]] = {"counterfeits": "records are invented"}
+    needs_scheme: ClassVar[bool] = True
+    adds_records: ClassVar[bool] = True
+
+    def told(self, facts: Mapping[str, Any]) -> str:
+        """Say how many were invented."""
+        return f"{counted(facts['counterfeits'], 'record')} invented to fill small classes."
+
+    def deal(self, goal: Goal, treatment: Treatment, progress: Hook) -> Treatment:  # noqa: ARG002 - as others
+        """Keep outliers, and invent as many records that look like them as their classes lack."""
+        jury = Jury(goal)
+        if not jury.by_size:
+            raise ModelError(
+                "Counterfeits make classes larger; whether their sensitive values fit requirements is left to chance.",
+                hint='Use outliers = "counterfeits" with requirements of size only, such as k-anonymity.',
+            )
+        units, rows = jury.units, treatment.rows
+        hidden = np.ones(len(rows), bool)
+        hidden[units.of_row] = False  # what shows nothing in the original stays left out
+        everybody = Treatment.of_scheme(goal.space, rows, treatment.scheme, hidden, 0, treatment.facts)
+        outliers = np.flatnonzero(treatment.suppressed & ~hidden)
+        keys = [shown[outliers].astype(np.uint32) for shown in everybody.shown]
+        classes = group_rows(keys, [len(nodes) for nodes in everybody.nodes], len(outliers))
+        persons = np.bincount(units.of_row, units.persons, len(rows)).astype(np.int64)
+        lacking = jury.least - np.bincount(classes.ids, persons[outliers], len(classes)).astype(np.int64)
+        invented = np.repeat(outliers[classes.first], lacking)
+        with_invented = replace(everybody, scheme={}, counterfeits=invented)
+        return with_invented.with_facts(
+            treatment.facts, counterfeits=len(invented), records=int(rows.counts[outliers].sum())
+        )
+
+
+OUTLIERS.register("counterfeits")(Counterfeited())

@@ -1,0 +1,40 @@
+"""Full-domain recoding: every record is made coarser alike, by the best scheme of all."""
+
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from shoal.progress import Hook, silent
+from shoal.search.goal import Goal
+from shoal.techniques.technique import TECHNIQUES, Allows, Gives, Technique
+from shoal.techniques.treatment import Treatment
+
+
+@TECHNIQUES.register("global")
+class FullDomain(Technique):
+    """All records are made coarser alike, by the best of all schemes."""
+
+    kind: Literal["global"] = "global"
+    says: ClassVar[str] = "All records are made coarser alike (global recoding), by the best of all schemes."
+    iso: ClassVar[str] = "generalisation (global recoding)"
+    gives: ClassVar[frozenset[Gives]] = frozenset({Gives.CLASSES, Gives.SCHEME})
+    allows: ClassVar[frozenset[Allows]] = frozenset(Allows)
+    is_usual: ClassVar[bool] = True
+
+    def treat(self, goal: Goal, progress: Hook = silent) -> Treatment:
+        """Find the optimum."""
+        return best_scheme(goal, progress)
+
+
+def best_scheme(goal: Goal, progress: Hook = silent) -> Treatment:
+    """Put every record on the levels of the optimum; if no scheme will do, everybody is suppressed."""
+    outcome, space = goal.optimum(progress), goal.space
+    rows = space.table.distinct(space.quasi)
+    facts: dict[str, float] = {"evaluated": outcome.evaluated, "schemes": outcome.schemes}
+    if outcome.best is None:
+        top = space.scheme(len(space) - 1)
+        hidden = np.ones(len(rows), bool)
+        return Treatment.of_scheme(space, rows, top, hidden, goal.evidence.classes.persons, facts)
+    judged, scheme = goal.plain.judged(outcome.best.scheme), space.scheme(outcome.best.scheme)
+    facts |= {"price": outcome.best.price, "gap": outcome.gap}
+    return Treatment.of_scheme(space, rows, scheme, judged.suppressed, judged.persons, facts)

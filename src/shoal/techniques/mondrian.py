@@ -1,0 +1,52 @@
+"""Mondrian: everybody is in one part at first, which is cut as long as that goes (LeFevre et al. 2006)."""
+
+from typing import ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from shoal.progress import Hook, silent
+from shoal.search.goal import Goal
+from shoal.techniques.axis import axes
+from shoal.techniques.cutting import Cutting
+from shoal.techniques.jury import Jury
+from shoal.techniques.refinement import within_limit
+from shoal.techniques.technique import TECHNIQUES, Allows, Technique
+from shoal.techniques.treatment import Treatment
+
+
+@TECHNIQUES.register("mondrian")
+class Mondrian(Technique):
+    """Records are cut into ever smaller groups at medians.
+
+    Numbers are cut where their hierarchy does, or ``anywhere``; all else between the nodes of its hierarchy. Unless
+    ``strict``, a part that cannot be cut between values is cut through one: records that have it are divided.
+    """
+
+    kind: Literal["mondrian"] = "mondrian"
+    strict: bool = Field(
+        default=True, description="whether records stay together that have the same value where it is cut"
+    )
+    cuts: Literal["anywhere", "hierarchy"] = Field(
+        default="hierarchy",
+        description="whether numbers are cut where their hierarchy does, or anywhere: then it shows exact ends",
+    )
+    says: ClassVar[str] = "Records are cut into ever smaller groups at medians (Mondrian)."
+    iso: ClassVar[str] = "generalisation, class by class (Mondrian)"
+    allows: ClassVar[frozenset[Allows]] = frozenset({Allows.OUTLIERS, Allows.LEVELS})
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Ends of intervals may be values."""
+        if self.cuts == "hierarchy":
+            return ()
+        return ("Numbers are cut anywhere: the ends of their intervals are exact values of members of the class.",)
+
+    def treat(self, goal: Goal, progress: Hook = silent) -> Treatment:
+        """Cut at medians."""
+        jury = Jury(goal)
+        units = jury.units if self.strict else jury.records
+        chosen = axes(goal.space, goal.bounds, free=self.cuts == "anywhere")
+        cutting = Cutting(goal, jury, units, chosen, progress, strict=self.strict)
+        classes = cutting.run(cutting.coarsest(), np.zeros(len(units), bool))
+        return within_limit(goal, classes, progress)

@@ -1,0 +1,57 @@
+"""Outliers that lose single values instead of being left out."""
+
+from collections.abc import Mapping
+from itertools import product
+from typing import Any, ClassVar
+
+import numpy as np
+
+from shoal.errors import ModelError, counted
+from shoal.progress import Hook
+from shoal.search.goal import Goal
+from shoal.techniques.iterative import Iteration
+from shoal.techniques.jury import Jury
+from shoal.techniques.outliers import OUTLIERS, Outliers, usual_way
+from shoal.techniques.treatment import Treatment
+
+_MOST_COLUMNS = 16
+
+
+class CellsLost(Outliers):
+    """They lose single values."""
+
+    brief: ClassVar[str] = "they lose single values"
+    done: ClassVar[str] = "records that fit into no class lose single values (local suppression)"
+    counts: ClassVar[Mapping[str, str]] = {"cells": "values are lost"}
+    needs_scheme: ClassVar[bool] = True
+
+    def told(self, facts: Mapping[str, Any]) -> str:
+        """Say how many values were lost."""
+        records = counted(facts["records"], "record")
+        return f"{counted(facts['cells'], 'cell')} suppressed in {records} that fit into no class."
+
+    def deal(self, goal: Goal, treatment: Treatment, progress: Hook) -> Treatment:
+        """Suppress as few cells of outliers as make classes of them; those who still find none are left out."""
+        jury, space, objective = Jury(goal), goal.space, goal.by_levels
+        if objective is None or len(space.names) > _MOST_COLUMNS:
+            raise ModelError(
+                f"Cells can be chosen for at most {_MOST_COLUMNS} quasi-identifiers, by measures of single columns.",
+                hint=f'Use outliers = "{usual_way()}", or a quality such as "loss" or "nue".',
+            )
+        levels = np.array(
+            [treatment.scheme[name] - ladder.low for name, ladder in zip(space.names, space.ladders, strict=True)]
+        )
+        choices = [sorted({int(level), size - 1}) for level, size in zip(levels, space.shape, strict=True)]
+        iteration = Iteration(goal, jury, objective, progress, levels, treatment.suppressed[jury.units.of_row])
+        iteration.keep(np.array(list(product(*choices))))
+        treated = iteration.treatment()
+        rescued = treatment.suppressed & ~treated.suppressed
+        cells = sum(
+            int(treatment.rows.counts[rescued & (level != treatment.scheme[name])].sum())
+            for name, level in zip(space.names, treated.levels, strict=True)
+            if level is not None
+        )
+        return treated.with_facts(treatment.facts, cells=cells, records=int(treatment.rows.counts[rescued].sum()))
+
+
+OUTLIERS.register("cells")(CellsLost())
