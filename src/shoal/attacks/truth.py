@@ -71,10 +71,10 @@ def _alike(original: Table, register: Table, names: Sequence[str], *, one_each: 
     records = _first_records(original)
     united = [United.of([original[name], register[name]]) for name in names]
     codes = [
-        np.concatenate([united.places[0][original.codes(name)[records]], united.places[1][register.codes(name)]])
-        for united, name in zip(united, names, strict=True)
+        np.concatenate([pair.places[0][original.codes(name)[records]], pair.places[1][register.codes(name)]])
+        for pair, name in zip(united, names, strict=True)
     ]
-    groups = group_rows(codes, [united.column.size for united in united], len(codes[0]))
+    groups = group_rows(codes, [pair.column.size for pair in united], len(codes[0]))
     mine, theirs = groups.ids[: len(records)].astype(np.intp), groups.ids[len(records) :].astype(np.intp)
     persons = np.bincount(mine, minlength=len(groups))
     order = np.argsort(mine, kind="stable")

@@ -22,7 +22,14 @@ if TYPE_CHECKING:
 def anonymize(  # noqa: PLR0913, PLR0917 - options of a command
     data: given.Source,
     options: dict[str, Any],
-    policy: Annotated[Path, typer.Option("--policy", "-p", help="The policy file: roles, hierarchies, requirements.")],
+    policy: Annotated[
+        Path | None, typer.Option("--policy", "-p", help="The policy file: roles, hierarchies, requirements.")
+    ] = None,
+    quasi: Annotated[str | None, typer.Option(help="Instead of a policy: quasi-identifiers, comma-separated.")] = None,
+    sensitive: Annotated[str | None, typer.Option(help="Instead of a policy: sensitive columns.")] = None,
+    insensitive: Annotated[str | None, typer.Option(help="Instead of a policy: other columns to release.")] = None,
+    subject: Annotated[str | None, typer.Option(help="Instead of a policy: whose row it is.")] = None,
+    k: Annotated[int | None, typer.Option("-k", help="Instead of a policy: how many persons must look alike.")] = None,
     output: Annotated[
         Any, typer.Option("--output", "-o", parser=given.place, metavar="OUT", help="Where the release is written.")
     ] = None,
@@ -45,23 +52,24 @@ def anonymize(  # noqa: PLR0913, PLR0917 - options of a command
     """
     import shoal
 
-    if output is None and not (frontier or dry_run):
-        raise WriteError("Nothing is said about where the release goes.", hint="Give -o OUT, --dry-run or --frontier.")
-    if output is not None and frontier:
-        raise WriteError("A frontier is shown, not written.", hint="Leave out -o, or use --json.")
-    if output is not None and given.same(output, data):
-        raise WriteError("The release would overwrite the data that it is made of.", hint="Give another name with -o.")
-    chosen = shoal.Policy.load(policy)
-    if chosen.tables:
+    _check_place(data, policy, output, frontier=frontier, dry_run=dry_run)
+    roles = {"quasi": quasi, "sensitive": sensitive, "insensitive": insensitive}
+    asked: dict[str, Any] = {
+        **{role: given.names(columns) for role, columns in roles.items()},
+        "subject": subject,
+        "k": k,
+    }
+    chosen = None if policy is None else shoal.Policy.load(policy)
+    if chosen is not None and chosen.tables:
         _several(data, chosen, None if dry_run else output, beside, options, frontier=frontier, force=force, json=json)
         return
     table = given.load(data, options, chosen)
     with progress_bar() as hook:
-        if frontier:
+        if frontier and chosen is not None:
             points = shoal.frontier(table, chosen, progress=hook)
         else:
-            release = shoal.anonymize(table, chosen, progress=hook)
-    if frontier:
+            release = shoal.anonymize(table, chosen, progress=hook, **asked)
+    if frontier and chosen is not None:
         _tell_frontier(points, chosen.search.technique, json=json)
         return
     written = release.save(output, force=force, beside=beside) if output is not None and not dry_run else ()
@@ -73,6 +81,18 @@ def anonymize(  # noqa: PLR0913, PLR0917 - options of a command
         remark(f"Note: {note}")
     for path in written:
         remark(f"Written: {path}")
+
+
+def _check_place(data: Any, policy: Path | None, output: Any, *, frontier: bool, dry_run: bool) -> None:
+    """Refuse what leaves open where the release goes, or would overwrite the data."""
+    if output is None and not (frontier or dry_run):
+        raise WriteError("Nothing is said about where the release goes.", hint="Give -o OUT, --dry-run or --frontier.")
+    if output is not None and frontier:
+        raise WriteError("A frontier is shown, not written.", hint="Leave out -o, or use --json.")
+    if output is not None and given.same(output, data):
+        raise WriteError("The release would overwrite the data that it is made of.", hint="Give another name with -o.")
+    if policy is None and frontier:
+        raise WriteError("A frontier is that of a policy.", hint="Give -p POLICY.")
 
 
 def _several(  # noqa: PLR0913 - options of a command

@@ -26,7 +26,7 @@ class CountedEngine(OutsideEngine):
             first, last = np.searchsorted(self._ends, [start, end - 1], side="right")
             ends = np.minimum(self._ends[first : last + 1], end)
             times = np.diff(ends, prepend=start)
-            yield tuple(np.repeat(codes[first : last + 1], times) for codes in codes)
+            yield tuple(np.repeat(column[first : last + 1], times) for column in codes)
 
     def tallied(self, columns: Sequence[str], size: int) -> Tallied:
         """Yield the codes of some columns, and how often they come."""

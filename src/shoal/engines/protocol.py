@@ -36,7 +36,7 @@ class DistinctRows:
         """Yield the codes of some columns, so many at a time, and how often they come."""
         codes = [self.codes[self.columns.index(name)] for name in columns]
         for start in range(0, len(self), size):
-            yield tuple(codes[start : start + size] for codes in codes), self.counts[start : start + size]
+            yield tuple(column[start : start + size] for column in codes), self.counts[start : start + size]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

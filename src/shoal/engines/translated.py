@@ -41,5 +41,5 @@ class TranslatedEngine(OutsideEngine):
     def _translated(self, columns: Sequence[str], codes: Sequence[Codes]) -> tuple[Codes, ...]:
         tables = self._tables
         return tuple(
-            tables[name][codes] if name in tables else codes for name, codes in zip(columns, codes, strict=True)
+            tables[name][column] if name in tables else column for name, column in zip(columns, codes, strict=True)
         )

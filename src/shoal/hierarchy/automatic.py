@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.errors import HierarchyError
 from shoal.hierarchy.date import Date, read_day
 from shoal.hierarchy.frequency import Frequency
 from shoal.hierarchy.hierarchy import Hierarchy
@@ -19,6 +20,7 @@ from shoal.hierarchy.spec import KINDS, Spec
 from shoal.hierarchy.suppression import Suppression
 from shoal.table.column import Column, as_text
 from shoal.table.kind import Kind
+from shoal.table.scale import doubles
 
 _AGE = re.compile(r"(^|_|\b)(age|alter|âge|leeftijd|edad)(_|\b|$)", re.IGNORECASE)
 _POSTCODE = re.compile(r"zip|postal|post_?code|plz|postleitzahl|code_?postal|codigo_?postal", re.IGNORECASE)
@@ -51,7 +53,12 @@ class Automatic(Spec):
         return propose(column)
 
     def build(self, column: Column, counts: NDArray[np.int64], folder: Path) -> Hierarchy:
-        """Propose and bind."""
+        """Propose and bind; infinite numbers would leave nothing to be shown."""
+        if column.kind is Kind.NUMBER and not np.isfinite(doubles(column.values).to_numpy(zero_copy_only=False)).all():
+            raise HierarchyError(
+                f"Column '{column.name}' holds infinite numbers, which are in no interval.",
+                hint='Read them as missing: markers = ["inf"]; or give the column a hierarchy.',
+            )
         return propose(column).build(column, counts, folder)
 
 

@@ -22,7 +22,7 @@ from shoal.table.kind import Kind
 _FEWEST = 3  # values that must follow a pattern with a checksum
 _MOSTLY = 0.9  # of the values must look like dates or measurements
 _SHARED = 0.2  # of the records have codes of their own at most, if these are long and without a point
-_DAY = r"\d{1,4}[./\-]\d{1,2}[./\-]\d{1,4}|\d{1,2}\.?[ \-]\p{L}{3,9}\.?[ \-]\d{2,4}|\d{1,2}/\d{4}"
+_DAY = r"(?:\d{1,2}|\d{4})[./\-]\d{1,2}[./\-](?:\d{1,2}|\d{4})|\d{1,2}\.?[ \-]\p{L}{3,9}\.?[ \-]\d{2,4}|\d{1,2}/\d{4}"
 _DATED = rf"^\s*(?:{_DAY})(?:[ T]\d{{1,2}}:\d{{2}}(?::\d{{2}})?(?:\.\d+)?(?:Z|[+\-]\d{{2}}:?\d{{2}})?)?\s*$"
 _PAIR, _UNIT = r"\d{1,3}\s*/\s*\d{1,3}", r"[<>≤≥]?\s*\d{1,5}(?:[.,]\d+)?\s[\p{L}µ%°/²³0-9.]{1,12}"
 _MEASURED = rf"^\s*(?:{_PAIR}|{_UNIT})\s*$"

@@ -14,6 +14,8 @@ from shoal import toml
 from shoal.errors import PolicyError, did_you_mean
 from shoal.exact import exact
 from shoal.hierarchy.hierarchy import Hierarchy
+from shoal.identification.concepts import concepts
+from shoal.identification.patterns.pattern import Pattern
 from shoal.identification.shape import Form, Shape
 from shoal.models.evidence import Gatherer
 from shoal.models.model import Model, Need
@@ -239,7 +241,7 @@ def _check_naming(table: Table, policy: Policy) -> None:
         if policy.columns[name].names_nobody or not table[name].is_text:
             continue
         shape = Shape.of(table[name], table.counts(name))
-        pattern = shape.pattern if shape.pattern is not None and shape.pattern.sure else None
+        pattern = shape.pattern if shape.pattern is not None and _identifies(shape.pattern) else None
         if shape.form is Form.TEXT or pattern is not None:
             what = "is free text" if pattern is None else f"holds {pattern.says}"
             raise PolicyError(
@@ -247,6 +249,11 @@ def _check_naming(table: Table, policy: Policy) -> None:
                 hint=f'Give it the role "direct", so that it is not released; or, if somebody has read all of it: '
                 f"{toml.key(name)} = {{ role = …, names_nobody = true }}.",
             )
+
+
+def _identifies(pattern: Pattern) -> bool:
+    """Tell whether what follows a pattern names persons."""
+    return pattern.sure or concepts()[pattern.concept].role is Role.DIRECT
 
 
 def _check_stars(table: Table) -> None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from shoal.engines.memory import MemoryEngine
 from shoal.recoding.matching import Match
+from shoal.release.fingerprint import fingerprint
 from shoal.release.manifest import kept_document
 from shoal.table.table import Table
 
@@ -52,6 +53,26 @@ class Origins:
 def can_be_kept(given: Table) -> bool:
     """Return whether the origins of a table are stored: its records have an order and are at most ``MOST``."""
     return isinstance(given.engine, MemoryEngine) and given.records <= MOST
+
+
+def is_same(original: Table, given: Table) -> bool:
+    """Return whether a table is the one that a release was made from: the same cells, in the same order.
+
+    >>> import shoal
+    >>> given, again, moved = (shoal.read({"x": numbers}) for numbers in ([1, 2], [1, 2], [2, 1]))
+    >>> is_same(again, given), is_same(moved, given)
+    (True, False)
+    """
+    if original.engine is given.engine:
+        return True
+    if original.records != given.records or not {*given.names} <= {*original.names}:
+        return False
+    if not isinstance(given.engine, MemoryEngine) or not isinstance(original.engine, MemoryEngine):
+        return fingerprint(original.only(given.names)) == fingerprint(given)
+    return all(
+        original[name].labels().equals(given[name].labels()) and np.array_equal(original.codes(name), given.codes(name))
+        for name in given.names
+    )
 
 
 def kept_origins(original: Table, release: Table) -> Origins | None:

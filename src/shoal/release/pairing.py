@@ -5,10 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from shoal.errors import RecodingError
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.recoding.matching import Match, match
-from shoal.release.origins import Origins, kept_origins
+from shoal.release.origins import Origins, is_same, kept_origins
 from shoal.release.release import Release
 from shoal.release.sampling import taken
 from shoal.table.table import Table
@@ -39,11 +38,10 @@ def drawn_from(original: Table, match: Match) -> tuple[Table, Match]:
 
 
 def _origins(original: Table, release: Table | Release) -> Origins | None:
+    """Return what was recorded about this very original; None for another one."""
     if not isinstance(release, Release):
         return kept_origins(original, release)
-    if original.records <= int(release.records.max(initial=-1)):
-        raise RecodingError("The release was made from another table, which has more records than this one.")
-    return Origins(release.records, release.drawn)
+    return Origins(release.records, release.drawn) if is_same(original, release.given) else None
 
 
 def _table(release: Table | Release) -> Table:

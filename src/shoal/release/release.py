@@ -106,6 +106,10 @@ class Release(Presentable):
             self, requirements=requirements, facts={**self.facts, "requirements": documents}, internal=internal
         )
 
+    def noting(self, note: str) -> "Release":
+        """Return the same release, with one more note."""
+        return replace(self, notes=(*self.notes, note))
+
     def became(self, records: int) -> NDArray[np.intp]:
         """Return the released record of each of so many original records; −1 for a suppressed one."""
         return Origins(self.records).became(records)

@@ -202,7 +202,7 @@ def _by_role(roles: Mapping[str, Role]) -> dict[str, list[str]]:
 
 def _why_not(table: Table, name: str) -> str | None:
     role = table.roles.get(name)
-    return "the policy gives it no role" if role is None else _LEFT_OUT.get(role)
+    return "it has no role" if role is None else _LEFT_OUT.get(role)
 
 
 def _about(column: Column, table: Table) -> About:

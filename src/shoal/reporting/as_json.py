@@ -25,10 +25,10 @@ def as_json(title: str, audience: Audience, sections: Sequence[Section]) -> str:
 def _plain(block: Block) -> dict[str, Any]:
     kind = type(block).__name__.lower()
     if isinstance(block, Section):
-        blocks = [_plain(block) for block in block.blocks]
+        blocks = [_plain(part) for part in block.blocks]
         return {"kind": kind, "title": block.title, "anchor": block.anchor, "blocks": blocks}
     if isinstance(block, Beside):
-        return {"kind": kind, "blocks": [_plain(block) for block in block.blocks]}
+        return {"kind": kind, "blocks": [_plain(part) for part in block.blocks]}
     if isinstance(block, Figure):
         return {"kind": kind, "says": block.alternative, "vega_lite": block.chart.spec}
     return {"kind": kind, **{field.name: getattr(block, field.name) for field in fields(block)}}

@@ -13,6 +13,7 @@ from shoal.errors import ReportError, WriteError
 from shoal.fileset import replacing
 from shoal.individuals.people import People
 from shoal.progress import Hook, Progress, silent
+from shoal.release.origins import is_same
 from shoal.release.release import Release
 from shoal.reporting.as_html import as_html
 from shoal.reporting.as_json import as_json
@@ -176,7 +177,7 @@ _KINDS: dict[str, tuple[type, str]] = {
 
 def _check_original(original: Any, release: Release) -> None:
     """Refuse an original that the release was not made from."""
-    if original is not release.given and table_of(original, release.policy).records != release.given.records:
+    if original is not release.given and not is_same(table_of(original, release.policy), release.given):
         raise ReportError("The release was made from another table than the original that is given.")
 
 

@@ -80,9 +80,8 @@ class Plan(Presentable):
     def sheet(self) -> Sheet:
         """Return what it will take, stage by stage."""
         rows = [(stage.name, size_in_words(stage.memory), time_in_words(stage.seconds)) for stage in self.stages]
-        title = (
-            f"About {self.records:,} records, and {self.combinations:,} combinations of {len(self.columns)} columns."
-        )
+        columns = counted(len(self.columns), "column")
+        title = f"About {counted(self.records, 'record')}, and {self.combinations:,} combinations of {columns}."
         schemes = "" if self.schemes is None else f" There are {self.schemes:,} schemes."
         where = f' Take engine = "{self.engine}".' if self.fits else ""
         return Sheet(title + schemes + where, ("", "memory", "one core"), tuple(rows), self.notes)

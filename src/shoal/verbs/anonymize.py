@@ -1,6 +1,7 @@
 """``shoal.anonymize``: the best release of a table that meets a policy."""
 
 from collections.abc import Mapping, Sequence
+from operator import index
 from typing import Any, TypeAlias
 
 from shoal.errors import PolicyError
@@ -12,11 +13,12 @@ from shoal.release.measuring import check_limits, measured_limits
 from shoal.release.release import Release
 from shoal.table.role import Role
 from shoal.table.table import Table
-from shoal.techniques.technique import gentlest
+from shoal.techniques.technique import Gives, gentlest
 from shoal.validation import validated
 from shoal.verbs.attack import attack
 from shoal.verbs.inputs import AnyPolicy, policy_of, table_of
 
+_DIFFER = "Records of a person differ: all records are made coarser alike, by one scheme."
 Names: TypeAlias = Sequence[str] | str | None
 
 
@@ -29,6 +31,7 @@ def anonymize(  # noqa: PLR0913 - keyword-only options
     insensitive: Names = None,
     subject: str | None = None,
     k: int | None = None,
+    suppression: float | None = None,
     progress: Hook | None = None,
     threads: int | None = None,
 ) -> Release:
@@ -38,8 +41,9 @@ def anonymize(  # noqa: PLR0913 - keyword-only options
     the share of persons that it allows is left out.
 
     Instead of a policy: ``quasi``, ``sensitive``, ``insensitive``, ``subject``: the columns with these roles. ``k``:
-    every person shares their quasi-identifiers with at least k − 1 others. Hierarchies are automatic and records are
-    recoded locally; columns without a role are not released, and ``release.notes`` lists them.
+    every person shares their quasi-identifiers with at least k − 1 others. ``suppression``: the share of persons that
+    may be left out, 0.02 unless given. Hierarchies are automatic and records are recoded locally, or all alike if
+    records of a person differ; columns without a role are not released. ``release.notes`` says what was decided.
 
     >>> import shoal
     >>> data = {"age": [31, 34, 71, 78], "dx": ["flu", "ms", "flu", "gout"]}
@@ -60,15 +64,19 @@ def anonymize(  # noqa: PLR0913 - keyword-only options
     """
     options = {"quasi": quasi, "sensitive": sensitive, "insensitive": insensitive, "subject": subject}
     given = {name: names for name, names in options.items() if names is not None}
-    if policy is not None and (given or k is not None):
+    goals = {name: number for name, number in {"k": k, "suppression": suppression}.items() if number is not None}
+    if isinstance(policy, list | tuple | set):
+        raise PolicyError("The policy is a list of names.", hint="Say what they are: quasi=[…].")
+    if policy is not None and (given or goals):
         raise PolicyError(
-            f"A policy is given, and {next(iter([*given, 'k']))} as well.",
+            f"A policy is given, and {next(iter([*given, *goals]))} as well.",
             hint="Say all of it in the policy, or give no policy.",
         )
     if policy is not None:
         return _measured(released(case_of(data, policy), threads, progress or silent), progress)
     table = table_of(data)
-    return released(Case.of(table, _policy_of(table, given, k)), threads, progress or silent)
+    release = released(Case.of(table, _policy_of(table, given, goals)), threads, progress or silent)
+    return release.noting(_DIFFER) if Gives.SCHEME in release.policy.search.technique.gives else release
 
 
 def _measured(release: Release, progress: Hook | None) -> Release:
@@ -83,24 +91,34 @@ def _measured(release: Release, progress: Hook | None) -> Release:
     return release.judged_also(judgements)
 
 
-def _policy_of(table: Table, roles: Mapping[str, Any], k: int | None) -> Policy:
+def _policy_of(table: Table, roles: Mapping[str, Any], goals: Mapping[str, Any]) -> Policy:
     """Return the policy that the options stand for."""
-    if "quasi" not in roles or k is None:
+    if "quasi" not in roles or "k" not in goals:
         raise PolicyError(
             "Neither a policy is given, nor the quasi-identifiers and k.",
             hint='shoal.anonymize(data, "policy.toml"), or shoal.anonymize(data, quasi=["age", "sex"], k=5).',
         )
     table = table.taking(**roles)  # refuses names that are not there, or have two roles
     columns = {name: str(role) for name, role in table.roles.items() if role is not Role.SUBJECT}
-    several = table.subject is not None and table.person_count < table.records
+    seen = (*table.quasi, *table.sensitive)
+    differ = table.subject is not None and len(table.distinct((*seen, table.subject))) > table.person_count
     document = {
         "version": 1,
         "columns": columns,
         "data": {} if table.subject is None else {"subject": table.subject},
-        "require": [{"model": "k-anonymity", "k": k}],
-        "search": {"recoding": gentlest(several=several).kind},
+        "require": [{"model": "k-anonymity", "k": _whole(goals["k"])}],
+        "search": {"recoding": gentlest(several=differ).kind, **_without_k(goals)},
     }
     return validated(Policy, document, where="What the options ask for", error=PolicyError)
+
+
+def _whole(number: Any) -> Any:
+    """Return a whole number of any library as one of Python's; all else as it is."""
+    return number if isinstance(number, bool) or not hasattr(number, "__index__") else index(number)
+
+
+def _without_k(goals: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: number for name, number in goals.items() if name != "k"}
 
 
 def case_of(data: Any, policy: AnyPolicy) -> Case:
