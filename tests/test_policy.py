@@ -1,5 +1,7 @@
 """The policy file: what it takes, what it says about mistakes, and what it does to a table."""
 
+import json
+
 import pytest
 
 import shoal
@@ -250,3 +252,9 @@ def test_who_seeks_what_a_classifier_needs_says_what_it_is_to_predict(option):
     with pytest.raises(PolicyError, match="target, the column to predict"):
         shoal.Policy.parse(f"version = 1\n[search]\n{option}")
     shoal.Policy.parse('version = 1\n[search]\nquality = "classification-metric"\ntarget = "dx"')
+
+
+def test_the_schema_is_for_readers():
+    text = json.dumps(shoal.Policy.model_json_schema())
+    assert ">>>" not in text
+    assert "``" not in text

@@ -1,6 +1,7 @@
 """The files around the package: what the README says is what CI runs, and a source distribution holds all of it."""
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -46,8 +47,8 @@ assert doctest.testmod(sample).failed == 0
 FOUND = {  # what else must know of it
     "table/formats": """
 import shoal
-shoal.write(shoal.read({"x": [1, 2, None], "y": list("abc")}), "out.bars")
-assert shoal.read("out.bars").to_frame("pyarrow").to_pydict() == {"x": [1, 2, None], "y": list("abc")}
+shoal.write(shoal.read({"x": [1, 2, None], "y": list("abc")}), "out.arrows")
+assert shoal.read("out.arrows").to_frame("pyarrow").to_pydict() == {"x": [1, 2, None], "y": list("abc")}
 """,
     "hierarchy": 'from shoal.cli import main; import sys; sys.argv[1:] = ["schema"]; main()',
     "models": 'from shoal.cli import main; import sys; sys.argv[1:] = ["schema"]; main()',
@@ -73,6 +74,49 @@ def test_recipes_for_contributors_work(room, sample, tmp_path):
     if "schema" in FOUND.get(room, ""):
         name = re.search(r"register\((.+)\)", sample)[1]  # in quotes
         assert name in done.stdout
+
+
+COMMON = {  # tests that try everything that is registered, and what of them is about the sample
+    "table/formats": ("tests/table/test_roundtrip.py", "arrows"),
+    "models": ("tests/models", "doublings and not reference"),
+    "qualities": ("tests/qualities/test_qualities.py", "not lattice"),
+    "techniques": ("tests/techniques", "bands or other_file"),
+    "attacks": ("tests/attacks/test_attacks.py", "alone or made_up or documented"),
+}
+PLUGIN = """
+import importlib
+importlib.import_module("{room}").__path__.append("{folder}")
+"""
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(("room", "sample"), [recipe for recipe in RECIPES if recipe[0] in COMMON], ids=list(COMMON))
+def test_recipes_for_contributors_pass_the_common_tests(room, sample, tmp_path):
+    """Whoever begins with a sample begins with something that is right."""
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "sample.py").write_text(sample, encoding="utf-8")
+    package = f"shoal.{room.replace('/', '.')}"
+    (tmp_path / "beside.py").write_text(PLUGIN.format(room=package, folder=tmp_path / "package"), encoding="utf-8")
+    files, some = COMMON[room]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-n",
+        "0",
+        "-p",
+        "beside",
+        "-p",
+        "no:cacheprovider",
+        files,
+        "-k",
+        some,
+    ]
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 0
 
 
 def test_every_tool_that_is_an_extra_is_there_for_the_tests():

@@ -22,6 +22,22 @@ class Checked(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
+    @classmethod
+    def model_json_schema(cls, *args: Any, **options: Any) -> dict[str, Any]:
+        """Return the JSON Schema, whose descriptions are for readers: without examples and marks."""
+        return _readable(super().model_json_schema(*args, **options))  # type: ignore[no-any-return]
+
+
+def _readable(part: Any) -> Any:
+    if isinstance(part, list):
+        return [_readable(item) for item in part]
+    if not isinstance(part, dict):
+        return part
+    shown = {name: _readable(item) for name, item in part.items()}
+    if isinstance(shown.get("description"), str):
+        shown["description"] = shown["description"].partition(">>>")[0].replace("``", "").rstrip()
+    return shown
+
 
 def one_of(known: Iterable[str], noun: str, name: str) -> str:
     """Return a name that is known; refuse any other."""

@@ -65,7 +65,7 @@ def first_sentence(thing: Any) -> str:
     'Everybody looks like at least k − 1 others'
     """
     text = (thing.__doc__ or "").strip().partition("\n")[0]
-    return str(text.partition(". ")[0].rstrip("."))
+    return str(text.partition(". ")[0].rstrip(".").replace("``", ""))
 
 
 def size_in_words(size: float) -> str:

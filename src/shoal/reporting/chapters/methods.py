@@ -37,7 +37,7 @@ def methods(findings: PublicFindings, audience: Audience) -> Section:
     guide = Sheet("Where to find what is asked for", ("by", "what", "chapter"), _HEADINGS, words=3)
     models, limited = _asked(findings, Guarantee.VERIFIED), _asked(findings, Guarantee.MEASURED)
     tried = set() if findings.attacks is None else {result.attack for result in findings.attacks.results}
-    measured = findings.quality if isinstance(findings, Findings) else ()
+    measured = findings.quality if isinstance(findings, Findings) else {findings.policy.search.quality}
     parts = [
         _part("Presets", "presets", _presets(findings)),
         _part("Requirements", "models", ((name, explained(MODELS[name])) for name in sorted(models))),
