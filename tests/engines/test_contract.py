@@ -5,7 +5,9 @@ import signal
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 from functools import cache, partial
+from typing import ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +20,10 @@ from shoal.engines import sorting, spark, written
 from shoal.engines.capacity import Watch
 from shoal.errors import CapacityError
 from shoal.policy.pseudonyms import Draw
+from shoal.policy.search import Search
+from shoal.techniques.full_domain import best_scheme
+from shoal.techniques.technique import Technique, Truth
+from shoal.techniques.treatment import DrawnCells
 
 OUTSIDE = ["disk", "duckdb", pytest.param("spark", marks=pytest.mark.spark)]
 ROWS = 600
@@ -189,6 +195,66 @@ def test_anonymize(files, engine, search, way, tmp_path, monkeypatch):
     for suffix in ("csv", "csv.manifest.json", "csv.owner-only/internal.json", "parquet"):
         assert (tmp_path / f"0.{suffix}").read_bytes() == (tmp_path / f"1.{suffix}").read_bytes()
     assert told[0] == told[1]
+
+
+class Randomized(Technique):
+    """Sensitive values and, of quasi-identifiers, sex are drawn anew for one record in four."""
+
+    kind: Literal["randomized"] = "randomized"
+    says: ClassVar[str] = "Some values are drawn."
+    iso: ClassVar[str] = "randomization"
+    truth: ClassVar[Truth] = Truth.PERTURBED
+    untrue: ClassVar[str] = "Some values were drawn."
+
+    def treat(self, goal, progress=lambda _: None):
+        """Draw within the dictionary of the original."""
+        treatment, table = best_scheme(goal, progress), goal.space.table
+        return replace(treatment, scheme={}, drawn={name: self.cells(table[name]) for name in ("dx", "cost")})
+
+    @staticmethod
+    def cells(column):
+        def draw(codes, numbers):
+            drawn = (numbers >> np.uint64(2)) % np.uint64(column.size)
+            return np.where(numbers % np.uint64(4) == 0, drawn, codes).astype(codes.dtype)
+
+        return DrawnCells(column, draw)
+
+
+@pytest.mark.parametrize("whose", ["alone", "several"])
+@pytest.mark.parametrize("way", ["counted", "sorted"], indirect=True)
+@pytest.mark.parametrize("engine", OUTSIDE)
+def test_cells_that_are_drawn(files, engine, whose, way, tmp_path, monkeypatch):
+    """Byte for byte the same on every engine, in any order of records, and something else with another key."""
+    monkeypatch.setenv("DRAW_KEY", "a key that is long enough")
+    asked = policy(whose == "several").model_copy(update={"draw": Draw(key_variable="DRAW_KEY")})
+    asked = asked.model_copy(
+        update={"search": Search.model_construct(**{**dict(asked.search), "recoding": Randomized()})}
+    )
+    inside, outside = both(files, engine, whose)
+    mixed = shoal.read(inside.to_frame("pyarrow").take(np.random.default_rng(0).permutation(ROWS)))
+    tables = []
+    for number, table in enumerate((inside, outside, mixed)):
+        release = shoal.anonymize(table, asked)
+        release.save(tmp_path / f"{number}.csv")
+        tables.append(release)
+    first, *others = ((tmp_path / f"{number}.csv").read_bytes() for number in range(3))
+    assert others == [first, first]
+    assert "Some values were drawn." in tables[0].facts["truthful"]
+    _drawn_values_are_where_they_should(inside, tables[0], whose)
+    monkeypatch.setenv("DRAW_KEY", "another key that is long enough")
+    assert shoal.anonymize(inside, asked).to_frame("pyarrow") != tables[0].to_frame("pyarrow")
+
+
+def _drawn_values_are_where_they_should(table, release, whose):
+    before, after = table.to_frame("pyarrow"), release.to_frame("pyarrow")
+    origins = release.records
+    was, now = before["dx"].take(origins).to_pylist(), after["dx"].to_pylist()
+    changed = np.array([one != other for one, other in zip(was, now, strict=True)])
+    assert 0.1 < changed.mean() < 0.3  # a quarter is drawn, of which some as it was
+    if whose == "several":  # the same number for all records of a person: alike records stay alike
+        by_person = {}
+        for person, old, new in zip(before["who"].take(origins).to_pylist(), was, now, strict=True):
+            assert by_person.setdefault((person, old), new) == new
 
 
 def test_pseudonyms(opened, tmp_path):

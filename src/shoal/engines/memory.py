@@ -75,7 +75,11 @@ class MemoryEngine:
     def rewritten(self, how: Rewriting) -> Rewritten:
         """Return what the records become, sorted."""
         kept = np.flatnonzero(how.kept[how.rows.origin])
-        written = how.applied(how.rows.origin[kept], {name: self._codes[name][kept] for name in how.needed})
+        codes = {name: self._codes[name][kept] for name in how.needed}
+        ordinals = None
+        if how.numbers_records:
+            ordinals = group_rows(list(codes.values()), [self._sizes[name] for name in codes], len(kept)).ordinals
+        written = how.applied(how.rows.origin[kept], codes, ordinals)
         columns = [
             np.concatenate([codes, how.added[name]]) if how.added else codes
             for name, codes in zip(how.names, written, strict=True)

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.kernels.siphash import SipKey, Words, siphash
 from shoal.kernels.translation import Codes, narrowest
 
 Tallied = Iterator[tuple[tuple[Codes, ...], NDArray[np.int64]]]  # codes in pieces, and how often each row comes
@@ -58,12 +59,39 @@ class Profiles:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Drawing:
+    """Cells that are drawn, record by record: from codes of ``source``, and from a random number for each record."""
+
+    source: str
+    key: SipKey
+    draw: Callable[[Codes, Words], Codes]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Identity:
+    """Which record it is: ``hashes[name][code]`` of the columns that tell. So draws hang on no order of records.
+
+    ``repeats``: records that are alike in all of them are told apart by their number; otherwise they are one person's,
+    for whom the same is drawn.
+    """
+
+    hashes: Mapping[str, Words]
+    repeats: bool = True
+
+    def words(self, codes: Mapping[str, Codes], ordinals: Words | None) -> Words:
+        """Return one word for each record; ``ordinals``: its number among those that are alike."""
+        parts = [hashes[codes[name]] for name, hashes in self.hashes.items()]
+        return siphash((0, 0), parts if ordinals is None else [*parts, ordinals])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Rewriting:
     """``rows``: the distinct rows that decide; ``kept[d]``: whether records of row d stay.
 
     ``by_row[name][d]``: the code that records of row d show in a column. ``by_code[name]``: a column of the original,
-    and what each of its codes becomes, whatever else the record has. ``names``: the columns that there will be, in
-    their order; ``sizes``: how many different codes each may hold. ``added``: codes of records that are invented.
+    and what each of its codes becomes, whatever else the record has. ``by_record[name]``: how the cells of a column are
+    drawn; ``identity``: which record it is, for these. ``names``: the columns that there will be, in their order;
+    ``sizes``: how many different codes each may hold. ``added``: codes of records that are invented.
     """
 
     rows: DistinctRows
@@ -73,12 +101,21 @@ class Rewriting:
     names: tuple[str, ...]
     sizes: Mapping[str, int]
     added: Mapping[str, Codes] = field(default_factory=dict)
+    by_record: Mapping[str, Drawing] = field(default_factory=dict)
+    identity: Identity | None = None
 
     @property
     def needed(self) -> tuple[str, ...]:
         """The columns of the original that say what a record becomes: those of the rows come first."""
-        others = dict.fromkeys(source for source, _ in self.by_code.values())
-        return (*self.rows.columns, *(name for name in others if name not in self.rows.columns))
+        sources = [source for source, _ in self.by_code.values()]
+        if self.identity is not None:
+            sources += [*(drawing.source for drawing in self.by_record.values()), *self.identity.hashes]
+        return (*self.rows.columns, *(name for name in dict.fromkeys(sources) if name not in self.rows.columns))
+
+    @property
+    def numbers_records(self) -> bool:
+        """Whether records that are alike must be told apart."""
+        return self.identity is not None and self.identity.repeats
 
     @property
     def records(self) -> int:
@@ -86,13 +123,23 @@ class Rewriting:
         added = len(next(iter(self.added.values()), ()))
         return int(self.rows.counts[self.kept].sum()) + added
 
-    def applied(self, places: NDArray[np.integer], codes: Mapping[str, Codes]) -> tuple[Codes, ...]:
-        """Return what records become: ``places``: which distinct row each is; ``codes``: of columns of the original."""
-        return tuple(
-            self.by_row[name][places] if name in self.by_row else self._of_code(name, codes) for name in self.names
-        )
+    def applied(
+        self, places: NDArray[np.integer], codes: Mapping[str, Codes], ordinals: Words | None = None
+    ) -> tuple[Codes, ...]:
+        """Return what records become: ``places``: which distinct row each is; ``codes``: of columns of the original.
 
-    def _of_code(self, name: str, codes: Mapping[str, Codes]) -> Codes:
+        ``ordinals``: the number of each record among those that are alike, if they are to be told apart.
+        """
+        words = None if self.identity is None else self.identity.words(codes, ordinals)
+        return tuple(self._cells(name, places, codes, words) for name in self.names)
+
+    def _cells(self, name: str, places: NDArray[np.integer], codes: Mapping[str, Codes], words: Words | None) -> Codes:
+        if name in self.by_row:
+            shown: Codes = self.by_row[name][places]
+            return shown
+        if name in self.by_record and words is not None:
+            drawing = self.by_record[name]
+            return drawing.draw(codes[drawing.source], siphash(drawing.key, [words]))
         source, table = self.by_code[name]
         return table[codes[source]]
 

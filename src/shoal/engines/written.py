@@ -13,7 +13,8 @@ from shoal.engines.outside import CHUNK, OutsideEngine, merged
 from shoal.engines.protocol import DistinctRows, Engine, Rewriting, Rewritten
 from shoal.engines.sorting import sorted_on_disk
 from shoal.errors import CapacityError
-from shoal.kernels.grouping import group_rows
+from shoal.kernels.grouping import each_times, group_rows
+from shoal.kernels.siphash import Words
 from shoal.kernels.translation import Codes
 
 MOST = 1 << 24  # different records that are held
@@ -36,9 +37,13 @@ def _counted(engine: OutsideEngine, how: Rewriting) -> Engine | None:
         return None
     codes = dict(zip(counted.columns, counted.codes, strict=True))
     places = engine.places(how.rows).of([codes[name] for name in how.rows.columns])
-    kept = np.flatnonzero(how.kept[places])
-    written = how.applied(places[kept], {name: codes[name][kept] for name in how.needed})
+    kept, ordinals = np.flatnonzero(how.kept[places]), None
     counts = counted.counts[kept]
+    if how.numbers_records:
+        if counts.sum() > MOST:
+            return None
+        kept, ordinals, counts = np.repeat(kept, counts), each_times(counts), np.ones(int(counts.sum()), np.int64)
+    written = how.applied(places[kept], {name: codes[name][kept] for name in how.needed}, ordinals)
     if how.added:
         written = tuple(
             np.concatenate([codes, how.added[name]]) for name, codes in zip(how.names, written, strict=True)
@@ -50,26 +55,61 @@ def _counted(engine: OutsideEngine, how: Rewriting) -> Engine | None:
 
 def _sorted(engine: OutsideEngine, how: Rewriting) -> Engine:
     spool, sizes = Spool(), [max(how.sizes[name], 1) for name in how.names]
-    parts = sorted_on_disk(_records(engine, how), sizes, spool)
+    parts = sorted_on_disk(_records(engine, how, _numbered(engine, how, Spool())), sizes, spool)
     return DiskEngine(spool, dict(zip(how.names, parts, strict=True)), how.sizes)
 
 
-def _records(engine: OutsideEngine, how: Rewriting) -> Iterator[tuple[Codes, ...]]:
-    """Yield what records become, in the order of the original; invented ones come last."""
+def _records(
+    engine: OutsideEngine, how: Rewriting, chunks: Iterator[tuple[tuple[Codes, ...], Words | None]]
+) -> Iterator[tuple[Codes, ...]]:
+    """Yield what records become, in the order in which they come; invented ones are last."""
     places, number = engine.places(how.rows), len(how.rows.columns)
-    for chunk in engine.chunks(how.needed, CHUNK):
+    for chunk, ordinals in chunks:
         at = places.of(chunk[:number]) if number else np.zeros(len(chunk[0]), np.uint32)
         kept = np.flatnonzero(how.kept[at])
         codes = dict(zip(how.needed, chunk, strict=True))
-        yield how.applied(at[kept], {name: codes[name][kept] for name in how.needed})
+        some = None if ordinals is None else ordinals[kept]
+        yield how.applied(at[kept], {name: codes[name][kept] for name in how.needed}, some)
     if how.added:
         yield tuple(how.added[name] for name in how.names)
+
+
+def _numbered(engine: OutsideEngine, how: Rewriting, spool: Spool) -> Iterator[tuple[tuple[Codes, ...], Words | None]]:
+    """Yield the codes of records, each with its number among those that are alike: for that, they are sorted first."""
+    if not how.numbers_records:
+        yield from ((chunk, None) for chunk in engine.chunks(how.needed, CHUNK))
+        return
+    sizes = [max(engine.domains[name], 1) for name in how.needed]
+    parts = sorted_on_disk(engine.chunks(how.needed, CHUNK), sizes, spool)
+    ordered = DiskEngine(spool, dict(zip(how.needed, parts, strict=True)), dict(zip(how.needed, sizes, strict=True)))
+    last: tuple[int, ...] = ()
+    so_far = 0
+    for chunk in ordered.chunks(how.needed, CHUNK):
+        groups = group_rows(chunk, sizes, len(chunk[0]))
+        ordinals = groups.ordinals
+        first = tuple(int(codes[0]) for codes in chunk)
+        if first == last:
+            ordinals[groups.ids == 0] += np.uint64(so_far)
+        yield chunk, ordinals
+        now = tuple(int(codes[-1]) for codes in chunk)
+        so_far, last = int(ordinals[-1]) + 1, now
+
+
+def _together(engine: OutsideEngine, how: Rewriting) -> Iterator[tuple[tuple[Codes, ...], Words | None]]:
+    """Yield the codes of all records at once, in their order, with their numbers."""
+    chunks = list(engine.chunks(how.needed, CHUNK))
+    if not how.numbers_records:
+        yield from ((chunk, None) for chunk in chunks)
+        return
+    columns = tuple(np.concatenate(parts) for parts in zip(*chunks, strict=True))
+    sizes = [max(engine.domains[name], 1) for name in how.needed]
+    yield columns, group_rows(columns, sizes, len(columns[0])).ordinals
 
 
 def _origins(engine: OutsideEngine, how: Rewriting) -> NDArray[np.intp]:
     """Find out which record each rewritten one was; all of them are looked at together."""
     kept = np.flatnonzero(engine.expand(how.rows, how.kept))
-    columns = [np.concatenate(parts) for parts in zip(*_records(engine, how), strict=True)]
+    columns = [np.concatenate(parts) for parts in zip(*_records(engine, how, _together(engine, how)), strict=True)]
     alike = group_rows(columns, [max(how.sizes[name], 1) for name in how.names], len(columns[0]))
     origins = np.concatenate([kept, np.full(len(columns[0]) - len(kept), -1)])
     sorted_origins: NDArray[np.intp] = origins[np.argsort(alike.ids, kind="stable")]

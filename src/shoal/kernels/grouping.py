@@ -33,6 +33,29 @@ class Groups:
     def __len__(self) -> int:
         return len(self.counts)
 
+    @property
+    def ordinals(self) -> NDArray[np.uint64]:
+        """For each row, how many of its group come before it.
+
+        >>> import numpy as np
+        >>> group(np.array([9, 4, 9, 9], np.uint64)).ordinals.tolist()
+        [0, 0, 1, 2]
+        """
+        ordinals = np.empty(len(self.ids), np.uint64)
+        ordinals[np.argsort(self.ids, kind="stable")] = each_times(self.counts)
+        return ordinals
+
+
+def each_times(counts: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Return the numbers below each count, one after the other.
+
+    >>> import numpy as np
+    >>> each_times(np.array([2, 3])).tolist()
+    [0, 1, 0, 1, 2]
+    """
+    ends = np.cumsum(counts)
+    return (np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - counts, counts)).astype(np.uint64)
+
 
 def group(keys: NDArray[np.uint64], space: int = KEY_SPACE) -> Groups:
     """Group equal keys; all keys are below ``space``. Groups are in ascending order of their key.

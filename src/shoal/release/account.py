@@ -84,6 +84,7 @@ def _truth(case: Case, treatment: Treatment, *, left_out: bool) -> str:
     way, outliers = case.policy.search.way, treatment.facts.get("outliers", {})
     fewer = ["Records were suppressed."] if left_out else []
     untrue = {
+        case.policy.search.technique.untrue: case.policy.search.technique.untrue,
         way.was: way.was and any(outliers.get(name) for name in way.counts),
         "Dates were shifted by the same number of days for all records of a person.": case.policy.dates,
         "Some columns show one representative value for a whole class.": case.show,

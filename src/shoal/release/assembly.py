@@ -12,6 +12,7 @@ from shoal.kernels.translation import Codes
 from shoal.models.model import Need
 from shoal.recoding.recoding import Recoding
 from shoal.release.case import Case
+from shoal.release.drawing import stream_key
 from shoal.release.linked import followed
 from shoal.release.mapping import ValueMap
 from shoal.release.pseudonyms import key_of
@@ -41,7 +42,13 @@ def assembled(case: Case, treatment: Treatment, cells: Mapping[str, tuple[Column
     """Assemble the released table from its distinct rows."""
     invented = Counterfeits(treatment.counterfeits, case.key)
     released = transformed(
-        case.table, treatment.rows, cells, treatment.suppressed, counterfeits=invented, keys=_keys(case)
+        case.table,
+        treatment.rows,
+        cells,
+        treatment.suppressed,
+        counterfeits=invented,
+        keys=_keys(case),
+        drawn={name: (drawn, stream_key(case.key, f"cells of {name}")) for name, drawn in treatment.drawn.items()},
     )
     quasi = [name for name in released.table.names if name in case.whole.quasi]
     return replace(released, table=released.table.assign(quasi=quasi))

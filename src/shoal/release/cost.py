@@ -31,7 +31,7 @@ def measured(
     levels. Cells are therefore interpreted here as in ``shoal.compare``, so that both report the same values. Columns
     that follow others are not counted.
     """
-    if case.whole is not case.given:  # the original has other codes, or other dates
+    if case.whole is not case.given or treatment.drawn:  # the original has other codes or dates, or each record its own
         recoding = _by_record(case, transformed, [name for quality in asked.values() for name in quality.beside])
         return {name: quality.measure(recoding) for name, quality in asked.items()}
     recoding = _by_row(case, treatment, cells)

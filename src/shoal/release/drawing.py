@@ -10,6 +10,7 @@ import secrets
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.kernels.siphash import SipKey
 from shoal.policy.policy import Policy
 from shoal.release.pseudonyms import key_of
 
@@ -19,6 +20,16 @@ def draw_key(policy: Policy) -> tuple[bytes, bool]:
     if policy.draw is not None:
         return key_of(policy, policy.draw), False
     return secrets.token_hex(32).encode(), True
+
+
+def stream_key(key: bytes, purpose: str) -> SipKey:
+    """Return the key of a stream of random numbers, one for each record, for a purpose.
+
+    >>> stream_key(b"a key", "noise of age") == stream_key(b"a key", "noise of weight")
+    False
+    """
+    first, second = drawn_numbers(key, f"stream: {purpose}", 2).tolist()
+    return first, second
 
 
 def drawn_numbers(key: bytes, purpose: str, number: int) -> NDArray[np.uint64]:

@@ -137,6 +137,6 @@ def _made(case: Case, treatment: Treatment, progress: Hook) -> Release:
         policy=case.policy,
         given=case.given,
         drawn=case.drawn,
-        key=case.key if case.is_fresh and case.draws else None,
+        key=case.key if case.is_fresh and (case.draws or treatment.drawn) else None,
         origins=cache(lambda: case.given_records(released.origins())),
     )

@@ -103,6 +103,7 @@ def truth(policy: Policy) -> str:
     'Values may be generalised and records suppressed. No value was replaced by another.'
     """
     untrue = {
+        policy.search.technique.untrue: policy.search.technique.untrue,
         policy.search.way.may_be: policy.search.way.may_be,
         "Dates were shifted by the same number of days for all records of a person.": policy.dates is not None,
         "Some columns show one representative value for a whole class.": any(

@@ -7,9 +7,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.engines.protocol import DistinctRows, Engine, Rewriting
+from shoal.engines.protocol import DistinctRows, Drawing, Engine, Identity, Rewriting
 from shoal.engines.translated import translated
 from shoal.engines.written import rewritten
+from shoal.kernels.siphash import SipKey, siphash_texts
 from shoal.kernels.translation import Codes, narrowest
 from shoal.recoding.recoding import Recoded, Recoding
 from shoal.release.columns import compacted, labelled
@@ -22,6 +23,7 @@ from shoal.table.kind import Kind
 from shoal.table.names import unused
 from shoal.table.role import Role
 from shoal.table.table import Source, Table
+from shoal.techniques.treatment import DrawnCells
 
 _LEFT_OUT = {
     Role.DIRECT: "it identifies persons directly",
@@ -108,25 +110,37 @@ def transformed(  # noqa: PLR0913 - a table, what becomes of its rows, and of it
     *,
     counterfeits: Counterfeits = NONE,
     keys: Mapping[str, bytes] | None = None,
+    drawn: Mapping[str, tuple[DrawnCells, SipKey]] | None = None,
 ) -> Transformed:
     """Write out what distinct rows show; suppressed ones are left out. ``rows`` are those of the quasi-identifiers.
 
-    ``keys``: columns that get pseudonyms, and with which key.
+    ``keys``: columns that get pseudonyms, and with which key. ``drawn``: columns whose cells are drawn, and the key of
+    the stream of random numbers.
     """
+    drawn = drawn or {}
     keys = keys or {}
     left_out = {name: why for name in table.names if name not in keys and (why := _why_not(table, name)) is not None}
     there = [name for name in table.names if name not in left_out]
-    others = {name: _other(table[name], keys.get(name), len(counterfeits)) for name in there if name not in shown}
-    columns = {name: (shown.get(name) or others[name])[0] for name in there}
+    by_row = {name: shown[name] for name in there if name in shown and name not in drawn}
+    others = {
+        name: _other(table[name], keys.get(name), len(counterfeits))
+        for name in there
+        if name not in by_row and name not in drawn
+    }
+    columns = {
+        name: drawn[name][0].column if name in drawn else (by_row.get(name) or others[name])[0] for name in there
+    }
     subject = None if table.subject is None else table[table.subject]
     whose = None if subject is None else _whose(subject, len(counterfeits), columns)
     how = Rewriting(
         rows=rows,
         kept=~suppressed,
-        by_row={name: shown[name][1] for name in there if name in shown},
+        by_row={name: codes for name, (_, codes) in by_row.items()},
         by_code={name: (name, places[: table[name].size]) for name, (_, places) in others.items()},
         names=tuple(there),
         sizes={name: column.size for name, column in columns.items()},
+        by_record={name: Drawing(name, key, cells.draw) for name, (cells, key) in drawn.items() if name in there},
+        identity=_identity(table) if drawn else None,
     )
     if subject is not None and whose is not None:
         how = how.along(whose.name, subject.name, subject.size, whose.size)
@@ -144,6 +158,13 @@ def transformed(  # noqa: PLR0913 - a table, what becomes of its rows, and of it
     }
     named = replace(released, source=source).assign(**_by_role(roles))
     return Transformed(named, records.origins, left_out, None if whose is None else compact[whose.name])
+
+
+def _identity(table: Table) -> Identity:
+    """Return what tells records apart: whose they are, or all that they hold and their number among those alike."""
+    names = table.names if table.subject is None else (table.subject,)
+    hashes = {name: siphash_texts((0, 0), table[name].labels()) for name in names}
+    return Identity(hashes, repeats=table.subject is None)
 
 
 def _other(column: Column, key: bytes | None, invented: int) -> tuple[Column, Codes]:

@@ -51,13 +51,14 @@ class Technique(Checked):
     """The base of all techniques. A subclass has a ``kind``, its options as fields, and :meth:`treat`.
 
     ``says``: a sentence about how the release was made. ``iso``: what is done to a quasi-identifier, in words of
-    ISO/IEC 20889. ``is_usual``: a policy that names none gets this one. ``is_gentle``: who has no policy gets this one,
-    if the table allows it.
+    ISO/IEC 20889. ``untrue``: a sentence on what is not true any more, if its cells are not. ``is_usual``: a policy
+    that names none gets this one. ``is_gentle``: who has no policy gets this one, if the table allows it.
     """
 
     kind: str
     says: ClassVar[str]
     iso: ClassVar[str]
+    untrue: ClassVar[str] = ""
     unit: ClassVar[Unit] = Unit.ROW
     truth: ClassVar[Truth] = Truth.TRUE
     gives: ClassVar[frozenset[Gives]] = frozenset({Gives.CLASSES})

@@ -1,6 +1,6 @@
 """A treatment: what every row shows, in which class, and who is left out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -8,12 +8,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.engines.protocol import DistinctRows
+from shoal.kernels.siphash import Words
+from shoal.kernels.translation import Codes
 from shoal.recoding.nodes import Domain, Fate, Ints, Nodes
 from shoal.recoding.recoding import Recoding
 from shoal.search.space import Space
+from shoal.table.column import Column
 from shoal.techniques.units import Units
 
 Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawnCells:
+    """A column whose cells are drawn, record by record: ``draw`` takes codes of the original and random numbers.
+
+    ``column``: what the codes that it returns stand for. Every record gets a number of its own, or every person, if it
+    is known whose records are whose; it hangs on a secret key and on the record, not on the order of records.
+    """
+
+    column: Column
+    draw: Callable[[Codes, Words], Codes]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,7 +38,8 @@ class Treatment:
     ``levels[j][r]``: the level of that set in the hierarchy, None where sets are on none. ``suppressed[r]``: whether it
     found no class; ``persons``: how many that are. ``scheme``: the level of each column, if all rows are on the same;
     ``facts``: how it was found. ``moved[r]``: whether the row shows what others are, and not what it is; None: none is.
-    ``counterfeits``: the rows that invented records look like, one for each.
+    ``counterfeits``: the rows that invented records look like, one for each. ``drawn``: columns, quasi-identifiers or
+    not, whose cells are drawn.
     """
 
     rows: DistinctRows
@@ -36,6 +52,7 @@ class Treatment:
     facts: Mapping[str, Any] = field(default_factory=dict)
     moved: Mask | None = None
     counterfeits: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    drawn: Mapping[str, DrawnCells] = field(default_factory=dict)
 
     @classmethod
     def of_scheme(  # noqa: PLR0913, PLR0917 - a scheme, and what is known of it
