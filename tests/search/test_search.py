@@ -1,8 +1,10 @@
 """The search finds what trying every scheme finds, whatever the models, the measure and the limit."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import product
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +18,7 @@ from shoal.hierarchy.spec import bind_all
 from shoal.kernels import library
 from shoal.kernels.witness import Witnesses
 from shoal.models.evidence import Gatherer
-from shoal.models.model import MODELS
+from shoal.models.model import MODELS, AttributeModel, Better
 from shoal.population import Population
 from shoal.qualities.quality import QUALITIES, FigureQuality, LevelQuality
 from shoal.search.blanks import Blanking
@@ -121,6 +123,41 @@ def test_the_search_finds_what_trying_every_scheme_finds(kernels, goal):
     fewest = min(persons for price, persons in expected.values() if price <= cheapest + 1e-12 * abs(cheapest))
     assert expected[found.scheme][1] == found.suppressed
     assert found.suppressed <= fewest or not isinstance(goal.evaluator, Plain)
+
+
+class NearMean(AttributeModel):
+    """The mean of a numeric column in a class is at least ``apart`` from that of the table: merging may break it."""
+
+    name: ClassVar[str] = "near-mean"
+    measured: ClassVar[Mapping[str, Better]] = {"apart": Better.MORE}
+    apart: float | None = None
+
+    def measure(self, evidence):
+        return {"apart": float(self._apart(evidence).min())}
+
+    def failing(self, evidence):
+        return self._apart(evidence) < (self.apart or 0)
+
+    @staticmethod
+    def _apart(evidence):
+        histogram = evidence.histogram
+        sums = np.add.reduceat(histogram.codes * histogram.counts, histogram.starts[:-1])
+        reference = np.average(np.arange(len(histogram.reference)), weights=histogram.reference)
+        return np.abs(sums / np.add.reduceat(histogram.counts, histogram.starts[:-1]) - reference)
+
+
+@given(goal=goals(), apart=st.sampled_from([0.1, 0.25, 0.5, 0.7]))
+@examples(300)
+def test_a_numeric_model_that_promises_nothing_is_searched_right(goal, apart):
+    """A search may skip nothing that such a model could allow."""
+    goal = replace(goal, models=(*goal.models[:1], NearMean(apart=apart, column="dx")))
+    found, expected = goal.optimum().best, tried(goal)
+    if not expected:
+        assert found is None
+        return
+    cheapest = min(price for price, _ in expected.values())
+    assert found is not None
+    assert expected[found.scheme][0] <= cheapest + 1e-9 * abs(cheapest)
 
 
 @given(goal=goals(registered=True))
