@@ -152,7 +152,7 @@ def wide(seconds):
             "wall": round(time.perf_counter() - clock, 1),
         }
     treated = Mondrian().treat(sought)
-    found["loss of mondrian"] = round(QUALITIES["loss"]().measure(treated.recoding(space)).total.cost, 4)
+    found["loss of mondrian"] = round(QUALITIES["loss"]().measure(treated.recoding()).total.cost, 4)
     return found
 
 

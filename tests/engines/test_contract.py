@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import textwrap
-from dataclasses import replace
 from functools import cache, partial
 from typing import ClassVar, Literal
 
@@ -21,9 +20,9 @@ from shoal.engines.capacity import Watch
 from shoal.errors import CapacityError
 from shoal.policy.pseudonyms import Draw
 from shoal.policy.search import Search
+from shoal.techniques.change import Drawn
 from shoal.techniques.full_domain import best_scheme
 from shoal.techniques.technique import Technique, Truth
-from shoal.techniques.treatment import DrawnCells
 
 OUTSIDE = ["disk", "duckdb", pytest.param("spark", marks=pytest.mark.spark)]
 ROWS = 600
@@ -209,7 +208,7 @@ class Randomized(Technique):
     def treat(self, goal, progress=lambda _: None):
         """Draw within the dictionary of the original."""
         treatment, table = best_scheme(goal, progress), goal.space.table
-        return replace(treatment, scheme={}, drawn={name: self.cells(table[name]) for name in ("dx", "cost")})
+        return treatment.changed(*(self.cells(table[name]) for name in ("dx", "cost")))
 
     @staticmethod
     def cells(column):
@@ -217,7 +216,7 @@ class Randomized(Technique):
             drawn = (numbers >> np.uint64(2)) % np.uint64(column.size)
             return np.where(numbers % np.uint64(4) == 0, drawn, codes).astype(codes.dtype)
 
-        return DrawnCells(column, draw)
+        return Drawn(column, draw)
 
 
 @pytest.mark.parametrize("whose", ["alone", "several"])

@@ -185,7 +185,7 @@ def test_local_recoding_beats_the_best_of_arx(shared):
     reports = [one["quality_report_higher_is_better"] for one in baselines]
     sought = goal([MODELS["k-anonymity"](k=5)], "loss", 0)
     found = scheme_by_scheme(sought)
-    recoding = found.recoding(sought.space)
+    recoding = found.recoding()
     assert not found.suppressed.any()
     assert recoding.classes.sizes.min() >= 5
     granularity = QUALITIES["granularity"]().measure(recoding).total.value

@@ -6,8 +6,10 @@ import re
 from collections import Counter
 from itertools import combinations
 from pathlib import Path
+from typing import ClassVar, Literal
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -23,9 +25,13 @@ from shoal.policy.search import Search
 from shoal.qualities.quality import QUALITIES
 from shoal.search.goal import Goal
 from shoal.search.space import Space
+from shoal.table.column import Column
+from shoal.table.kind import Kind
+from shoal.techniques.change import Replaced
+from shoal.techniques.full_domain import best_scheme
 from shoal.techniques.mondrian import Mondrian
 from shoal.techniques.outliers import OUTLIERS
-from shoal.techniques.technique import TECHNIQUES
+from shoal.techniques.technique import TECHNIQUES, Technique
 
 JOBS = {"nurse": ["care"], "doctor": ["care"], "smith": ["craft"], "baker": ["craft"], "none": ["none"]}
 POLICY = """
@@ -377,7 +383,7 @@ def test_mondrian_is_the_papers(points, k):
     assume(space.names == ("a", "b"))  # ties go to the first column, which is the one with more values
     sought = Goal(space, Gatherer(table), (MODELS["k-anonymity"](k=k),), QUALITIES["loss"](), 0)
     found = Mondrian(cuts="anywhere").treat(sought)
-    recoding = found.recoding(space)
+    recoding = found.recoding()
     ends = [
         (recoding[name].nodes.low[recoding[name].at], recoding[name].nodes.high[recoding[name].at]) for name in "ab"
     ]
@@ -406,8 +412,8 @@ def test_relaxed_cuts_lose_less_than_strict_ones(shared):
     models = (MODELS["k-anonymity"](k=5),)
     losses = []
     for strict in (True, False):
-        sought, found = adult(shared, models, recoding="mondrian", strict=strict, cuts="anywhere")
-        recoding = found.recoding(sought.space)
+        _, found = adult(shared, models, recoding="mondrian", strict=strict, cuts="anywhere")
+        recoding = found.recoding()
         assert recoding.classes.sizes.min() >= 5
         assert not found.suppressed.any()
         losses.append(QUALITIES["loss"]().measure(recoding).total.cost)
@@ -422,3 +428,40 @@ def test_cell_suppression_spares_what_is_important(important, other):
     shown = shoal.anonymize(frame([(30, "none", "f", "ms")] * 3 + rare), weighted).to_frame("pyarrow").to_pydict()
     stars = {name: sum(label == "*" for label in shown[name]) for name in ("age", "job", "sex")}
     assert stars == {"age": 0, important: 0, other: 4}
+
+
+class Decades(Technique):
+    """Ages are replaced by the middle of their decade; the classes are those of the best scheme."""
+
+    kind: Literal["decades"] = "decades"
+    says: ClassVar[str] = "Ages are replaced."
+    iso: ClassVar[str] = "microaggregation"
+    untrue: ClassVar[str] = "Ages stand for a decade."
+
+    def treat(self, goal, progress=lambda _: None):
+        """Put everybody on a scheme, and show a number instead of its label."""
+        treatment, table = best_scheme(goal, progress), goal.space.table
+        middles = table["age"].values.to_numpy(zero_copy_only=False) // 10 * 10 + 5
+        values, codes = np.unique(middles, return_inverse=True)
+        column = Column("age", Kind.INTEGER, pa.array(values))
+        ages = treatment.rows.codes[treatment.rows.columns.index("age")]
+        return treatment.changed(Replaced(column, codes.astype(np.uint8)[ages]))
+
+
+def test_values_that_stand_for_others_go_out_and_count_as_changed():
+    ages = [31, 34, 38, 39, 71, 72, 78, 79] * 5
+    asked = shoal.Policy.parse(
+        """
+        version = 1
+        columns.age = { role = "quasi", hierarchy = { kind = "interval", widths = [10] } }
+        require = [{ model = "k-anonymity", k = 4 }]
+        """
+    )
+    search = Search.model_construct(**{**dict(asked.search), "recoding": Decades()})
+    release = shoal.anonymize({"age": ages}, asked.model_copy(update={"search": search}))
+    assert release.to_frame("pyarrow").to_pydict() == {"age": [35] * 20 + [75] * 20}
+    assert release.scheme == {}
+    assert "Ages stand for a decade." in release.facts["truthful"]
+    compared = shoal.compare({"age": ages}, release, quasi=["age"])
+    assert release.quality["loss"].total == compared.quality["loss"].total
+    assert compared.columns["age"].kept == 0

@@ -32,6 +32,7 @@ def cells_of(case: Case, treatment: Treatment, recoding: Recoding) -> dict[str, 
         persons = np.where(treatment.moved, 0, persons)  # they show what others are
     least = max([2, *(getattr(model, "k", None) or 1 for model in case.models)])
     shown = shown_by(recoding, case.show, persons, least)
+    shown |= {change.name: (change.column, change.codes) for change in treatment.replaced}
     for follower, leader in case.leaders.items():
         ladder = case.hierarchies[follower]
         shown[follower] = followed(case.table, rows, recoding, leader, ladder, moved=treatment.moved)
@@ -40,7 +41,7 @@ def cells_of(case: Case, treatment: Treatment, recoding: Recoding) -> dict[str, 
 
 def assembled(case: Case, treatment: Treatment, cells: Mapping[str, tuple[Column, Codes]]) -> Transformed:
     """Assemble the released table from its distinct rows."""
-    invented = Counterfeits(treatment.counterfeits, case.key)
+    invented = Counterfeits(treatment.added, case.key)
     released = transformed(
         case.table,
         treatment.rows,
@@ -48,7 +49,7 @@ def assembled(case: Case, treatment: Treatment, cells: Mapping[str, tuple[Column
         treatment.suppressed,
         counterfeits=invented,
         keys=_keys(case),
-        drawn={name: (drawn, stream_key(case.key, f"cells of {name}")) for name, drawn in treatment.drawn.items()},
+        drawn={change.name: (change, stream_key(case.key, f"cells of {change.name}")) for change in treatment.drawn},
     )
     quasi = [name for name in released.table.names if name in case.whole.quasi]
     return replace(released, table=released.table.assign(quasi=quasi))

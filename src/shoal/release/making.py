@@ -108,7 +108,7 @@ def _enough(some: int, everybody: int) -> float:
 def _made(case: Case, treatment: Treatment, progress: Hook) -> Release:
     """Write out what a treatment says, verify and measure it."""
     progress(Progress("making the release", 0))
-    recoding = treatment.recoding(case.space)
+    recoding = treatment.recoding()
     cells = cells_of(case, treatment, recoding)
     dependent = dependent_labels(case, treatment, cells)
     released = assembled(case, treatment, cells)

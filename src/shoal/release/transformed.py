@@ -23,7 +23,7 @@ from shoal.table.kind import Kind
 from shoal.table.names import unused
 from shoal.table.role import Role
 from shoal.table.table import Source, Table
-from shoal.techniques.treatment import DrawnCells
+from shoal.techniques.change import Drawn
 
 _LEFT_OUT = {
     Role.DIRECT: "it identifies persons directly",
@@ -110,7 +110,7 @@ def transformed(  # noqa: PLR0913 - a table, what becomes of its rows, and of it
     *,
     counterfeits: Counterfeits = NONE,
     keys: Mapping[str, bytes] | None = None,
-    drawn: Mapping[str, tuple[DrawnCells, SipKey]] | None = None,
+    drawn: Mapping[str, tuple[Drawn, SipKey]] | None = None,
 ) -> Transformed:
     """Write out what distinct rows show; suppressed ones are left out. ``rows`` are those of the quasi-identifiers.
 

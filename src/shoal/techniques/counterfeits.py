@@ -1,7 +1,6 @@
 """Counterfeits: invented records beside those that look like too few others (Lee et al. 2017)."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +9,7 @@ from shoal.errors import ModelError, counted
 from shoal.kernels.grouping import group_rows
 from shoal.progress import Hook
 from shoal.search.goal import Goal
+from shoal.techniques.change import Added
 from shoal.techniques.jury import Jury
 from shoal.techniques.outliers import OUTLIERS, Outliers
 from shoal.techniques.technique import Truth
@@ -45,13 +45,12 @@ class Counterfeited(Outliers):
         hidden[units.of_row] = False  # what shows nothing in the original stays left out
         everybody = Treatment.of_scheme(goal.space, rows, treatment.scheme, hidden, 0, treatment.facts)
         outliers = np.flatnonzero(treatment.suppressed & ~hidden)
-        keys = [shown[outliers].astype(np.uint32) for shown in everybody.shown]
-        classes = group_rows(keys, [len(nodes) for nodes in everybody.nodes], len(outliers))
+        keys = [change.shown[outliers].astype(np.uint32) for change in everybody.generalised]
+        classes = group_rows(keys, [len(change.nodes) for change in everybody.generalised], len(outliers))
         persons = np.bincount(units.of_row, units.persons, len(rows)).astype(np.int64)
         lacking = jury.least - np.bincount(classes.ids, persons[outliers], len(classes)).astype(np.int64)
         invented = np.repeat(outliers[classes.first], lacking)
-        with_invented = replace(everybody, scheme={}, counterfeits=invented)
-        return with_invented.with_facts(
+        return everybody.changed(Added(invented)).with_facts(
             treatment.facts, counterfeits=len(invented), records=int(rows.counts[outliers].sum())
         )
 

@@ -48,7 +48,7 @@ class CellsLost(Outliers):
         rescued = treatment.suppressed & ~treated.suppressed
         cells = sum(
             int(treatment.rows.counts[rescued & (level != treatment.scheme[name])].sum())
-            for name, level in zip(space.names, treated.levels, strict=True)
+            for name, level in ((change.name, change.levels) for change in treated.generalised)
             if level is not None
         )
         return treated.with_facts(treatment.facts, cells=cells, records=int(treatment.rows.counts[rescued].sum()))

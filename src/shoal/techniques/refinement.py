@@ -20,8 +20,8 @@ def refined(goal: Goal, treatment: Treatment, progress: Hook = silent) -> Treatm
     jury = Jury(goal)
     units = jury.units
     cutting = Cutting(goal, jury, units, axes(goal.space, goal.bounds, free=False), progress)
-    keys = [shown[units.of_row].astype(np.uint32) for shown in treatment.shown]
-    groups = group_rows(keys, [len(nodes) for nodes in treatment.nodes], len(units))
+    keys = [change.shown[units.of_row].astype(np.uint32) for change in treatment.generalised]
+    groups = group_rows(keys, [len(change.nodes) for change in treatment.generalised], len(units))
     return cutting.run(groups.ids, treatment.suppressed[units.of_row])
 
 

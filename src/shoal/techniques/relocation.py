@@ -1,7 +1,6 @@
 """Relocation: outliers are moved into the nearest class, and show its values, not theirs (Nergiz and Gök 2014)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +11,7 @@ from shoal.kernels.grouping import group_rows
 from shoal.progress import Hook, Progress
 from shoal.recoding.nodes import Floats, Ints, Nodes
 from shoal.search.goal import Goal
+from shoal.techniques.change import Change, Generalised, Moved, Suppressed
 from shoal.techniques.jury import Jury
 from shoal.techniques.outliers import OUTLIERS, Outliers
 from shoal.techniques.technique import Truth
@@ -41,16 +41,18 @@ class Relocated(Outliers):
         """Move outliers into the nearest class that passes with them; those whom none takes are left out."""
         jury = Jury(goal)
         units = jury.units
-        shown = [cells[units.of_row] for cells in treatment.shown]
+        shown = [change.shown[units.of_row] for change in treatment.generalised]
         hidden = treatment.suppressed[units.of_row]
         kept, outliers = np.flatnonzero(~hidden), np.flatnonzero(hidden)
         if not len(outliers) or not len(kept):
             return treatment
         keys = [cells[kept].astype(np.uint32) for cells in shown]
-        classes = group_rows(keys, [len(nodes) for nodes in treatment.nodes], len(kept))
+        classes = group_rows(keys, [len(change.nodes) for change in treatment.generalised], len(kept))
         looks = [cells[kept][classes.first] for cells in shown]
         weights = goal.weighing(goal.space.names)
-        distances = [displacements(nodes, looks_of) for nodes, looks_of in zip(treatment.nodes, looks, strict=True)]
+        distances = [
+            displacements(change.nodes, looks_of) for change, looks_of in zip(treatment.generalised, looks, strict=True)
+        ]
         codes = [codes_of[outliers] for codes_of in jury.codes]
         near, far = _nearest(distances, codes, weights / weights.sum(), progress)
         class_of = np.full(len(units), len(classes), np.int64)
@@ -160,25 +162,17 @@ def _moved(  # noqa: PLR0913, PLR0917 - what was found, and where outliers go
 ) -> Treatment:
     moved = np.flatnonzero(taken >= 0)
     rows, target = of_row[outliers[moved]], near[moved, taken[moved]]
-    shown, levels = (
-        [cells.copy() for cells in treatment.shown],
-        [None if levels_of is None else levels_of.copy() for levels_of in treatment.levels],
-    )
-    for array in (*shown, *levels):
-        if array is not None:
-            array[rows] = array[first[target]]
+    changes: list[Change] = []
+    for change in treatment.generalised:
+        shown, levels = change.shown.copy(), None if change.levels is None else change.levels.copy()
+        for array in (shown, levels):
+            if array is not None:
+                array[rows] = array[first[target]]
+        changes.append(Generalised(change.nodes, shown, levels))
     suppressed, elsewhere = treatment.suppressed.copy(), np.zeros(len(treatment.suppressed), bool)
     suppressed[rows], elsewhere[rows] = False, True
     number = persons[outliers[moved]]
     displacement = float((far[moved, taken[moved]] * number).sum() / max(number.sum(), 1))
     left = int(persons[outliers[taken < 0]].sum())
-    relocated = replace(
-        treatment,
-        shown=tuple(shown),
-        levels=tuple(levels),
-        suppressed=suppressed,
-        persons=left,
-        moved=elsewhere,
-        scheme={},
-    )
+    relocated = treatment.changed(*changes, Suppressed(suppressed, left), Moved(elsewhere))
     return relocated.with_facts(treatment.facts, moved=int(number.sum()), displacement=displacement)

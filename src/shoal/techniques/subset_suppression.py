@@ -25,10 +25,9 @@ from shoal.progress import Hook, Progress, silent
 from shoal.recoding.nodes import Domain, Ints, Node, Nodes
 from shoal.search.goal import Goal
 from shoal.table.missing import Missing
+from shoal.techniques.change import Change, Generalised, Suppressed
 from shoal.techniques.technique import TECHNIQUES, Gives, Technique
 from shoal.techniques.treatment import Treatment
-
-Mask = NDArray[np.bool_]
 
 
 @TECHNIQUES.register("subsets")
@@ -186,13 +185,12 @@ def _treatment(goal: Goal, work: _Suppression) -> Treatment:
     rows = space.table.distinct(space.quasi)
     suppressed = np.ones(len(rows), bool)
     suppressed[work.visible()] = False
-    nodes, shown, levels = [], [], []
+    changes: list[Change] = [Suppressed(suppressed, int(work.persons[suppressed].sum()))]
     for name, ladder in zip(space.names, space.ladders, strict=True):
         column = space.quasi.index(name)
         domain = Domain.of(space.table[name], ladder.hierarchy)
-        nodes.append(Nodes.of(domain, [Node.everything(domain)]))
         hidden = suppressed | (work.codes[column] < 0)
-        shown.append(np.where(hidden, domain.codes, rows.codes[column]).astype(np.int64))
-        levels.append(np.where(hidden, ladder.hierarchy.height, 0).astype(np.int64))
-    persons = int(work.persons[suppressed].sum())
-    return Treatment(rows, tuple(nodes), tuple(shown), tuple(levels), suppressed, persons)
+        shown = np.where(hidden, domain.codes, rows.codes[column]).astype(np.int64)
+        levels = np.where(hidden, ladder.hierarchy.height, 0).astype(np.int64)
+        changes.append(Generalised(Nodes.of(domain, [Node.everything(domain)]), shown, levels))
+    return Treatment(rows, tuple(changes))
