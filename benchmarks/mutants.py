@@ -65,8 +65,8 @@ FAULTS = [
     Fault(
         "a numpy twin leaves out the last row",
         "kernels/summing.py",
-        "np.add.at(found, codes, counts)",
-        "np.add.at(found, codes[:-1], counts[:-1])",
+        "np.add.at(sums, codes, counts)",
+        "np.add.at(sums, codes[:-1], counts[:-1])",
     ),
     Fault(
         "a model asks for more than its threshold",
@@ -95,8 +95,8 @@ FAULTS = [
     Fault(
         "verification finds no requirement that fails",
         "release/release.py",
-        "failing = [one for one in found if not one.verdict.satisfied]",
-        "failing: list[Verified] = []",
+        "failing = [requirement for requirement in verified if not requirement.verdict.satisfied]",
+        "failing: list[Judgement] = []",
     ),
     Fault(
         "a project's folder can be read by everybody",
@@ -106,7 +106,7 @@ FAULTS = [
     ),
     Fault(
         "a person is as safe as the safest of their records",
-        "risk/identity.py",
+        "classes/identity.py",
         "np.minimum.at(fewest",
         "np.maximum.at(fewest",
     ),

@@ -119,6 +119,15 @@ def test_recipes_for_contributors_pass_the_common_tests(room, sample, tmp_path):
     assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 0
 
 
+def test_every_fault_that_is_planted_can_be():
+    """Whoever changes a line that ``benchmarks/mutants.py`` breaks must tell it."""
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    from mutants import FAULTS
+
+    texts = {fault: (ROOT / "src/shoal" / fault.file).read_text(encoding="utf-8") for fault in FAULTS}
+    assert [fault.name for fault, text in texts.items() if text.count(fault.right) != 1] == []
+
+
 def test_every_tool_that_is_an_extra_is_there_for_the_tests():
     """A test that lacks a package would be skipped where its result counts."""
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
