@@ -144,7 +144,8 @@ def show(release: "Release", out: "Console") -> None:
     sheet = grid("requirement", "asked", "attained", "")
     for requirement in release.requirements:
         verdict = requirement.verdict
-        value = ", ".join(f"{name} = {_short(value_of)}" for name, value_of in verdict.value.items())
+        exact = ", ".join(f"{name} = {_short(value_of)}" for name, value_of in verdict.value.items())
+        value = requirement.attained if requirement.guarantee == "measured" else exact
         column = f" ({verdict.column})" if verdict.column else ""
         sheet.add_row(plain(verdict.model + column), verdict.asked, value, requirement.outcome)
     out.print()

@@ -25,6 +25,21 @@ class Judgement:
     guarantee: Guarantee = Guarantee.VERIFIED
 
     @property
+    def attained(self) -> str:
+        """What the release attains: numbers that were counted, or a share with its interval.
+
+        >>> from shoal.models.model import Verdict
+        >>> value = {"success": 0.034, "low": 0.03, "high": 0.04}
+        >>> verdict = Verdict("linkage", None, {}, value, "at most 5.0%", True, 0, 0)
+        >>> Judgement("policy", "", verdict, Guarantee.MEASURED).attained
+        '3.4% (3.0% to 4.0%)'
+        """
+        if self.guarantee is not Guarantee.MEASURED or not self.verdict.value:
+            return self.verdict.attained
+        success, low, high = (f"{float(self.verdict.value[name]):.1%}" for name in ("success", "low", "high"))
+        return f"{success} ({low} to {high})"
+
+    @property
     def outcome(self) -> str:
         """Whether it is met, and how that is known.
 

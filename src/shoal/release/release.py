@@ -84,7 +84,7 @@ class Release(Presentable):
         judged = [
             (
                 requirement.verdict.title,
-                requirement.verdict.attained,
+                requirement.attained,
                 f"{requirement.verdict.asked}: {requirement.outcome}",
             )
             for requirement in self.requirements

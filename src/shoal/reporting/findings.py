@@ -74,6 +74,11 @@ class Required:
         return Judgement(self.source, "", self.after, self.guarantee).outcome
 
     @property
+    def attained(self) -> str:
+        """What the release attains."""
+        return "–" if self.after is None else Judgement(self.source, "", self.after, self.guarantee).attained
+
+    @property
     def holds(self) -> bool:
         """Whether it is met."""
         return self.moot or (self.after is not None and self.after.satisfied)

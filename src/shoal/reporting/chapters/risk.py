@@ -39,8 +39,7 @@ def _required(findings: Findings) -> Sheet | None:
 
 def _row(required: Required) -> tuple[str, ...]:
     before = "–" if required.before is None else required.before.attained
-    after = "–" if required.after is None else required.after.attained
-    return required.title, required.asked, before, after, required.outcome, required.source
+    return required.title, required.asked, before, required.attained, required.outcome, required.source
 
 
 def _publicly_required(findings: PublicFindings, audience: Audience) -> Sheet | None:
