@@ -68,7 +68,7 @@ class Drawing:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Identity:
+class RecordIdentity:
     """Which record it is: ``hashes[name][code]`` of the columns that tell. So draws hang on no order of records.
 
     ``repeats``: records that are alike in all of them are told apart by their number; otherwise they are one person's,
@@ -102,7 +102,7 @@ class Rewriting:
     sizes: Mapping[str, int]
     added: Mapping[str, Codes] = field(default_factory=dict)
     by_record: Mapping[str, Drawing] = field(default_factory=dict)
-    identity: Identity | None = None
+    identity: RecordIdentity | None = None
 
     @property
     def needed(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.engines.protocol import DistinctRows, Drawing, Engine, Identity, Rewriting
+from shoal.engines.protocol import DistinctRows, Drawing, Engine, RecordIdentity, Rewriting
 from shoal.engines.translated import translated
 from shoal.engines.written import rewritten
 from shoal.kernels.siphash import SipKey, siphash_texts
@@ -160,11 +160,11 @@ def transformed(  # noqa: PLR0913 - a table, what becomes of its rows, and of it
     return Transformed(named, records.origins, left_out, None if whose is None else compact[whose.name])
 
 
-def _identity(table: Table) -> Identity:
+def _identity(table: Table) -> RecordIdentity:
     """Return what tells records apart: whose they are, or all that they hold and their number among those alike."""
     names = table.names if table.subject is None else (table.subject,)
     hashes = {name: siphash_texts((0, 0), table[name].labels()) for name in names}
-    return Identity(hashes, repeats=table.subject is None)
+    return RecordIdentity(hashes, repeats=table.subject is None)
 
 
 def _other(column: Column, key: bytes | None, invented: int) -> tuple[Column, Codes]:
