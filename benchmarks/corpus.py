@@ -36,6 +36,8 @@ ADDITIONS = {"guarantee"}  # keys that later versions have and earlier ones have
 ADDED_TEXT = re.compile(  # the same in texts: how it is known that a requirement is met
     r"""\ \(verified\)|,\s+(?:"|&\#34;)guarantee(?:"|&\#34;):\ (?:"|&\#34;)verified(?:"|&\#34;)""", re.VERBOSE
 )
+REWORDED = {"the policy gives it no role": "it has no role"}
+EXPLAINED = re.compile(r"### Measures of quality\n\n(?:- .*\n)+\n?")  # external reports define their measure, too
 
 COLUMNS = {
     "age": '{ role = "quasi", hierarchy = { kind = "interval", widths = [5, 10, 20, 40] } }',
@@ -287,6 +289,9 @@ def normalised(path: Path) -> Any:
     text = path.read_text(encoding="utf-8")
     text = re.sub(r"\b\d+(\.\d+)? (s|ms|min)\b", "0 s", text)
     text = re.sub(r"  +", "  ", ADDED_TEXT.sub("", text))  # columns of tables may be narrower
+    for before, after in REWORDED.items():
+        text = text.replace(before, after)
+    text = EXPLAINED.sub("", text)
     if path.suffix == ".json":
         return _without(json.loads(text))
     return re.sub(r"\b[0-9a-f]{32,}\b", "", text) if path.suffix == ".html" else text

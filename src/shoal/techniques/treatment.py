@@ -105,7 +105,8 @@ class Treatment:
         """The level of each column, if all rows are on the same, and nothing else is changed."""
         levels = {change.name: change.level for change in self.generalised}
         others = any(not isinstance(change, Generalised | Suppressed) for change in self.changes)
-        return {} if others else {name: level for name, level in levels.items() if level is not None}
+        shared = {name: level for name in self.rows.columns if (level := levels.get(name)) is not None}
+        return {} if others else shared
 
     def changed(self, *changes: Change) -> "Treatment":
         """Return the treatment with some changes; those of the same kind, of the same column, are gone."""
