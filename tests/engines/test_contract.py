@@ -20,6 +20,7 @@ from shoal.engines.capacity import Watch
 from shoal.errors import CapacityError
 from shoal.policy.pseudonyms import Draw
 from shoal.policy.search import Search
+from shoal.table.role import Role
 from shoal.techniques.change import Drawn
 from shoal.techniques.full_domain import best_scheme
 from shoal.techniques.technique import Technique, Truth
@@ -204,6 +205,7 @@ class Randomized(Technique):
     iso: ClassVar[str] = "randomization"
     truth: ClassVar[Truth] = Truth.PERTURBED
     untrue: ClassVar[str] = "Some values were drawn."
+    touches: ClassVar[frozenset[Role]] = frozenset({Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE})
 
     def treat(self, goal, progress=lambda _: None):
         """Draw within the dictionary of the original."""

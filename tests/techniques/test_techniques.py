@@ -31,7 +31,7 @@ from shoal.techniques.change import Replaced
 from shoal.techniques.full_domain import best_scheme
 from shoal.techniques.mondrian import Mondrian
 from shoal.techniques.outliers import OUTLIERS
-from shoal.techniques.technique import TECHNIQUES, Technique
+from shoal.techniques.technique import TECHNIQUES, Technique, Truth
 
 JOBS = {"nurse": ["care"], "doctor": ["care"], "smith": ["craft"], "baker": ["craft"], "none": ["none"]}
 POLICY = """
@@ -436,6 +436,7 @@ class Decades(Technique):
     kind: Literal["decades"] = "decades"
     says: ClassVar[str] = "Ages are replaced."
     iso: ClassVar[str] = "microaggregation"
+    truth: ClassVar[Truth] = Truth.REPRESENTATIVE
     untrue: ClassVar[str] = "Ages stand for a decade."
 
     def treat(self, goal, progress=lambda _: None):

@@ -30,6 +30,9 @@ def anonymize(  # noqa: PLR0913, PLR0917 - options of a command
     insensitive: Annotated[str | None, typer.Option(help="Instead of a policy: other columns to release.")] = None,
     subject: Annotated[str | None, typer.Option(help="Instead of a policy: whose row it is.")] = None,
     k: Annotated[int | None, typer.Option("-k", help="Instead of a policy: how many persons must look alike.")] = None,
+    suppression: Annotated[
+        float | None, typer.Option(help="Instead of a policy: the share of persons that may be left out.")
+    ] = None,
     output: Annotated[
         Any, typer.Option("--output", "-o", parser=given.place, metavar="OUT", help="Where the release is written.")
     ] = None,
@@ -58,6 +61,7 @@ def anonymize(  # noqa: PLR0913, PLR0917 - options of a command
         **{role: given.names(columns) for role, columns in roles.items()},
         "subject": subject,
         "k": k,
+        "suppression": suppression,
     }
     chosen = None if policy is None else shoal.Policy.load(policy)
     if chosen is not None and chosen.tables:

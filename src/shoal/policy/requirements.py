@@ -39,8 +39,8 @@ class AttackLimit(Checked):
     """An attack on the release succeeds with at most a share of the people: the upper end of its interval counts."""
 
     attack: str = Field(description="the name of an attack", json_schema_extra=_known_attacks)
-    at_most: Share = Field(description="the share of attacked people; the upper end of the 95 % interval counts")
-    column: str | None = Field(default=None, description="the sensitive column that is attacked; None: all")
+    at_most: Share = Field(gt=0, description="the share of attacked people; the upper end of the 95 % interval counts")
+    column: str | None = Field(default=None, description="the sensitive column that is attacked; all if none is named")
 
     @field_validator("attack")
     @classmethod

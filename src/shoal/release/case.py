@@ -201,6 +201,7 @@ def _check(table: Table, policy: Policy) -> None:
         )
     if not table.records:
         raise PolicyError("The table has no records.")
+    _check_limits(table, policy)
     for name in policy.search.weights:
         if name not in table.quasi:
             raise PolicyError(
@@ -219,6 +220,16 @@ def _check(table: Table, policy: Policy) -> None:
         if column.show != "label" and (name not in table.quasi or column.linked is not None):
             raise PolicyError(
                 f"Column '{name}' is to show one value for a class, but is no quasi-identifier, or follows another."
+            )
+
+
+def _check_limits(table: Table, policy: Policy) -> None:
+    """Refuse a limit for an attack on a column that is not sensitive."""
+    for limit in policy.attack_limits:
+        if limit.column is not None and limit.column not in table.sensitive:
+            raise PolicyError(
+                f"The limit for the attack '{limit.attack}' names column '{limit.column}', which is not sensitive.",
+                hint=did_you_mean(limit.column, table.sensitive),
             )
 
 

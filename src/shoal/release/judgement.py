@@ -55,6 +55,7 @@ class Judgement:
         return {
             "source": self.source,
             "model": verdict.model,
+            **({"attack": verdict.model} if self.guarantee is Guarantee.MEASURED else {}),
             "column": verdict.column,
             "parameters": verdict.parameters,
             "value": verdict.value,

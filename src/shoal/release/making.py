@@ -15,6 +15,7 @@ from shoal.release.case import Case
 from shoal.release.cost import measured
 from shoal.release.dependence import dependent_labels
 from shoal.release.release import Release, verified
+from shoal.release.soundness import check_sound
 from shoal.techniques.refinement import refined
 from shoal.techniques.technique import Gives, giving, recodings
 from shoal.techniques.treatment import Treatment
@@ -44,7 +45,9 @@ def _treatment(case: Case, threads: int, progress: Hook) -> Treatment:
         raise _impossible(case, treatment.persons, threads, progress)
     finer = refined(goal, treatment, progress) if how.refine else treatment
     treatment = finer if finer.persons <= case.limit else treatment
-    return how.way.deal(goal, treatment, progress) if treatment.persons else treatment
+    treatment = how.way.deal(goal, treatment, progress) if treatment.persons else treatment
+    check_sound(case, treatment)
+    return treatment
 
 
 def _nothing_asked(policy: Policy) -> PolicyError:

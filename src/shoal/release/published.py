@@ -148,6 +148,7 @@ def _limit(limit: AttackLimit) -> dict[str, Any]:
     """Return a limit for an attack; what was measured is the owner's."""
     return {
         "source": "policy",
+        "model": limit.attack,
         "attack": limit.attack,
         "column": limit.column,
         "parameters": {"at_most": limit.at_most},

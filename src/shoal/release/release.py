@@ -22,6 +22,7 @@ from shoal.release.manifest import written
 from shoal.release.mapping import ValueMap
 from shoal.release.origins import Origins, can_be_kept
 from shoal.release.published import figures, published
+from shoal.release.sampling import taken
 from shoal.release.verification import Original, as_written, judged, verify
 from shoal.scratch import scratch_folder
 from shoal.sheet import Presentable, Sheet
@@ -105,6 +106,15 @@ class Release(Presentable):
         return replace(
             self, requirements=requirements, facts={**self.facts, "requirements": documents}, internal=internal
         )
+
+    def as_sample(self) -> "Release":
+        """Return the same release, with the records that were drawn as its original."""
+        if self.drawn is None:
+            return self
+        place = np.full(self.given.records + 1, -1, np.intp)
+        place[self.drawn] = np.arange(len(self.drawn))
+        origins = place[self.origins()]
+        return replace(self, given=taken(self.given, self.drawn)[0], drawn=None, origins=lambda: origins)
 
     def noting(self, note: str) -> "Release":
         """Return the same release, with one more note."""

@@ -54,7 +54,7 @@ class Audience:
         """
         if not self.external:
             return demand
-        return ", ".join(part for part in demand.split(", ") if re.fullmatch(r"\w+ \S+ [\d./]+", part))
+        return ", ".join(part for part in demand.split(", ") if re.fullmatch(r"\w+ \S+ [\d./]+%?", part))
 
     def hides(self, number: int) -> bool:
         """Tell whether a number of persons is not to be told."""

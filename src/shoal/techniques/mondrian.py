@@ -33,6 +33,7 @@ class Mondrian(Technique):
     )
     says: ClassVar[str] = "Records are cut into ever smaller groups at medians (Mondrian)."
     iso: ClassVar[str] = "generalisation, class by class (Mondrian)"
+    minds_quality: ClassVar[bool] = False
     allows: ClassVar[frozenset[Allows]] = frozenset({Allows.OUTLIERS, Allows.LEVELS})
 
     @property

@@ -9,6 +9,7 @@ from shoal import toml
 from shoal.progress import Hook, silent
 from shoal.registry import Registry
 from shoal.search.goal import Goal
+from shoal.table.role import Role
 from shoal.techniques.treatment import Treatment
 from shoal.validation import Checked
 
@@ -51,20 +52,36 @@ class Technique(Checked):
     """The base of all techniques. A subclass has a ``kind``, its options as fields, and :meth:`treat`.
 
     ``says``: a sentence about how the release was made. ``iso``: what is done to a quasi-identifier, in words of
-    ISO/IEC 20889. ``untrue``: a sentence on what is not true any more, if its cells are not. ``is_usual``: a policy
-    that names none gets this one. ``is_gentle``: who has no policy gets this one, if the table allows it.
+    ISO/IEC 20889. ``untrue``: a sentence on what is not true any more, if its cells are not. ``touches``: the roles of
+    columns that it may change. ``minds_quality``: it keeps as much as it can of the quality that is sought.
+    ``is_usual``: a policy that names none gets this one. ``is_gentle``: who has no policy gets this one, if the table
+    allows it.
     """
 
     kind: str
     says: ClassVar[str]
     iso: ClassVar[str]
     untrue: ClassVar[str] = ""
+    touches: ClassVar[frozenset[Role]] = frozenset({Role.QUASI})
+    minds_quality: ClassVar[bool] = True
     unit: ClassVar[Unit] = Unit.ROW
     truth: ClassVar[Truth] = Truth.TRUE
     gives: ClassVar[frozenset[Gives]] = frozenset({Gives.CLASSES})
     allows: ClassVar[frozenset[Allows]] = frozenset()
     is_usual: ClassVar[bool] = False
     is_gentle: ClassVar[bool] = False
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **options: Any) -> None:
+        """Refuse a technique that does not say what it is."""
+        super().__pydantic_init_subclass__(**options)
+        for name in ("says", "iso"):
+            if not isinstance(getattr(cls, name, None), str):
+                raise TypeError(f"the technique {cls.__name__} lacks {name}: ClassVar[str]")
+        if cls.truth is not Truth.TRUE and not cls.untrue:
+            raise TypeError(
+                f"the technique {cls.__name__} has cells that are {cls.truth}, and does not say so in untrue"
+            )
 
     @abstractmethod
     def treat(self, goal: Goal, progress: Hook = silent) -> Treatment:

@@ -85,7 +85,8 @@ def _measured(release: Release, progress: Hook | None) -> Release:
     if not limits:
         return release
     names = list(dict.fromkeys(limit.attack for limit in limits))
-    attacked = attack(release.given, release, attacks=names, progress=progress)
+    sample = release.as_sample()  # who was not drawn cannot be found, and would make every attack look harmless
+    attacked = attack(sample.given, sample, attacks=names, progress=progress)
     judgements = measured_limits(limits, attacked)
     check_limits(judgements)
     return release.judged_also(judgements)

@@ -34,7 +34,8 @@ def _lead(findings: PublicFindings) -> Text:
         return Text("It is not recorded how this release was made.", Tone.LEAD)
     how = findings.policy.search
     limit = f"At most {how.suppression:.1%} of the {findings.who} may be left out."
-    return Text(f"{how.technique.says} What is to be lost least is measured by {how.quality}. {limit}", Tone.LEAD)
+    sought = f" What is to be lost least is measured by {how.quality}." if how.technique.minds_quality else ""
+    return Text(f"{how.technique.says}{sought} {limit}", Tone.LEAD)
 
 
 def _search(findings: Findings, audience: Audience) -> Facts | None:
@@ -73,4 +74,5 @@ def _outliers(findings: Findings, audience: Audience) -> list[tuple[str, str]]:
 
 
 def _is_of_schemes(findings: PublicFindings) -> bool:
-    return Gives.SCHEME in findings.policy.search.technique.gives
+    known = isinstance(findings, Findings) and findings.release is not None and bool(findings.release.scheme)
+    return known or Gives.SCHEME in findings.policy.search.technique.gives

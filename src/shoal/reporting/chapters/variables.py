@@ -16,6 +16,7 @@ from shoal.table.role import Role
 from shoal.techniques.technique import Gives
 
 MOST = 12  # hierarchies that are drawn
+_AS_IT_IS = "released as it is"
 _REFINED = "local generalisation: each record as little as it needs"
 
 
@@ -65,8 +66,9 @@ def technique(findings: PublicFindings, name: str) -> str:
         return "pseudonymisation with a secret key"
     if not findings.ours:
         return _elsewhere(findings, name)
-    if findings.variables.get(name) is not Role.QUASI:
-        return "released as it is"
+    role = findings.variables.get(name)
+    if role is not Role.QUASI:
+        return findings.policy.search.technique.iso if role in findings.policy.search.technique.touches else _AS_IT_IS
     return _generalised(findings, name)
 
 

@@ -1,0 +1,100 @@
+"""A technique that does something else than it declares releases nothing."""
+
+from typing import ClassVar, Literal
+
+import numpy as np
+import pytest
+
+import shoal
+from shoal.errors import ReleaseError
+from shoal.policy.search import Search
+from shoal.table.role import Role
+from shoal.techniques.change import Added, Drawn, Moved, Replaced, Suppressed
+from shoal.techniques.full_domain import best_scheme
+from shoal.techniques.technique import Technique, Truth
+from shoal.techniques.treatment import Treatment
+
+DATA = {"age": [31, 34, 36, 38, 71, 72, 75, 78] * 5, "dx": ["flu", "ms"] * 20}
+POLICY = """
+version = 1
+columns.age = { role = "quasi", hierarchy = { kind = "interval", widths = [10] } }
+columns.dx = "sensitive"
+require = [{ model = "k-anonymity", k = 2 }]
+search = { suppression = 0.05 }
+"""
+
+
+class Careless(Technique):
+    """Does what the test wants."""
+
+    kind: Literal["careless"] = "careless"
+    says: ClassVar[str] = "Something is done."
+    iso: ClassVar[str] = "generalisation"
+    does: str = ""
+
+    def treat(self, goal, progress=lambda _: None):
+        """Begin with the best scheme, and do one thing more."""
+        treatment = best_scheme(goal, progress)
+        some = np.arange(len(treatment.rows)) < 2
+        column = goal.space.table["age"]
+        changes = {
+            "hides": [Suppressed(some, 0)],
+            "forgets": [Suppressed(some[:3], 0)],
+            "draws": [Drawn(column, lambda codes, _: codes)],
+            "draws dx": [Drawn(goal.space.table["dx"], lambda codes, _: codes)],
+            "replaces": [Replaced(column, np.zeros(len(treatment.rows), np.uint8))],
+            "moves": [Moved(some)],
+            "adds": [Added(np.arange(4))],
+        }
+        if self.does == "says nothing":
+            return Treatment(treatment.rows, ())
+        return treatment.changed(*changes[self.does])
+
+
+@pytest.mark.parametrize(
+    ("does", "problem"),
+    [
+        ("hides", "leaves out 10 persons, and counts 0"),
+        ("forgets", "decides about 3 of 8 different rows"),
+        ("draws", "makes some that are perturbed"),
+        ("draws dx", "changes column 'dx'"),
+        ("replaces", "makes some that are representative"),
+        ("moves", "makes some that are perturbed"),
+        ("adds", "makes some that are invented"),
+        ("says nothing", "does not say what becomes of column 'age'"),
+    ],
+)
+def test_what_is_not_declared_is_not_released(does, problem):
+    asked = shoal.Policy.parse(POLICY)
+    search = Search.model_construct(**{**dict(asked.search), "recoding": Careless(does=does)})
+    with pytest.raises(ReleaseError, match=problem):
+        shoal.anonymize(DATA, asked.model_copy(update={"search": search}))
+
+
+@pytest.mark.parametrize(
+    ("declared", "problem"),
+    [
+        ({"says": "It is done."}, "lacks iso"),
+        ({"iso": "generalisation"}, "lacks says"),
+        ({"says": "It is done.", "iso": "noise", "truth": Truth.PERTURBED}, "cells that are perturbed"),
+    ],
+)
+def test_a_technique_says_what_it_is(declared, problem):
+    with pytest.raises(TypeError, match=problem):
+        type("Silent", (Technique,), {"__module__": __name__, "__doc__": "It is done.", **declared})
+
+
+def test_limits_are_measured_on_those_who_were_drawn():
+    """Who is not in the release cannot be found in it, and must not make it look safe."""
+    asked = shoal.Policy.parse(
+        POLICY.replace("0.05", "0.1, sample = 0.5").replace(
+            "k = 2 }]", 'k = 2 }, { attack = "linkage", at_most = 0.9 }]'
+        )
+    )
+    release = shoal.anonymize({name: cells * 5 for name, cells in DATA.items()}, asked)
+    sample = release.as_sample()
+    assert sample.given.records == len(release.drawn) < release.given.records
+    success = shoal.attack(sample.given, sample, attacks=["linkage"]).of("linkage").success
+    assert release.requirements[-1].verdict.value["success"] == success.value
+    assert success.value == pytest.approx(release.classes / release.table.records, rel=0.3)
+    assert Role.QUASI in Technique.touches
