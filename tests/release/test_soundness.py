@@ -54,14 +54,14 @@ class Careless(Technique):
 @pytest.mark.parametrize(
     ("does", "problem"),
     [
-        ("hides", "leaves out 10 persons, and counts 0"),
-        ("forgets", "decides about 3 of 8 different rows"),
-        ("draws", "makes some that are perturbed"),
+        ("hides", "suppresses 10 persons but reports 0"),
+        ("forgets", "covers 3 of 8 distinct rows"),
+        ("draws", "makes perturbed ones"),
         ("draws dx", "changes column 'dx'"),
-        ("replaces", "makes some that are representative"),
-        ("moves", "makes some that are perturbed"),
-        ("adds", "makes some that are invented"),
-        ("says nothing", "does not say what becomes of column 'age'"),
+        ("replaces", "makes representative ones"),
+        ("moves", "makes perturbed ones"),
+        ("adds", "makes invented ones"),
+        ("says nothing", "has no change for column 'age'"),
     ],
 )
 def test_what_is_not_declared_is_not_released(does, problem):

@@ -120,7 +120,7 @@ def test_options_stand_beside_a_technique_or_in_it(search):
         ({"cuts": "anywhere"}, 'cuts = "anywhere" is for recoding = "mondrian"'),
         ({"recoding": "mondrian", "refine": True}, 'refine is for recoding = "global" or "local" or "suppression"'),
         ({"recoding": "suppression", "levels": {"age": [0, 1]}}, "uses none"),
-        ({"recoding": "subsets", "outliers": "relocate"}, "outliers are left out"),
+        ({"recoding": "subsets", "outliers": "relocate"}, "outliers are suppressed"),
         ({"recoding": "local", "outliers": "counterfeits"}, 'is for recoding = "global" without refine'),
         ({"refine": True, "outliers": "cells"}, 'is for recoding = "global" without refine'),
         ({"outliers": "forget"}, "there is no such way to deal with outliers"),

@@ -85,7 +85,7 @@ class Attacked(Presentable):
 
 
 def battery(scene: Scene, tried: Sequence[Attack], notes: tuple[str, ...]) -> Attacked:
-    """Run attacks one after another; those that lack something are left out with the reason."""
+    """Run attacks one after another; skip those whose needs are not met, with the reason."""
     results: list[Result] = []
     left_out: dict[str, str] = {}
     for place, attack in enumerate(tried):

@@ -25,13 +25,15 @@ def anonymize(  # noqa: PLR0913, PLR0917 - options of a command
     policy: Annotated[
         Path | None, typer.Option("--policy", "-p", help="The policy file: roles, hierarchies, requirements.")
     ] = None,
-    quasi: Annotated[str | None, typer.Option(help="Instead of a policy: quasi-identifiers, comma-separated.")] = None,
-    sensitive: Annotated[str | None, typer.Option(help="Instead of a policy: sensitive columns.")] = None,
-    insensitive: Annotated[str | None, typer.Option(help="Instead of a policy: other columns to release.")] = None,
-    subject: Annotated[str | None, typer.Option(help="Instead of a policy: whose row it is.")] = None,
-    k: Annotated[int | None, typer.Option("-k", help="Instead of a policy: how many persons must look alike.")] = None,
+    quasi: Annotated[str | None, typer.Option(help="Without a policy: quasi-identifiers, comma-separated.")] = None,
+    sensitive: Annotated[str | None, typer.Option(help="Without a policy: sensitive columns, comma-separated.")] = None,
+    insensitive: Annotated[
+        str | None, typer.Option(help="Without a policy: insensitive columns, released unchanged.")
+    ] = None,
+    subject: Annotated[str | None, typer.Option(help="Without a policy: the subject column.")] = None,
+    k: Annotated[int | None, typer.Option("-k", help="Without a policy: the k of k-anonymity.")] = None,
     suppression: Annotated[
-        float | None, typer.Option(help="Instead of a policy: the share of persons that may be left out.")
+        float | None, typer.Option(help="Without a policy: maximum share of suppressed persons.")
     ] = None,
     output: Annotated[
         Any, typer.Option("--output", "-o", parser=given.place, metavar="OUT", help="Where the release is written.")
@@ -96,7 +98,7 @@ def _check_place(data: Any, policy: Path | None, output: Any, *, frontier: bool,
     if output is not None and given.same(output, data):
         raise WriteError("The release would overwrite the data that it is made of.", hint="Give another name with -o.")
     if policy is None and frontier:
-        raise WriteError("A frontier is that of a policy.", hint="Give -p POLICY.")
+        raise WriteError("--frontier needs a policy.", hint="Give -p POLICY.")
 
 
 def _several(  # noqa: PLR0913 - options of a command

@@ -36,7 +36,7 @@ class Search(Checked):
     """What the search for a release may do, and what it tries to keep."""
 
     suppression: Share = Field(
-        default=0.02, description="the share of persons that may be left out, or be dealt with as outliers"
+        default=0.02, description="the maximum share of persons who are suppressed or treated as outliers"
     )
     quality: str = Field(
         default="loss", description="the measure of quality that is to be best", json_schema_extra=_known_qualities
@@ -66,7 +66,7 @@ class Search(Checked):
     )
     outliers: str = Field(
         default=usual_way(),
-        description="what becomes of persons who fit into no class: "
+        description="the treatment of persons who fit into no class: "
         + "; ".join(f"{name}: {OUTLIERS[name].brief}" for name in OUTLIERS),
         json_schema_extra=_known_ways,
     )
@@ -151,6 +151,6 @@ class Search(Checked):
         if self.levels and Allows.LEVELS not in allows:
             raise ValueError(f'levels are given, but recoding = "{kind}" uses none')
         if self.outliers != usual_way() and Allows.OUTLIERS not in allows:
-            raise ValueError(f'with recoding = "{kind}", outliers are left out: outliers = "{usual_way()}"')
+            raise ValueError(f'with recoding = "{kind}", outliers are suppressed: outliers = "{usual_way()}"')
         if self.way.needs_scheme and (self.refine or Gives.SCHEME not in gives):
             raise ValueError(f'outliers = "{self.outliers}" is for {recodings(giving(Gives.SCHEME))} without refine')

@@ -28,10 +28,10 @@ def measured_limits(limits: Iterable[AttackLimit], attacked: Attacked) -> tuple[
 def _judged(limit: AttackLimit, attacked: Attacked) -> Judgement:
     results = [result for result in attacked.results if _is_about(limit, result)]
     if not results:
-        why = attacked.left_out.get(limit.attack, "It was not tried.")
+        why = attacked.left_out.get(limit.attack, "The attack was not run.")
         raise ReleaseError(
-            f"The requirement about the attack '{limit.attack}' cannot be measured. {why}",
-            hint="Give the attack what it needs, or omit the requirement.",
+            f"The requirement about the attack '{limit.attack}' could not be measured. {why}",
+            hint="Remove the requirement, or choose an attack that can run on this release.",
         )
     worst = max(results, key=lambda result: result.success.high)
     verdict = Verdict(
@@ -57,7 +57,7 @@ def check_limits(judgements: Iterable[Judgement]) -> None:
         if not judgement.verdict.satisfied:
             verdict = judgement.verdict
             raise ReleaseError(
-                f"The attack '{verdict.model}' succeeds with up to {float(verdict.value['high']):.1%} of the people "
-                f"(upper end of the 95 % interval), and at most {verdict.parameters['at_most']:.1%} is allowed.",
-                hint="Require more of the classes, such as a larger k; or allow more.",
+                f"The attack '{verdict.model}' succeeds for up to {float(verdict.value['high']):.1%} of the targets "
+                f"(upper end of the 95 % interval); the limit is {verdict.parameters['at_most']:.1%}.",
+                hint="Increase k, or the limit.",
             )

@@ -1,4 +1,4 @@
-"""Soundness: a treatment does what its technique declares, and leaves out as many persons as it counts."""
+"""Soundness: a treatment matches the declarations of its technique and its number of suppressed persons."""
 
 from collections.abc import Iterator
 
@@ -13,25 +13,25 @@ _LEAST = {Replaced: Truth.REPRESENTATIVE, Drawn: Truth.PERTURBED, Moved: Truth.P
 
 
 def check_sound(case: Case, treatment: Treatment) -> None:
-    """Refuse a treatment that is not what its technique, and the way to deal with outliers, declare."""
+    """Refuse a treatment that contradicts what its technique or its treatment of outliers declares."""
     technique, way = case.policy.search.technique, case.policy.search.way
     for problem in (*_persons(case, treatment), *_columns(case, treatment, technique)):
-        raise ReleaseError(f"The recoding '{technique.kind}' {problem}. Nothing was released.")
+        raise ReleaseError(f"The recoding '{technique.kind}' {problem}. Nothing is released.")
     declared = max(technique.truth, way.truth, key=list(Truth).index)
     for change in treatment.changes:
         least = _LEAST.get(type(change), Truth.TRUE)
         if list(Truth).index(least) > list(Truth).index(declared):
             raise ReleaseError(
-                f"The recoding '{technique.kind}' declares that its cells are {declared}, and makes some that are "
-                f"{least}. Nothing was released.",
-                hint="Declare truth, and say in untrue what is not true any more.",
+                f"The recoding '{technique.kind}' declares {declared} cells, but makes {least} ones. Nothing is "
+                "released.",
+                hint="Declare truth and untrue.",
             )
 
 
 def _persons(case: Case, treatment: Treatment) -> Iterator[str]:
     suppressed, rows = treatment.suppressed, treatment.rows
     if len(suppressed) != len(rows):
-        yield f"decides about {len(suppressed):,} of {len(rows):,} different rows"
+        yield f"covers {len(suppressed):,} of {len(rows):,} distinct rows"
         return
     showed = suppressed & showing(rows, [case.table[name] for name in rows.columns])  # before, too
     if case.table.subject is None:
@@ -39,17 +39,17 @@ def _persons(case: Case, treatment: Treatment) -> Iterator[str]:
     else:
         left_out = counted_rows(case.table, case.table.quasi)[1].within(showed)
     if left_out != treatment.persons:
-        yield f"leaves out {counted(left_out, 'person')}, and counts {treatment.persons:,}"
+        yield f"suppresses {counted(left_out, 'person')} but reports {treatment.persons:,}"
 
 
 def _columns(case: Case, treatment: Treatment, technique: Technique) -> Iterator[str]:
     shown = {change.name for change in treatment.generalised}
     missing = [name for name in case.table.quasi if name not in shown]
     if missing:
-        yield f"does not say what becomes of column '{missing[0]}'"
+        yield f"has no change for column '{missing[0]}'"
     for name in (_name(change) for change in treatment.changes):
         if name is not None and case.table.roles.get(name) not in technique.touches:
-            yield f"changes column '{name}', and does not declare that it touches such columns"
+            yield f"changes column '{name}', whose role is not declared in touches"
 
 
 def _name(change: Change) -> str | None:

@@ -20,7 +20,7 @@ _MOST_COLUMNS = 16
 class CellsLost(Outliers):
     """They lose single values."""
 
-    brief: ClassVar[str] = "they lose single values"
+    brief: ClassVar[str] = "single values of theirs are suppressed"
     done: ClassVar[str] = "records that fit into no class lose single values (local suppression)"
     counts: ClassVar[Mapping[str, str]] = {"cells": "values are lost"}
     needs_scheme: ClassVar[bool] = True

@@ -45,7 +45,7 @@ OUTLIERS: Registry[Outliers] = Registry("way to deal with outliers", "shoal.tech
 class LeftOut(Outliers):
     """They are left out: nothing is to be done."""
 
-    brief: ClassVar[str] = "they are left out"
+    brief: ClassVar[str] = "they are suppressed"
     is_usual: ClassVar[bool] = True
 
     def deal(self, goal: Goal, treatment: Treatment, progress: Hook) -> Treatment:  # noqa: ARG002 - as the others

@@ -18,7 +18,7 @@ from shoal.validation import validated
 from shoal.verbs.attack import attack
 from shoal.verbs.inputs import AnyPolicy, policy_of, table_of
 
-_DIFFER = "Records of a person differ: all records are made coarser alike, by one scheme."
+_DIFFER = "Persons have several records with different values: global recoding is used instead of local recoding."
 Names: TypeAlias = Sequence[str] | str | None
 
 
@@ -41,9 +41,10 @@ def anonymize(  # noqa: PLR0913 - keyword-only options
     the share of persons that it allows is left out.
 
     Instead of a policy: ``quasi``, ``sensitive``, ``insensitive``, ``subject``: the columns with these roles. ``k``:
-    every person shares their quasi-identifiers with at least k − 1 others. ``suppression``: the share of persons that
-    may be left out, 0.02 unless given. Hierarchies are automatic and records are recoded locally, or all alike if
-    records of a person differ; columns without a role are not released. ``release.notes`` says what was decided.
+    every person shares their quasi-identifiers with at least k − 1 others. ``suppression``: the maximum share of
+    suppressed persons (default: 0.02). Hierarchies are automatic. The technique is local recoding, or global recoding
+    if a person has several records with different values. Columns without a role are not released. ``release.notes``
+    lists these decisions.
 
     >>> import shoal
     >>> data = {"age": [31, 34, 71, 78], "dx": ["flu", "ms", "flu", "gout"]}
@@ -64,9 +65,9 @@ def anonymize(  # noqa: PLR0913 - keyword-only options
     """
     options = {"quasi": quasi, "sensitive": sensitive, "insensitive": insensitive, "subject": subject}
     given = {name: names for name, names in options.items() if names is not None}
-    goals = {name: number for name, number in {"k": k, "suppression": suppression}.items() if number is not None}
+    goals = {name: _whole(goal) for name, goal in {"k": k, "suppression": suppression}.items() if goal is not None}
     if isinstance(policy, list | tuple | set):
-        raise PolicyError("The policy is a list of names.", hint="Say what they are: quasi=[…].")
+        raise PolicyError("The policy is a list of names.", hint="Name their role: quasi=[…].")
     if policy is not None and (given or goals):
         raise PolicyError(
             f"A policy is given, and {next(iter([*given, *goals]))} as well.",
@@ -85,7 +86,7 @@ def _measured(release: Release, progress: Hook | None) -> Release:
     if not limits:
         return release
     names = list(dict.fromkeys(limit.attack for limit in limits))
-    sample = release.as_sample()  # who was not drawn cannot be found, and would make every attack look harmless
+    sample = release.as_sample()  # persons outside the sample would make every attack look harmless
     attacked = attack(sample.given, sample, attacks=names, progress=progress)
     judgements = measured_limits(limits, attacked)
     check_limits(judgements)
@@ -107,8 +108,8 @@ def _policy_of(table: Table, roles: Mapping[str, Any], goals: Mapping[str, Any])
         "version": 1,
         "columns": columns,
         "data": {} if table.subject is None else {"subject": table.subject},
-        "require": [{"model": "k-anonymity", "k": _whole(goals["k"])}],
-        "search": {"recoding": gentlest(several=differ).kind, **_without_k(goals)},
+        "require": [{"model": "k-anonymity", "k": goals["k"]}],
+        "search": {"recoding": gentlest(several=differ).kind, **{name: goals[name] for name in goals if name != "k"}},
     }
     return validated(Policy, document, where="What the options ask for", error=PolicyError)
 
@@ -116,10 +117,6 @@ def _policy_of(table: Table, roles: Mapping[str, Any], goals: Mapping[str, Any])
 def _whole(number: Any) -> Any:
     """Return a whole number of any library as one of Python's; all else as it is."""
     return number if isinstance(number, bool) or not hasattr(number, "__index__") else index(number)
-
-
-def _without_k(goals: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: number for name, number in goals.items() if name != "k"}
 
 
 def case_of(data: Any, policy: AnyPolicy) -> Case:
