@@ -97,8 +97,8 @@ FAULTS = [
     ),
     Fault(
         "verification finds no requirement that fails",
-        "release/release.py",
-        "failing = [requirement for requirement in verified if not requirement.verdict.satisfied]",
+        "release/verification.py",
+        "failing = [judgement for judgement in judgements if not judgement.verdict.satisfied]",
         "failing: list[Judgement] = []",
     ),
     Fault(

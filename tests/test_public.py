@@ -28,7 +28,7 @@ def test_the_command_line_is_light():
 
 
 NAMES = [
-    "AlsoKnown", "Assessment", "Attacked", "Comparison", "DatasetRelease", "Dimension", "Frontier", "Identification",
+    "AlsoKnown", "Assessment", "Attacked", "Comparison", "Dimension", "Frontier", "Identification",
     "People", "Plan", "Policy", "Release", "Report", "Schemes", "ShoalError", "Table", "ValueMap", "__version__",
     "also_known", "anonymize", "anonymize_dataset", "assess", "attack", "charts", "compare", "demo", "dimension",
     "errors", "frontier", "identify", "measures", "peers", "plan", "read", "report", "schemes", "write",

@@ -7,7 +7,6 @@ from typing import Any
 from shoal import charts as charts, demo as demo, errors as errors
 from shoal.analyses.comparison import Comparison as Comparison
 from shoal.attacks.battery import Attacked as Attacked
-from shoal.dataset.release import DatasetRelease as DatasetRelease
 from shoal.errors import ShoalError as ShoalError
 from shoal.identification.also_known import AlsoKnown as AlsoKnown
 from shoal.identification.dimension import Dimension as Dimension
@@ -46,7 +45,6 @@ __all__ = [
     "Assessment",
     "Attacked",
     "Comparison",
-    "DatasetRelease",
     "Dimension",
     "Frontier",
     "Identification",

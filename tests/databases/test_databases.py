@@ -15,6 +15,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.dialects import mysql
 from tests.databases.conftest import PASSWORD
+from tests.release.test_split import Apart, with_technique
 
 import shoal
 from shoal.cli import main
@@ -47,6 +48,10 @@ def patients(rows=2000):
     words = np.array(["f", "m"])[rng.integers(0, 2, rows)].tolist()
     ills = np.array(["flu", "gout", "grüne – Galle", 'O\'x, "y"'])[rng.integers(0, 4, rows)].tolist()
     return pa.table({"id": list(range(rows)), "sex": words, "age": ages, "dx": ills, "seen": days})
+
+
+def split(table):
+    return shoal.anonymize(table, with_technique(shoal.Policy.parse(POLICY), Apart(columns=("dx",))))
 
 
 def in_order(table):
@@ -183,6 +188,17 @@ def test_read_anonymize_write_back(server, engine, tmp_path):
     manifest = json.loads((tmp_path / "released.manifest.json").read_text())
     assert len(manifest["table_fingerprint"]) == 64
     assert "file_sha256" not in manifest
+
+
+def test_a_table_that_is_split_becomes_two(server, tmp_path):
+    given = shoal.read(patients())
+    written = split(given).save(url(server, "released"), beside=tmp_path)
+    assert server.tables() == ["released", "released_sensitive"]
+    assert [str(place).rpartition(" ")[2] for place in written[:2]] == server.tables()
+    groups, others = (server.rows(f"SELECT bucket FROM {name}") for name in server.tables())
+    assert sorted(groups) == sorted(others)
+    manifest = json.loads((tmp_path / "released.manifest.json").read_text())
+    assert len(manifest["tables"]["release.sensitive"]) == len(manifest["table_fingerprint"]) == 64
 
 
 def test_a_table_that_is_there_is_replaced_only_if_told_to(server):

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import pytest
-from tests.databases.test_databases import POLICY, in_order, patients
+from tests.databases.test_databases import POLICY, in_order, patients, split
 from tests.dataset import test_dataset as dataset
 
 import shoal
@@ -81,6 +81,13 @@ def test_anonymized_from_table_to_table(tmp_path):
     files = [path.name.split(".")[-2] for path in tmp_path.rglob("*") if path.is_file()]
     assert sorted(files) == ["internal", "manifest", "mapping"]
     assert not [name for name in names() if "partial" in name]
+
+
+def test_a_table_that_is_split_becomes_two(tmp_path):
+    release = split(shoal.read(patients()))
+    release.save("spark:hospital.split", beside=tmp_path, force=True)
+    stored = [shoal.read(f"spark:hospital.{name}") for name in ("split", "split_sensitive")]
+    assert [in_order(table) for table in stored] == [in_order(table) for table in release.tables.values()]
 
 
 def test_what_is_not_what_was_promised_does_not_appear(monkeypatch, tmp_path):

@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.dataset import release as module
-from shoal.dataset import verification
 from shoal.errors import PolicyError, ReadError, ReleaseError, WriteError
+from shoal.release import saving, verification
 from shoal.release.shifted import offset
 from tests.command_line import run
 from tests.effort import examples
@@ -165,8 +164,8 @@ def test_who_is_left_out_is_left_out_of_all():
     gone = pseudonym("patients.patient", "P0000")
     assert gone not in {row["patient"] for row in rows(found.tables["patients"])}
     assert gone not in {row["patient"] for row in rows(found.tables["stays"])}
-    assert found.parts["stays"].followed > 0
-    assert any("left out with what they refer to" in note for note in found.notes)
+    assert found.parts["stays"].promise.kin.followed > 0
+    assert any("Suppressed with the record that they refer to" in note for note in found.notes)
 
 
 def test_the_same_bytes_whatever_the_order_of_rows(tmp_path):
@@ -213,7 +212,7 @@ def test_what_all_records_of_a_person_tell_is_said():
     counts = Counter(frozenset(profile.items()) for profile in profiles.values())
     assert (alone, persons) == (sum(count == 1 for count in counts.values()), len(profiles))
     assert alone > 0
-    assert any(f"can tell {alone:,} of {persons:,} persons apart" in note for note in found.notes)
+    assert any(f"can single out {alone:,} of {persons:,} persons" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("orphan", [None, "P9999"])
@@ -226,9 +225,9 @@ def test_orphans_are_refused_or_dropped(orphan):
         anonymized(given)
     text = POLICY.replace("[tables.stays]", '[tables.stays]\norphans = "drop"')
     found = anonymized(given, text)
-    assert found.parts["stays"].orphans == 1
-    assert found.parts["lab"].followed >= dropped
-    assert "stays: 1 record referred to nothing, and are left out." in found.notes
+    assert found.parts["stays"].promise.kin.orphans == 1
+    assert found.parts["lab"].promise.kin.followed >= dropped
+    assert "stays: Suppressed, because they refer to no record: 1 record." in found.notes
 
 
 def test_keys_must_be_keys():
@@ -294,7 +293,7 @@ def test_read_from_a_folder(tmp_path):
 
 def test_nothing_appears_unless_everything_is_as_promised(tmp_path, monkeypatch):
     found = anonymized()
-    written = module.write
+    written = saving.write
 
     def tampered(table, path, **options):
         if path.name.startswith("lab"):
@@ -304,7 +303,7 @@ def test_nothing_appears_unless_everything_is_as_promised(tmp_path, monkeypatch)
             table = table.recoded({"stay": (type(column)(column.name, column.kind, other), codes)})
         return written(table, path, **options)
 
-    monkeypatch.setattr(module, "write", tampered)
+    monkeypatch.setattr(saving, "write", tampered)
     with pytest.raises(ReleaseError, match="does not have the values in column 'stay'"):
         found.save(tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
@@ -328,7 +327,7 @@ def test_a_class_that_is_too_small_when_joined_is_found_in_the_files(tmp_path, m
     lab = {"stay": list(number), "taken": [date(2024, 1, 1)] * 10, "sodium": [140] * 10}
     found = anonymized({"patients": patients, "stays": {**stays, **days}, "lab": lab})
     assert set(found.tables["stays"]["ward"].values.to_pylist()) == {"A", "B"}
-    written = module.write
+    written = saving.write
 
     def tampered(table, path, **options):
         if path.name.startswith("patients"):  # persons swap pseudonyms: each table alone is as it was
@@ -337,7 +336,7 @@ def test_a_class_that_is_too_small_when_joined_is_found_in_the_files(tmp_path, m
             table = table.recoded({"patient": (column, codes)})
         return written(table, path, **options)
 
-    monkeypatch.setattr(module, "write", tampered)
+    monkeypatch.setattr(saving, "write", tampered)
     with pytest.raises(ReleaseError, match="does not meet"):
         found.save(tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
@@ -369,7 +368,7 @@ def test_what_is_required_holds_of_tables_without_quasi_identifiers():
     assert found.tables["lab"].records == 5  # the only woman has gone
     free = text.replace("[{ model", "[{ model", 1) + "tables.lab.require = []\n"
     assert of(free, patients=patients, lab=lab).tables["lab"].records == 6
-    assert "lab: nothing is required of it." in of(free, patients=patients, lab=lab).notes
+    assert "lab: No requirement applies to this table." in of(free, patients=patients, lab=lab).notes
 
 
 def test_what_nobody_should_learn_of_a_person_nobody_learns_from_other_tables():

@@ -161,15 +161,15 @@ def test_nobody_can_guess_what_is_drawn(tmp_path):
     """Without a key in the policy, a fresh one is made each time, and kept where only the owner can read it."""
     data, text = people(), POLICY + "sample = 0.5\n"
     first, second = (shoal.anonymize(data, shoal.Policy.parse(text)) for _ in range(2))
-    assert first.drawn.tolist() != second.drawn.tolist()
+    assert first.part.drawn.tolist() != second.part.drawn.tolist()
     *_, key = first.save(tmp_path / "out.csv")
     assert (key.name, key.stat().st_mode & 0o777) == ("draw.key", 0o600)
     (tmp_path / "policy.toml").write_text(f'{text}[draw]\nkey_file = "out.csv.owner-only/draw.key"\n')
     again = shoal.anonymize(data, tmp_path / "policy.toml")
-    assert again.drawn.tolist() == first.drawn.tolist()
+    assert again.part.drawn.tolist() == first.part.drawn.tolist()
     guesses = [np.random.default_rng(seed).permutation(len(data["age"])) for seed in range(100)]
-    size = len(first.drawn)
-    assert all(set(guess[:size].tolist()) != set(first.drawn.tolist()) for guess in guesses)
+    size = len(first.part.drawn)
+    assert all(set(guess[:size].tolist()) != set(first.part.drawn.tolist()) for guess in guesses)
 
 
 def test_a_seed_is_refused_with_the_line_to_change():

@@ -92,8 +92,8 @@ def test_limits_are_measured_on_those_who_were_drawn():
         )
     )
     release = shoal.anonymize({name: cells * 5 for name, cells in DATA.items()}, asked)
-    sample = release.as_sample()
-    assert sample.given.records == len(release.drawn) < release.given.records
+    sample = release.with_part(release.part.as_sample())
+    assert sample.given.records == len(release.part.drawn) < release.given.records
     success = shoal.attack(sample.given, sample, attacks=["linkage"]).of("linkage").success
     assert release.requirements[-1].verdict.value["success"] == success.value
     assert success.value == pytest.approx(release.classes / release.table.records, rel=0.3)

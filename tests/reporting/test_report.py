@@ -315,7 +315,7 @@ def test_the_population_is_not_drawn_from_twice():
     """A tenth of the people are in the table, and a tenth of those in the release: it is still the same population."""
     text = toml_of("suppression = 0.2\nsample = 0.5", "", "[population]\nfraction = 0.1")
     release = shoal.anonymize(people(), shoal.Policy.parse(text))
-    assert release.original.population.size == 4000
+    assert release.part.promise.original.population.size == 4000
 
 
 def test_persons_who_lost_a_record_are_not_left_out():

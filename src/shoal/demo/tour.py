@@ -284,8 +284,7 @@ def _show_together(folder: Path, console: "Console", *, seed: int, force: bool) 
             beside.write_bytes(content)
     release = anonymize_dataset(folder, folder / "together.toml")
     for name, part in release.parts.items():
-        requirements = () if part.release is None else part.release.requirements
-        attained = ", ".join(requirement.verdict.attained for requirement in requirements)
+        attained = ", ".join(requirement.verdict.attained for requirement in part.requirements)
         console.print(f"  {name:<11} {part.table.records:>6,} records, [bold]{attained}[/bold]")
     console.print("  Whoever knows a patient and one admission finds eleven patients or more.")
     console.print("  [dim]Keys are pseudonyms, dates have moved; every admission still has its patient.[/dim]")

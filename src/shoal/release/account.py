@@ -10,96 +10,82 @@ from shoal.classes.shown import class_sizes
 from shoal.engines.memory import MemoryEngine
 from shoal.errors import listed
 from shoal.qualities.quality import Measured
-from shoal.recoding.recoding import Recoding
 from shoal.release.case import Case
 from shoal.release.columns import compacted
 from shoal.release.fingerprint import fingerprint
 from shoal.release.judgement import Judgement
+from shoal.release.promise import Original
 from shoal.release.sampling import effect
+from shoal.release.transformation import Transformation
 from shoal.release.transformed import Transformed
-from shoal.release.verification import Original
+from shoal.release.truthfulness import known_truth
 from shoal.table.column import Column
 from shoal.table.formats.format import FORMATS
 from shoal.table.inference import infer
 from shoal.table.kind import Kind
 from shoal.table.raw import Entries
 from shoal.table.scale import doubles
-from shoal.techniques.treatment import Treatment
 
 
 def facts(
     case: Case,
-    treatment: Treatment,
-    recoding: Recoding,
+    transformation: Transformation,
     transformed: Transformed,
-    judged: tuple[Mapping[str, Measured], tuple[Judgement, ...]],
+    quality: Mapping[str, Measured],
+    judgements: tuple[Judgement, ...],
 ) -> dict[str, Any]:
-    """Return the facts about a release, for its owner. ``judged``: its quality and its verified requirements."""
-    how, (quality, verified) = case.policy.search, judged
+    """Return the facts about a release, for its owner."""
+    how, split = case.policy.search, [part for part in transformed.tables if part]
     return {
         "shoal": version("shoal"),
         "records": transformed.table.records,
-        "suppressed": treatment.persons,
-        "suppressed_records": recoding.records - recoding.kept,
+        "suppressed": transformation.persons,
+        "suppressed_records": transformation.suppressed_records,
         "classes": len(class_sizes(transformed.table)),
         "recoding": how.technique.kind,
         "refined": how.refine,
-        "scheme": dict(treatment.scheme),
-        "records_on_levels": treatment.on_levels(case.space),
-        "heights": treatment.heights(case.space),
-        "requirements": [judgement.to_dict() for judgement in verified],
+        "scheme": dict(transformation.scheme),
+        "records_on_levels": transformation.levels,
+        "heights": transformation.heights,
+        "requirements": [judgement.to_dict() for judgement in judgements],
         "quality": {
             name: {"value": measured.total.value, "cost": measured.total.cost}
             for name, measured in quality.items()
             if measured.total is not None
         },
         **({} if how.target is None else {"target": how.target}),
-        "outliers": {"dealt_with": how.outliers, **treatment.facts.get("outliers", {})},
+        "outliers": {"dealt_with": how.outliers, **transformation.outliers},
         "representatives": case.show,
         "pseudonyms": [] if case.policy.pseudonyms is None else case.policy.pseudonyms.columns,
         **({} if case.policy.dates is None else {"moved_dates": case.policy.dates.columns}),
-        **_sampling(case, treatment, transformed),
-        "truthful": _truth(case, treatment, left_out=recoding.kept < recoding.records),
+        **({"split": split} if split else {}),
+        **_sampling(case, transformation, transformed),
+        "truthful": known_truth(case.policy, transformation),
         "verified": True,
         "columns": {name: str(role) for name, role in transformed.table.roles.items()},
     }
 
 
-def _sampling(case: Case, treatment: Treatment, transformed: Transformed) -> dict[str, Any]:
+def _sampling(case: Case, transformation: Transformation, transformed: Transformed) -> dict[str, Any]:
     """Return the sampled share and the risks of the sample."""
     if case.policy.search.sample is None:
         return {}
     account: dict[str, Any] = {"share": case.policy.search.sample}
     records = transformed.origins()
     kept = case.given_records(records[records >= 0])
-    sample = effect(case.whole, kept, case.hierarchies, treatment.scheme) if treatment.scheme else None
+    sample = effect(case.whole, kept, case.hierarchies, transformation.scheme) if transformation.scheme else None
     for name in ("prosecutor", "journalist") if sample is not None else ():
         highest, average = getattr(sample, name)
         account[name] = {"highest": highest, "average": average}
     return {"sampling": account}
 
 
-def _truth(case: Case, treatment: Treatment, *, left_out: bool) -> str:
-    """Return a sentence on the truthfulness of the release."""
-    way, outliers = case.policy.search.way, treatment.facts.get("outliers", {})
-    fewer = ["Records were suppressed."] if left_out else []
-    untrue = {
-        case.policy.search.technique.untrue: case.policy.search.technique.untrue,
-        way.was: way.was and any(outliers.get(name) for name in way.counts),
-        "Dates were shifted by the same number of days for all records of a person.": case.policy.dates,
-        "Some columns show one representative value for a whole class.": case.show,
-    }
-    sentences = [sentence for sentence, holds in untrue.items() if holds] or ["No value was replaced by another."]
-    kept = bool(treatment.scheme) and not any(treatment.scheme.values())
-    return " ".join([*([] if kept else ["Values were generalised."]), *fewer, *sentences])
-
-
 def internal(
-    case: Case, treatment: Treatment, transformed: Transformed, original: Original, account: Mapping[str, Any]
+    case: Case, transformation: Transformation, transformed: Transformed, original: Original, facts: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the internal manifest: the facts, and the inputs needed to reproduce and verify the release."""
     return {
-        **account,
+        **facts,
         "policy": case.policy.document(),
         "input": {
             "records": case.given.records,
@@ -112,13 +98,13 @@ def internal(
             for name, column in original.sensitive.items()
         },
         "left_out": dict(transformed.left_out),
-        "search": {name: fact for name, fact in treatment.facts.items() if name != "outliers"},
+        "search": {name: fact for name, fact in transformation.facts.items() if name != "outliers"},
     }
 
 
 def notes(case: Case, transformed: Transformed, dependent: tuple[str, ...]) -> tuple[str, ...]:
     """Return what the owner should know. ``dependent``: columns whose labels depend on suppressed values."""
-    sentences = [f"Column '{name}' does not go out: {why}." for name, why in transformed.left_out.items()]
+    sentences = []
     exact = [name for name, kind in case.show.items() if kind in {"median", "mode"}]
     if exact:
         sentences.append(f"Column '{exact[0]}' shows a {case.show[exact[0]]}: an exact value of a member of the class.")

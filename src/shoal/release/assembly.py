@@ -1,4 +1,4 @@
-"""Assembly: the released table is put together from what a treatment decided about its rows."""
+"""Assembly: the released table is put together from the transformation of its rows."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -6,53 +6,29 @@ from dataclasses import replace
 import numpy as np
 
 from shoal.classes.classes import Classes
-from shoal.classes.shown import counted_rows
 from shoal.errors import PolicyError
-from shoal.kernels.translation import Codes
 from shoal.models.model import Need
-from shoal.recoding.recoding import Recoding
 from shoal.release.case import Case
-from shoal.release.drawing import stream_key
-from shoal.release.linked import followed
 from shoal.release.mapping import ValueMap
+from shoal.release.promise import Original
 from shoal.release.pseudonyms import key_of
 from shoal.release.register import released_register
-from shoal.release.transformed import Counterfeits, Transformed, shown_by, transformed
-from shoal.release.verification import Original
-from shoal.table.column import Column
+from shoal.release.transformation import Transformation
+from shoal.release.transformed import Transformed, transformed
 from shoal.table.role import Role
-from shoal.techniques.treatment import Treatment
+from shoal.table.table import Table
 
 
-def cells_of(case: Case, treatment: Treatment, recoding: Recoding) -> dict[str, tuple[Column, Codes]]:
-    """Return the released quasi-identifiers of the rows of a treatment."""
-    rows = treatment.rows
-    persons = rows.counts if case.table.subject is None else counted_rows(case.table, case.table.quasi)[1].counts
-    if treatment.moved is not None:
-        persons = np.where(treatment.moved, 0, persons)  # they show what others are
-    least = max([2, *(getattr(model, "k", None) or 1 for model in case.models)])
-    shown = shown_by(recoding, case.show, persons, least)
-    shown |= {change.name: (change.column, change.codes) for change in treatment.replaced}
-    for follower, leader in case.leaders.items():
-        ladder = case.hierarchies[follower]
-        shown[follower] = followed(case.table, rows, recoding, leader, ladder, moved=treatment.moved)
-    return shown
-
-
-def assembled(case: Case, treatment: Treatment, cells: Mapping[str, tuple[Column, Codes]]) -> Transformed:
+def assembled(case: Case, transformation: Transformation) -> Transformed:
     """Assemble the released table from its distinct rows."""
-    invented = Counterfeits(treatment.added, case.key)
-    released = transformed(
-        case.table,
-        treatment.rows,
-        cells,
-        treatment.suppressed,
-        counterfeits=invented,
-        keys=_keys(case),
-        drawn={change.name: (change, stream_key(case.key, f"cells of {change.name}")) for change in treatment.drawn},
-    )
-    quasi = [name for name in released.table.names if name in case.whole.quasi]
-    return replace(released, table=released.table.assign(quasi=quasi))
+    released = transformed(case.table, transformation, key=case.key, keys=_keys(case))
+    tables = {part: _with_roles(case, table) for part, table in released.tables.items()}
+    return replace(released, table=_with_roles(case, released.table), tables=tables)
+
+
+def _with_roles(case: Case, table: Table) -> Table:
+    """Return a released table in which columns that follow others are quasi-identifiers again."""
+    return table.assign(quasi=[name for name in table.names if name in case.whole.quasi])
 
 
 def _keys(case: Case) -> dict[str, bytes]:

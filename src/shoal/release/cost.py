@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from shoal.kernels.summing import summed
-from shoal.kernels.translation import Codes, narrowest
+from shoal.kernels.translation import narrowest
 from shoal.qualities.quality import Measured, Quality
 from shoal.recoding.nodes import Domain
 from shoal.recoding.of_tables import relate, whole
@@ -15,32 +15,30 @@ from shoal.release.case import Case
 from shoal.release.columns import compacted
 from shoal.release.origins import Origins
 from shoal.release.sampling import taken
+from shoal.release.transformation import Transformation
 from shoal.release.transformed import Transformed
-from shoal.table.column import Column
-from shoal.techniques.treatment import Treatment
-
-Cells = Mapping[str, tuple[Column, Codes]]
 
 
 def measured(
-    case: Case, treatment: Treatment, cells: Cells, transformed: Transformed, asked: Mapping[str, Quality]
+    case: Case, transformation: Transformation, transformed: Transformed, asked: Mapping[str, Quality]
 ) -> dict[str, Measured]:
-    """Return the quality measures of a release. ``cells``: the released quasi-identifiers of each distinct row.
+    """Return the quality measures of a release.
 
     The search knows the level of every label. A reader of the release does not, and one label may occur on several
     levels. Cells are therefore interpreted here as in ``shoal.compare``, so that both report the same values. Columns
     that follow others are not counted.
     """
-    if case.whole is not case.given or treatment.drawn:  # the original has other codes or dates, or each record its own
+    if case.whole is not case.given or transformation.drawn:  # other codes or dates, or cells that differ by record
         recoding = _by_record(case, transformed, [name for quality in asked.values() for name in quality.beside])
         return {name: quality.measure(recoding) for name, quality in asked.items()}
-    recoding = _by_row(case, treatment, cells)
+    recoding = _by_row(case, transformation)
     return {name: quality.measure(recoding.beside(case.table, quality.beside)) for name, quality in asked.items()}
 
 
-def _by_row(case: Case, treatment: Treatment, cells: Cells) -> Recoding:
+def _by_row(case: Case, transformation: Transformation) -> Recoding:
     """Return the recoding of each distinct row."""
-    rows, kept = treatment.rows, np.flatnonzero(~treatment.suppressed)
+    rows, cells = transformation.rows, transformation.cells
+    kept = np.flatnonzero(~transformation.suppressed)
     columns = []
     for name, codes in zip(rows.columns, rows.codes, strict=True):
         domain = Domain.of(case.table[name], case.hierarchies[name])

@@ -5,7 +5,7 @@ not written down. Their labels may differ with a value that only suppressed pers
 somebody has it. Whether they do is found out by building the hierarchy from the released records alone.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
@@ -16,22 +16,19 @@ from shoal.classes.shown import counted_rows
 from shoal.errors import ReleaseError
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.summing import summed
-from shoal.kernels.translation import Codes
 from shoal.release.case import Case
 from shoal.release.columns import compacted
-from shoal.table.column import Column, as_text
-from shoal.techniques.treatment import Treatment
+from shoal.release.transformation import Transformation
+from shoal.table.column import as_text
 
 
-def dependent_labels(case: Case, treatment: Treatment, cells: Mapping[str, tuple[Column, Codes]]) -> tuple[str, ...]:
-    """Return the quasi-identifiers whose labels depend on suppressed values; refuse labels that name such a value.
-
-    ``cells``: the released quasi-identifiers of each distinct row.
-    """
-    away = treatment.suppressed if treatment.moved is None else treatment.suppressed | treatment.moved
+def dependent_labels(case: Case, transformation: Transformation) -> tuple[str, ...]:
+    """Return the quasi-identifiers whose labels depend on suppressed values; refuse labels that name such a value."""
+    suppressed, moved = transformation.suppressed, transformation.moved
+    away = suppressed if moved is None else suppressed | moved
     if not away.any() or case.register is not None:  # the values of a register are known anyway
         return ()
-    names = tuple(_dependent(case, treatment, np.flatnonzero(~away), cells))
+    names = tuple(_dependent(case, transformation, np.flatnonzero(~away)))
     for name in names:
         if case.policy.spec(name).resolved(case.table[name]).names_values:
             raise ReleaseError(
@@ -41,11 +38,9 @@ def dependent_labels(case: Case, treatment: Treatment, cells: Mapping[str, tuple
     return names
 
 
-def _dependent(
-    case: Case, treatment: Treatment, kept: NDArray[np.intp], cells: Mapping[str, tuple[Column, Codes]]
-) -> Iterator[str]:
+def _dependent(case: Case, transformation: Transformation, kept: NDArray[np.intp]) -> Iterator[str]:
     """Yield the columns with a label that the hierarchy of the released records alone does not have."""
-    rows = treatment.rows
+    rows = transformation.rows
     persons = rows.counts if case.table.subject is None else counted_rows(case.table, rows.columns)[1].counts
     for name, codes in zip(rows.columns, rows.codes, strict=True):
         spec = case.policy.spec(name)
@@ -53,7 +48,7 @@ def _dependent(
             continue
         column, left = compacted(case.table[name], codes[kept])
         counts = summed(left, (persons if spec.of_persons else rows.counts)[kept], column.size)
-        released, shown = cells[name]
+        released, shown = transformation.cells[name]
         before, after, labels = np.unique(np.stack([codes[kept], left, shown[kept]]).astype(np.int64), axis=1)
         texts = as_text(released.labels()).take(pa.array(labels))
         rebuilt = spec.build(column, counts, case.policy.folder)

@@ -8,24 +8,31 @@ from math import ceil
 from shoal.errors import ModelError, PolicyError, ReleaseError, counted
 from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress
-from shoal.qualities.quality import QUALITIES
+from shoal.qualities.quality import QUALITIES, Quality
 from shoal.release.account import facts, internal, notes
-from shoal.release.assembly import assembled, cells_of, mapping, original
+from shoal.release.assembly import assembled, mapping, original
 from shoal.release.case import Case
 from shoal.release.cost import measured
 from shoal.release.dependence import dependent_labels
-from shoal.release.release import Release, verified
+from shoal.release.part import ReleasePart
+from shoal.release.promise import Promise
+from shoal.release.release import Release
 from shoal.release.soundness import check_sound
+from shoal.release.transformation import Transformation
+from shoal.release.transformed import Transformed
+from shoal.release.verification import verified
 from shoal.techniques.refinement import refined
 from shoal.techniques.technique import Gives, giving, recodings
 from shoal.techniques.treatment import Treatment
 
+NAME = "release"  # of a single table
 _MEASURES = ("loss", "nue", "precision", "discernibility", "average-class-size", "suppressed-records")
 
 
 def released(case: Case, threads: int | None, progress: Hook) -> Release:
     """Search for the best release of a case, make it, and verify it."""
-    return _made(case, _treatment(case, workers(threads), progress), progress)
+    treatment = _treatment(case, workers(threads), progress)
+    return _made(case, Transformation.of(case, treatment), progress)
 
 
 def workers(threads: int | None) -> int:
@@ -108,38 +115,53 @@ def _enough(some: int, everybody: int) -> float:
     return ceil(Fraction(scale * some, everybody)) / scale
 
 
-def _made(case: Case, treatment: Treatment, progress: Hook) -> Release:
-    """Write out what a treatment says, verify and measure it."""
+def _made(case: Case, transformation: Transformation, progress: Hook) -> Release:
+    """Apply a transformation, verify and measure the result."""
     progress(Progress("making the release", 0))
-    recoding = treatment.recoding()
-    cells = cells_of(case, treatment, recoding)
-    dependent = dependent_labels(case, treatment, cells)
-    released = assembled(case, treatment, cells)
-    before = original(case, treatment.scheme, released)
+    dependent = dependent_labels(case, transformation)
+    released = assembled(case, transformation)
+    promise = _promise(case, transformation, released)
     progress(Progress("verifying the release", 0))
-    verified_models = verified(released.table, before, case.asked)
-    sought = case.quality
-    asked = {sought.name: sought, **{name: QUALITIES[name]() for name in _MEASURES if name != sought.name}}
-    quality = measured(case, treatment, cells, released, asked)
-    account = facts(case, treatment, recoding, released, (quality, verified_models))
-    return Release(
-        table=released.table,
-        scheme=treatment.scheme,
-        levels=account["records_on_levels"],
-        suppressed=treatment.persons,
-        suppressed_records=account["suppressed_records"],
+    judgements = verified({NAME: promise}, case.policy)[NAME]
+    quality = measured(case, transformation, released, _measures(case.quality))
+    account = facts(case, transformation, released, quality, judgements)
+    part = ReleasePart(
+        promise=promise,
+        given=case.given,
+        policy=case.policy,
+        origins=cache(lambda: case.given_records(released.origins())),
+        left_out=released.left_out,
+        scheme=transformation.scheme,
+        levels=transformation.levels,
+        suppressed=transformation.persons,
+        suppressed_records=transformation.suppressed_records,
         classes=account["classes"],
         quality=quality,
-        requirements=verified_models,
-        internal=internal(case, treatment, released, before, account),
+        requirements=judgements,
         facts=account,
-        mapping=mapping(case, treatment.scheme, released),
+        internal=internal(case, transformation, released, promise.original, account),
+        mapping=mapping(case, transformation.scheme, released),
         notes=notes(case, released, dependent),
-        original=before,
-        asked=case.asked,
-        policy=case.policy,
-        given=case.given,
         drawn=case.drawn,
-        key=case.key if case.is_fresh and (case.draws or treatment.drawn) else None,
-        origins=cache(lambda: case.given_records(released.origins())),
+        key=case.key if case.is_fresh and (case.draws or transformation.draws) else None,
     )
+    return Release({NAME: part}, case.policy)
+
+
+def _promise(case: Case, transformation: Transformation, released: Transformed) -> Promise:
+    """Return what the written tables are compared with and judged by."""
+    pseudonyms = [] if case.policy.pseudonyms is None else case.policy.pseudonyms.columns
+    link = [name for name in released.table.quasi if name not in case.table]
+    return Promise(
+        tables={f"{NAME}.{part}" if part else NAME: table for part, table in released.tables.items()},
+        whole=released.table,
+        asked=case.asked,
+        original=original(case, transformation.scheme, released),
+        link=link[0] if link else None,
+        pseudonyms=tuple(pseudonyms),
+    )
+
+
+def _measures(sought: Quality) -> dict[str, Quality]:
+    """Return the quality that is sought, and those that every release reports."""
+    return {sought.name: sought, **{name: QUALITIES[name]() for name in _MEASURES if name != sought.name}}

@@ -41,7 +41,7 @@ def _origins(original: Table, release: Table | Release) -> Origins | None:
     """Return what was recorded about this very original; None for another one."""
     if not isinstance(release, Release):
         return kept_origins(original, release)
-    return Origins(release.records, release.drawn) if is_same(original, release.given) else None
+    return Origins(release.records, release.part.drawn) if is_same(original, release.given) else None
 
 
 def _table(release: Table | Release) -> Table:

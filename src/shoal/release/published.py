@@ -16,6 +16,7 @@ from shoal.models.model import Model
 from shoal.policy.policy import Policy
 from shoal.policy.requirements import AttackLimit
 from shoal.release.judgement import Guarantee
+from shoal.release.truthfulness import truth
 from shoal.release.visible import visible_loss
 from shoal.risk.adversary import prosecutor
 from shoal.table.table import Table
@@ -94,24 +95,6 @@ def representatives(table: Table, policy: Policy) -> dict[str, str]:
     return {
         name: column.show for name, column in policy.columns.items() if column.show != "label" and name in table.quasi
     }
-
-
-def truth(policy: Policy) -> str:
-    """Return a sentence on the truthfulness of a release, as far as the policy determines it.
-
-    >>> truth(Policy.parse("version = 1"))
-    'Values may be generalised and records suppressed. No value was replaced by another.'
-    """
-    untrue = {
-        policy.search.technique.untrue: policy.search.technique.untrue,
-        policy.search.way.may_be: policy.search.way.may_be,
-        "Dates were shifted by the same number of days for all records of a person.": policy.dates is not None,
-        "Some columns show one representative value for a whole class.": any(
-            column.show != "label" for column in policy.columns.values()
-        ),
-    }
-    changes = [sentence for sentence, holds in untrue.items() if holds] or ["No value was replaced by another."]
-    return " ".join(["Values may be generalised and records suppressed.", *changes])
 
 
 def _classes(table: Table) -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""The release: the table that goes out, and everything that was found out about it."""
+"""The release: the tables that go out, and the evidence for them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -8,117 +8,161 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.engines.memory import MemoryEngine
-from shoal.errors import ReleaseError, WriteError, counted
-from shoal.fileset import MANIFEST, FileSet, check_name, owner_folder, sha256
-from shoal.models.model import Model
+from shoal.errors import ReleaseError, counted, listed
 from shoal.plain import plain
 from shoal.policy.policy import Policy
+from shoal.policy.references import Reference, references
 from shoal.progress import Hook
 from shoal.qualities.quality import Measured
-from shoal.release.fingerprint import fingerprint
+from shoal.release.documents import about_table
+from shoal.release.histories import alone
 from shoal.release.judgement import Judgement
-from shoal.release.manifest import written
 from shoal.release.mapping import ValueMap
-from shoal.release.origins import Origins, can_be_kept
-from shoal.release.published import figures, published
-from shoal.release.sampling import taken
-from shoal.release.verification import Original, as_written, judged, verify
-from shoal.scratch import scratch_folder
+from shoal.release.origins import Origins
+from shoal.release.part import ReleasePart
+from shoal.release.saving import Saving
 from shoal.sheet import Presentable, Sheet
-from shoal.table.databases.database import Address, Stored, is_address
+from shoal.table.databases.database import Address
 from shoal.table.table import Table
-from shoal.table.writing import write
 from shoal.words import short
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Release(Presentable):
-    """A table whose every requirement was verified after it was written.
+    """Tables whose every requirement was verified after they were written.
 
-    ``scheme``: the level of each quasi-identifier; empty for local recoding. ``levels``: the number of records on each
-    level of each quasi-identifier. ``suppressed``: the number of suppressed persons. ``quality``: the quality measures.
-    ``requirements``: all requirements, and how it is known that they are met. ``mapping``: the released value of every
-    original value, for global recoding. ``policy``: the policy that it meets.
-
-    For the owner only: ``facts``: the figures of the internal manifest. ``internal``: the internal manifest. ``given``:
-    the original table. ``origins``: computes the original record of each released record. ``drawn``: the sampled
-    records of the original. ``key``: the key of the sample, if the policy names none.
+    ``parts``: by original table, the tables that go out with the evidence for them. ``policy``: the policy that the
+    release meets. Properties of a single table, such as ``release.scheme``, are those of the only part; a release of
+    several tables has them by part: ``release.parts["stays"].scheme``.
     """
 
     __module__ = "shoal"
 
-    table: Table
-    scheme: Mapping[str, int]
-    levels: Mapping[str, list[int]]
-    suppressed: int
-    suppressed_records: int
-    classes: int
-    quality: Mapping[str, Measured]
-    requirements: tuple[Judgement, ...]
-    internal: Mapping[str, Any]
-    facts: Mapping[str, Any]
-    mapping: ValueMap | None
-    notes: tuple[str, ...]
-    original: Original
-    asked: tuple[tuple[str, str, Model], ...]
+    parts: Mapping[str, ReleasePart]
     policy: Policy
-    given: Table
-    origins: Callable[[], NDArray[np.intp]]
-    drawn: NDArray[np.intp] | None = None
-    key: bytes | None = None
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        """The tables that go out, by name."""
+        return {name: table for part in self.parts.values() for name, table in part.promise.tables.items()}
+
+    @property
+    def references(self) -> tuple[Reference, ...]:
+        """The references between the tables, in the release as before."""
+        return references(self.policy.tables)
+
+    @property
+    def part(self) -> ReleasePart:
+        """The only part; a release of several original tables has no such part."""
+        if len(self.parts) > 1:
+            raise ReleaseError(
+                f"The release has {counted(len(self.parts), 'table')}.",
+                hint=f"Name the part: release.parts[…], one of {listed(self.parts)}.",
+            )
+        (part,) = self.parts.values()
+        return part
+
+    @property
+    def table(self) -> Table:
+        """The only table that goes out."""
+        return self.part.table
+
+    @property
+    def given(self) -> Table:
+        """The original table. For the owner only."""
+        return self.part.given
 
     @property
     def records(self) -> NDArray[np.intp]:
-        """The original record of each released record; −1 for a counterfeit."""
-        return self.origins()
+        """The original record of each released record; −1 for a counterfeit. For the owner only."""
+        return self.part.records
+
+    @property
+    def scheme(self) -> Mapping[str, int]:
+        """The level of each quasi-identifier; empty for local recoding."""
+        return self.part.scheme
+
+    @property
+    def levels(self) -> Mapping[str, list[int]]:
+        """The number of records on each level of each quasi-identifier."""
+        return self.part.levels
+
+    @property
+    def suppressed(self) -> int:
+        """The number of suppressed persons."""
+        return self.part.suppressed
+
+    @property
+    def suppressed_records(self) -> int:
+        """The number of suppressed records."""
+        return self.part.suppressed_records
+
+    @property
+    def classes(self) -> int:
+        """The number of equivalence classes."""
+        return self.part.classes
+
+    @property
+    def quality(self) -> Mapping[str, Measured]:
+        """The quality measures."""
+        return self.part.quality
+
+    @property
+    def mapping(self) -> ValueMap | None:
+        """The released value of every original value, for global recoding. For the owner only."""
+        return self.part.mapping
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The figures of the internal manifest. For the owner only."""
+        return self.part.facts
+
+    @property
+    def internal(self) -> Mapping[str, Any]:
+        """The internal manifest. For the owner only."""
+        return self.part.internal
+
+    @property
+    def requirements(self) -> tuple[Judgement, ...]:
+        """All requirements, and how it is known that they are met."""
+        return tuple(requirement for part in self.parts.values() for requirement in part.requirements)
 
     @property
     def verified(self) -> bool:
-        """Whether every requirement holds; a release that fails one is never handed out."""
+        """Whether every requirement is met; a release that fails one is never handed out."""
         return all(requirement.verdict.satisfied for requirement in self.requirements)
 
-    def sheet(self) -> Sheet:
-        """Return what was released, what it attains and what it cost."""
-        left_out = f", {counted(self.suppressed, 'person')} left out" if self.suppressed else ""
-        title = f"{counted(self.table.records, 'record')} released in {counted(self.classes, 'class')}{left_out}"
-        judged = [
-            (
-                requirement.verdict.title,
-                requirement.attained,
-                f"{requirement.verdict.asked}: {requirement.outcome}",
+    @property
+    def alone(self) -> tuple[int, int]:
+        """The number of persons who are unique by all their released records together, and the number of persons."""
+        return alone(part.promise.kin for part in self.parts.values() if part.promise.kin is not None)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the owner should know."""
+        if not self.policy.tables:
+            return tuple(_notes(self.part))
+        notes = [f"{name}: {note}" for name, part in self.parts.items() for note in _notes(part)]
+        unique, persons = self.alone
+        if unique:
+            notes.append(
+                f"An adversary who knows all records of a person in all tables at once, and not only one, can single "
+                f"out {unique:,} of {counted(persons, 'person')}."
             )
-            for requirement in self.requirements
-        ]
-        levels = [(f"level of {name}", str(level), "") for name, level in self.scheme.items()]
-        costs = [
-            (name, short(measured.total.value), f"cost {measured.total.cost:.3f}")
-            for name, measured in self.quality.items()
-            if measured.total is not None
-        ]
-        return Sheet(f"{title}.", ("", "value", ""), (*judged, *levels, *costs), self.notes, words=3)
+        return tuple(notes)
 
-    def judged_also(self, judgements: tuple[Judgement, ...]) -> "Release":
-        """Return the same release, with more requirements that were judged."""
-        requirements = (*self.requirements, *judgements)
-        documents = [judgement.to_dict() for judgement in requirements]
-        internal = {**self.internal, "requirements": documents}
-        return replace(
-            self, requirements=requirements, facts={**self.facts, "requirements": documents}, internal=internal
-        )
+    def sheet(self) -> Sheet:
+        """Return an overview of the release: its tables, what they attain and what they cost."""
+        return _tables_sheet(self) if self.policy.tables else _table_sheet(self)
 
-    def as_sample(self) -> "Release":
-        """Return the same release, with the records that were drawn as its original."""
-        if self.drawn is None:
-            return self
-        place = np.full(self.given.records + 1, -1, np.intp)
-        place[self.drawn] = np.arange(len(self.drawn))
-        origins = place[self.origins()]
-        return replace(self, given=taken(self.given, self.drawn)[0], drawn=None, origins=lambda: origins)
+    def with_part(self, part: ReleasePart) -> "Release":
+        """Return a release of a single table with another part in place of its own."""
+        (name,) = self.parts
+        return replace(self, parts={name: part})
 
     def noting(self, note: str) -> "Release":
-        """Return the same release, with one more note."""
-        return replace(self, notes=(*self.notes, note))
+        """Return the same release of a single table, with one more note."""
+        return self.with_part(replace(self.part, notes=(*self.part.notes, note)))
 
     def became(self, records: int) -> NDArray[np.intp]:
         """Return the released record of each of so many original records; −1 for a suppressed one."""
@@ -126,6 +170,12 @@ class Release(Presentable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the facts about the release, for its owner: what ``shoal anonymize --json`` prints."""
+        if self.policy.tables:
+            return {
+                "tables": plain({name: about_table(name, part, self.policy) for name, part in self.parts.items()}),
+                "references": [str(reference) for reference in self.references],
+                "notes": list(self.notes),
+            }
         totals = {name: measured.total for name, measured in self.quality.items() if measured.total is not None}
         return {
             **plain(self.facts),
@@ -139,105 +189,78 @@ class Release(Presentable):
         """Return the table as a dataframe: of the library it came from, or of the one named."""
         return self.table.to_frame(kind)
 
-    def save(
+    def save(  # noqa: PLR0913 - keyword-only options
         self,
         path: str | Path | Address,
         *,
         force: bool = False,
         separator: str | None = None,
+        suffix: str | None = None,
         beside: str | Path | None = None,
         progress: Hook | None = None,
     ) -> tuple[Path | str, ...]:
-        """Write the table and its manifests, after verification of the written file.
+        """Write the tables and their manifests, after verification of the written files. Returns the paths.
 
         ``out.csv`` is published together with ``out.csv.manifest.json``. The folder ``out.csv.owner-only`` must stay
         with the owner and is readable by its owner only: ``internal.json``, ``mapping.json``, ``origins.json`` (the
-        original record of each released record) and ``draw.key``. For a database table, such as
-        ``postgresql://user@host/research?table=release``, the manifests are written to the folder ``beside``, or to the
-        current one. Inputs are never overwritten. Returns the paths.
+        original record of each released record) and ``draw.key``. A table that was split has further files beside it,
+        such as ``out.sensitive.csv``.
+
+        A release of several original tables is written to a folder: a file for each table, with the ``suffix`` given
+        or in the format that it came in, and ``dataset.manifest.json``.
+
+        For a database, such as ``postgresql://user@host/research?table=release``, the manifests are written to the
+        folder ``beside``, or to the current one. Inputs are never overwritten.
         """
-        target = _place(path, beside)
-        if separator is None and target.suffix.lower() == ".csv":
-            separator = self.table.source.details.get("separator")  # as in the file that it came from
-        never = (*self.given.source.files, *self.policy.files())
-        names, manifest = list[Path](), target.with_name(f"{target.name}{MANIFEST}")
-        with FileSet(last=manifest, force=force, never=never) as files:
-
-            def look(stored: Path | Stored, options: Mapping[str, Any]) -> None:
-                check(verify(stored, self.table, self.original, self.asked, options))
-                names.extend(self._write_documents(files, target, manifest, _named(stored, self.table)))
-
-            saved = write(
-                self.table, path, force=force, separator=separator, progress=progress, check_written=look, files=files
-            )
-        return saved, *names
-
-    def _write_documents(self, files: FileSet, target: Path, manifest: Path, named: Mapping[str, Any]) -> list[Path]:
-        """Write the manifests and the owner's files; the public manifest is the last file."""
-        owner = files.folder(owner_folder(target), private=True)
-        public = published(self.table, self.policy, figures(self.policy, self.suppressed, self.given))
-        kept = Origins(self.records, self.drawn).document(self.given) if can_be_kept(self.given) else None
-        documents = {
-            "internal.json": {**self.internal, **named},
-            "mapping.json": None if self.mapping is None else self.mapping.document(),
-            "origins.json": None if kept is None else {**kept, **named},
-        }
-        texts = {name: None if document is None else written(document) for name, document in documents.items()}
-        texts["draw.key"] = None if self.key is None else f"{self.key.decode()}\n"
-        for name, text in texts.items():
-            if text is None:
-                files.remove(owner / name)
-            else:
-                files.add(owner / name, private=True).write_text(text, encoding="utf-8")
-        files.add(manifest).write_text(written({**public, **named}), encoding="utf-8")
-        return [manifest, *(owner / name for name, text in texts.items() if text is not None)]
+        folder = None if beside is None else Path(beside)
+        return Saving(self.parts, self.policy, force, separator, suffix, folder, progress).to(path)
 
 
-def _place(path: str | Path | Address, beside: str | Path | None) -> Path:
-    """Return the path after which what is written beside a table is named."""
-    if is_address(path):
-        folder = Path(beside or ".")
-        folder.mkdir(parents=True, exist_ok=True)
-        return folder / Address.parse(path).name
-    if beside is not None:
-        raise WriteError("What is written with a file is written beside it.", hint="Leave out beside.")
-    target = Path(str(path))
-    check_name(target)
-    if target.is_dir() or not target.name:
-        raise WriteError(f"'{path}' is a folder.", hint="Give the name of a file, such as release.csv.")
-    return target
+def _notes(part: ReleasePart) -> Iterator[str]:
+    """Yield what the owner should know about a part, the most important first."""
+    kin, reasons = part.promise.kin, dict[str, list[str]]()
+    if kin is not None and kin.orphans:
+        yield f"Suppressed, because they refer to no record: {counted(kin.orphans, 'record')}."
+    if kin is not None and kin.followed:
+        yield f"Suppressed with the record that they refer to: {counted(kin.followed, 'record')}."
+    if not part.is_searched:
+        yield "No requirement applies to this table."
+    for name, why in part.left_out.items():
+        reasons.setdefault(why, []).append(name)
+    if reasons:
+        columns = "; ".join(f"{', '.join(names)} ({why})" for why, names in reasons.items())
+        yield f"Columns not released: {columns}."
+    yield from part.notes
 
 
-def _named(target: Path | Stored, table: Table) -> dict[str, str]:
-    """Return the hash of a file; of what a table holds, if it is none."""
-    if isinstance(target, Stored):
-        return {"table_fingerprint": fingerprint(table)}
-    return {"file_sha256": sha256(target)}
+def _table_sheet(release: Release) -> Sheet:
+    """Return what a single table attains and what it cost."""
+    part = release.part
+    records = counted(part.promise.whole.records, "record")
+    suppressed = f", {counted(part.suppressed, 'person')} suppressed" if part.suppressed else ""
+    title = f"{records} released in {counted(part.classes, 'class')}{suppressed}."
+    judged = [
+        (requirement.verdict.title, requirement.attained, f"{requirement.verdict.asked}: {requirement.outcome}")
+        for requirement in part.requirements
+    ]
+    levels = [(f"level of {name}", str(level), "") for name, level in part.scheme.items()]
+    costs = [
+        (name, short(measured.total.value), f"cost {measured.total.cost:.3f}")
+        for name, measured in part.quality.items()
+        if measured.total is not None
+    ]
+    return Sheet(title, ("", "value", ""), (*judged, *levels, *costs), release.notes, words=3)
 
 
-def check(verified: tuple[Judgement, ...]) -> tuple[Judgement, ...]:
-    """Refuse a release that fails a requirement."""
-    failing = [requirement for requirement in verified if not requirement.verdict.satisfied]
-    if failing:
-        raise ReleaseError(
-            f"The written release does not meet {counted(len(failing), 'requirement')} "
-            f"({failing[0].verdict.model}, {failing[0].verdict.asked}). It was not handed out.",
+def _tables_sheet(release: Release) -> Sheet:
+    """Return what each of several tables attains."""
+    rows = []
+    for name, part in release.parts.items():
+        attained = dict.fromkeys(requirement.verdict.attained for requirement in part.requirements)
+        records = part.promise.whole.records
+        rows.append(
+            (name, f"{records:,}", f"{part.given.records - records:,}", ", ".join(attained) or "no requirement")
         )
-    return verified
-
-
-def verified(table: Table, original: Original, asked: tuple[tuple[str, str, Model], ...]) -> tuple[Judgement, ...]:
-    """Write a table to a file that nobody else can read, read it again and judge it.
-
-    A table that is larger than memory is judged as it is, and from its file when it is saved.
-    """
-    if not isinstance(table.engine, MemoryEngine):
-        return check(judged(as_written(table), table, original, asked))
-    judgements: list[tuple[Judgement, ...]] = []
-    with scratch_folder() as folder:
-        write(
-            table,
-            folder / "release.parquet",
-            check_written=lambda file, options: judgements.append(verify(file, table, original, asked, options)),
-        )
-    return check(judgements[0])
+    total = sum(part.promise.whole.records for part in release.parts.values())
+    title = f"{counted(total, 'record')} released in {counted(len(release.tables), 'table')}."
+    return Sheet(title, ("table", "records", "suppressed", ""), tuple(rows), release.notes, words=3)

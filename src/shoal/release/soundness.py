@@ -2,9 +2,12 @@
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from shoal.classes.shown import counted_rows, showing
 from shoal.errors import ReleaseError, counted
 from shoal.release.case import Case
+from shoal.table.role import Role
 from shoal.techniques.change import Added, Change, Drawn, Generalised, Moved, Replaced
 from shoal.techniques.technique import Technique, Truth
 from shoal.techniques.treatment import Treatment
@@ -15,7 +18,7 @@ _LEAST = {Replaced: Truth.REPRESENTATIVE, Drawn: Truth.PERTURBED, Moved: Truth.P
 def check_sound(case: Case, treatment: Treatment) -> None:
     """Refuse a treatment that contradicts what its technique or its treatment of outliers declares."""
     technique, way = case.policy.search.technique, case.policy.search.way
-    for problem in (*_persons(case, treatment), *_columns(case, treatment, technique)):
+    for problem in (*_persons(case, treatment), *_columns(case, treatment, technique), *_split(case, treatment)):
         raise ReleaseError(f"The recoding '{technique.kind}' {problem}. Nothing is released.")
     declared = max(technique.truth, way.truth, key=list(Truth).index)
     for change in treatment.changes:
@@ -50,6 +53,26 @@ def _columns(case: Case, treatment: Treatment, technique: Technique) -> Iterator
     for name in (_name(change) for change in treatment.changes):
         if name is not None and case.table.roles.get(name) not in technique.touches:
             yield f"changes column '{name}', whose role is not declared in touches"
+
+
+def _split(case: Case, treatment: Treatment) -> Iterator[str]:
+    """Yield why a table cannot be split: only groups of records that look alike hide whose a cell is."""
+    split = treatment.split
+    if split is None:
+        return
+    fixed = [name for name in split.columns if case.table.roles.get(name) not in {Role.SENSITIVE, Role.INSENSITIVE}]
+    if fixed:
+        yield f"splits off column '{fixed[0]}', which is neither sensitive nor insensitive"
+    if not split.columns:
+        yield "splits off no column"
+    if len(split.groups) != len(treatment.rows):
+        yield f"groups {len(split.groups):,} of {len(treatment.rows):,} distinct rows"
+        return
+    kept = np.flatnonzero(~treatment.suppressed)
+    shown = [*(change.shown for change in treatment.generalised), *(change.codes for change in treatment.replaced)]
+    pairs = np.unique(np.stack([split.groups, *shown])[:, kept], axis=1)
+    if len(np.unique(pairs[0])) < pairs.shape[1]:
+        yield "links records with different quasi-identifiers by one group"
 
 
 def _name(change: Change) -> str | None:

@@ -1,206 +1,207 @@
-"""The transformed table: what every record shows, in an order that tells nothing."""
+"""The transformed table: the released cells of every record, in an order that discloses nothing."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.engines.protocol import DistinctRows, Drawing, Engine, RecordIdentity, Rewriting
+from shoal.engines.protocol import Drawing, Engine, RecordIdentity, Rewriting
 from shoal.engines.translated import translated
 from shoal.engines.written import rewritten
-from shoal.kernels.siphash import SipKey, siphash_texts
+from shoal.kernels.siphash import siphash_texts
 from shoal.kernels.translation import Codes, narrowest
-from shoal.recoding.recoding import Recoded, Recoding
-from shoal.release.columns import compacted, labelled
-from shoal.release.drawing import drawn_numbers
+from shoal.release.columns import compacted
+from shoal.release.drawing import drawn_numbers, stream_key
 from shoal.release.pseudonyms import pseudonymous
-from shoal.release.representative import represented
+from shoal.release.transformation import Transformation
 from shoal.table.about import About
 from shoal.table.column import Column
 from shoal.table.kind import Kind
 from shoal.table.names import unused
 from shoal.table.role import Role
 from shoal.table.table import Source, Table
-from shoal.techniques.change import Drawn
+from shoal.techniques.change import Split
 
-_LEFT_OUT = {
-    Role.DIRECT: "it identifies persons directly",
-    Role.SUBJECT: "it says whose record it is",
-    Role.HOUSEHOLD: "it says who lives together",
-}
+_LEFT_OUT = {Role.DIRECT: "direct identifier", Role.SUBJECT: "subject", Role.HOUSEHOLD: "household"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Transformed:
-    """``table``: what goes out. ``left_out``: columns of the original that do not go out, and why.
+    """``table``: all released columns. ``left_out``: the columns of the original that are not released, and why.
 
-    ``origins()``: which record of the original each record was; −1: it is invented. ``whose``: a column that the table
-    does not show, but its engine has: the number of the person.
+    ``tables``: the table as it goes out, which may be split: the second part of the name of each, and the table.
+    ``origins()``: the original record of each record of ``table``; −1 for a counterfeit. ``whose``: a column with the
+    number of the person, which the table does not show, but its engine has.
     """
 
     table: Table
+    tables: Mapping[str, Table]
     origins: Callable[[], NDArray[np.intp]]
     left_out: Mapping[str, str]
     whose: Column | None = None
 
 
-def shown_by(
-    recoding: Recoding,
-    how: Mapping[str, str] | None = None,
-    persons: NDArray[np.int64] | None = None,
-    least: int = 1,
-) -> dict[str, tuple[Column, Codes]]:
-    """Return for each quasi-identifier what the rows of a recoding show: values as they are, or labels of sets.
-
-    ``how``: columns that show the mean, midpoint, median or mode of a class instead of a label, in which every row
-    counts for its ``persons``; for its records, if nothing is said. A mean is that of ``least`` persons or more.
-
-    >>> import shoal
-    >>> from shoal.hierarchy.spec import bind_all
-    >>> table = shoal.read({"age": [31, 34, 71]})
-    >>> ladders = bind_all({"age": {"kind": "interval", "widths": [10]}}, table)
-    >>> column, codes = shown_by(Recoding.of_scheme(table, ladders, {"age": 1}))["age"]
-    >>> column.labels().take(codes.tolist()).to_pylist()
-    ['30-39', '30-39', '70-79']
-    """
-    kept = np.flatnonzero(~recoding.suppressed)
-    chosen = {name: kind for name, kind in (how or {}).items() if kind != "label"}
-    return {
-        column.name: represented(recoding, column.name, chosen[column.name], persons, least)
-        if column.name in chosen
-        else _shown(column, kept)
-        for column in recoding.of_quasi
-    }
-
-
-def _shown(recoded: Recoded, kept: NDArray[np.intp]) -> tuple[Column, Codes]:
-    column, at = recoded.domain.column, recoded.shown
-    if (at[kept] < column.size).all():  # nothing but values as they were: they keep their type
-        return column, np.where(at < column.size, at, 0).astype(narrowest(max(column.size, 1)))
-    released, places = labelled(column.name, [*column.labels().to_pylist(), *recoded.nodes.labels])
-    return released, places.astype(narrowest(max(released.size, 1)))[at]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Counterfeits:
-    """Records that are invented: ``rows``: which distinct rows they look like. All else is drawn, column by column."""
-
-    rows: NDArray[np.int64]
-    key: bytes = b""
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def drawn(self, table: Table, name: str, kept: NDArray[np.intp]) -> Codes:
-        """Draw values of a column the way they are distributed among the records that are kept."""
-        places = drawn_numbers(self.key, f"counterfeits of {name}", len(self.rows)) % np.uint64(len(kept))
-        return table.codes(name)[kept[places.astype(np.intp)]]
-
-
-NONE = Counterfeits(np.zeros(0, np.int64))
-
-
-def transformed(  # noqa: PLR0913 - a table, what becomes of its rows, and of its columns
-    table: Table,
-    rows: DistinctRows,
-    shown: Mapping[str, tuple[Column, Codes]],
-    suppressed: NDArray[np.bool_],
-    *,
-    counterfeits: Counterfeits = NONE,
-    keys: Mapping[str, bytes] | None = None,
-    drawn: Mapping[str, tuple[Drawn, SipKey]] | None = None,
+def transformed(
+    table: Table, transformation: Transformation, *, key: bytes = b"", keys: Mapping[str, bytes] | None = None
 ) -> Transformed:
-    """Write out what distinct rows show; suppressed ones are left out. ``rows`` are those of the quasi-identifiers.
+    """Apply a transformation to the records of a table. Its rows are those of the quasi-identifiers.
 
-    ``keys``: columns that get pseudonyms, and with which key. ``drawn``: columns whose cells are drawn, and the key of
-    the stream of random numbers.
+    ``key``: the secret key of everything that is drawn. ``keys``: the columns that get pseudonyms, and their keys.
     """
-    drawn = drawn or {}
-    keys = keys or {}
-    left_out = {name: why for name in table.names if name not in keys and (why := _why_not(table, name)) is not None}
-    there = [name for name in table.names if name not in left_out]
-    by_row = {name: shown[name] for name in there if name in shown and name not in drawn}
-    others = {
-        name: _other(table[name], keys.get(name), len(counterfeits))
-        for name in there
-        if name not in by_row and name not in drawn
-    }
-    columns = {
-        name: drawn[name][0].column if name in drawn else (by_row.get(name) or others[name])[0] for name in there
-    }
-    subject = None if table.subject is None else table[table.subject]
-    whose = None if subject is None else _whose(subject, len(counterfeits), columns)
-    how = Rewriting(
-        rows=rows,
-        kept=~suppressed,
-        by_row={name: codes for name, (_, codes) in by_row.items()},
-        by_code={name: (name, places[: table[name].size]) for name, (_, places) in others.items()},
-        names=tuple(there),
-        sizes={name: column.size for name, column in columns.items()},
-        by_record={name: Drawing(name, key, cells.draw) for name, (cells, key) in drawn.items() if name in there},
-        identity=_identity(table) if drawn else None,
-    )
-    if subject is not None and whose is not None:
-        how = how.along(whose.name, subject.name, subject.size, whose.size)
-    if len(counterfeits):
-        how = replace(how, added=_invented(table, how, counterfeits, others, keys, whose))
-    records = rewritten(table.engine, how)
-    every = columns if whose is None else {**columns, whose.name: whose}
-    compact, engine = _compacted(every, records.engine)
-    released = Table(tuple(compact[name] for name in columns), engine)
-    before = table.source
-    about = {column.name: _about(column, table) for column in released.columns if column.name in before.about}
-    source = Source(before.origin, before.frame, before.details, about=about, files=before.files)
-    roles = {
-        name: Role.INSENSITIVE if name in keys else role for name, role in table.roles.items() if name not in left_out
-    }
-    named = replace(released, source=source).assign(**_by_role(roles))
-    return Transformed(named, records.origins, left_out, None if whose is None else compact[whose.name])
+    return _Writing(table, transformation, key, keys or {}).transformed()
+
+
+@dataclass(frozen=True, eq=False)
+class _Writing:
+    """A table that is being transformed."""
+
+    table: Table
+    transformation: Transformation
+    key: bytes
+    keys: Mapping[str, bytes]
+
+    def transformed(self) -> Transformed:
+        """Rewrite the records."""
+        how, columns = self._rewriting()
+        if self.table.subject is not None:
+            subject, whose = self.table[self.table.subject], self._whose()
+            how = how.along(whose.name, subject.name, subject.size, whose.size)
+            columns[whose.name] = whose
+        if self._invented:
+            how = replace(how, added=self._counterfeits(how, columns))
+        shown = tuple(name for name in how.names if name in self.table or name == self._link)
+        whole, hidden, origins = self._released(how, columns, shown)
+        split = self.transformation.split
+        tables = {"": whole} if split is None else dict(self._split(how, columns, split))
+        return Transformed(whole, tables, origins, self._left_out, hidden)
+
+    @property
+    def _left_out(self) -> dict[str, str]:
+        """The columns that are not released, and why."""
+        reasons = {name: _why_not(self.table, name) for name in self.table.names if name not in self.keys}
+        return {name: why for name, why in reasons.items() if why is not None}
+
+    @property
+    def _invented(self) -> int:
+        """The number of counterfeits."""
+        return len(self.transformation.added)
+
+    @cached_property
+    def _link(self) -> str | None:
+        """The column that both parts of a split table show."""
+        split = self.transformation.split
+        return None if split is None else unused(split.link, self.table.names)
+
+    def _rewriting(self) -> tuple[Rewriting, dict[str, Column]]:
+        """Return how records are rewritten, and the released columns."""
+        decided = self.transformation
+        names = [name for name in self.table.names if name not in self._left_out]
+        drawn = {change.name: change for change in decided.drawn if change.name in names}
+        by_row = {name: decided.cells[name] for name in names if name in decided.cells and name not in drawn}
+        others = {name: self._other(name) for name in names if name not in by_row and name not in drawn}
+        columns = {
+            name: drawn[name].column if name in drawn else (by_row.get(name) or others[name])[0] for name in names
+        }
+        if decided.split is not None and self._link is not None:
+            by_row[self._link] = self._groups(decided.split, self._link)
+            columns[self._link] = by_row[self._link][0]
+        how = Rewriting(
+            rows=decided.rows,
+            kept=~decided.suppressed,
+            by_row={name: codes for name, (_, codes) in by_row.items()},
+            by_code={name: (name, places[: self.table[name].size]) for name, (_, places) in others.items()},
+            names=tuple(columns),
+            sizes={name: column.size for name, column in columns.items()},
+            by_record={
+                name: Drawing(name, stream_key(self.key, f"cells of {name}"), change.draw)
+                for name, change in drawn.items()
+            },
+            identity=_identity(self.table) if drawn else None,
+        )
+        return how, columns
+
+    def _other(self, name: str) -> tuple[Column, Codes]:
+        """Return the released column of one that is no quasi-identifier, and what becomes of its codes.
+
+        A column of pseudonyms has further codes for counterfeits.
+        """
+        column = self.table[name]
+        if name in self.keys:
+            return pseudonymous(column, self.keys[name], self._invented)
+        return column, np.arange(column.size, dtype=narrowest(max(column.size, 1)))
+
+    def _groups(self, split: Split, name: str) -> tuple[Column, Codes]:
+        """Return the column with the numbers of groups, and the number of each row. Suppressed rows have none."""
+        kept = np.flatnonzero(~self.transformation.suppressed)
+        groups, of_kept = np.unique(split.groups[kept], return_inverse=True)
+        order = np.argsort(drawn_numbers(self.key, f"groups of {split.table}", len(groups)), kind="stable")
+        column = Column(name, Kind.INTEGER, pa.array(np.arange(1, len(groups) + 1)))
+        codes = np.zeros(len(split.groups), narrowest(max(column.size, 1)))
+        codes[kept] = np.argsort(order, kind="stable")[of_kept]
+        return column, codes
+
+    def _whose(self) -> Column:
+        """Return a column of the numbers of persons, which is not shown; every counterfeit is another person."""
+        persons = len(self.table[str(self.table.subject)].values)
+        taken = [*self.table.names, *([] if self._link is None else [self._link])]
+        return Column(unused("person", taken), Kind.INTEGER, pa.array(np.arange(persons + self._invented)))
+
+    def _counterfeits(self, how: Rewriting, columns: Mapping[str, Column]) -> dict[str, Codes]:
+        """Return the codes of counterfeits: the cells of their rows, pseudonyms of nobody, and drawn values."""
+        records = np.flatnonzero(self.table.engine.expand(how.rows, how.kept))
+        invented = {name: codes[self.transformation.added] for name, codes in how.by_row.items()}
+        for name, (source, places) in how.by_code.items():
+            if name in self.keys:
+                invented[name] = self._other(name)[1][self.table[name].size :]
+            elif name == source:
+                invented[name] = places[self._drawn(name, records)]
+            else:  # whose they are
+                size = columns[name].size
+                invented[name] = np.arange(size - self._invented, size).astype(narrowest(size))
+        return invented
+
+    def _drawn(self, name: str, kept: NDArray[np.intp]) -> Codes:
+        """Draw values of a column from their distribution among the records that are kept."""
+        places = drawn_numbers(self.key, f"counterfeits of {name}", self._invented) % np.uint64(len(kept))
+        return self.table.codes(name)[kept[places.astype(np.intp)]]
+
+    def _released(
+        self, how: Rewriting, columns: Mapping[str, Column], shown: Sequence[str]
+    ) -> tuple[Table, Column | None, Callable[[], NDArray[np.intp]]]:
+        """Return a table of the columns that are shown, the column that is not, and the origins of the records."""
+        hidden = [name for name in how.names if name not in self.table and name != self._link]
+        records = rewritten(self.table.engine, replace(how, names=(*shown, *hidden)))
+        compact, engine = _compacted({name: columns[name] for name in (*shown, *hidden)}, records.engine)
+        before = self.table.source
+        about = {name: _about(compact[name], self.table) for name in shown if name in before.about}
+        source = Source(before.origin, before.frame, before.details, about=about, files=before.files)
+        released = Table(tuple(compact[name] for name in shown), engine, source=source)
+        roles = {name: self._role(name) for name in (*self.table.roles, *shown) if name in shown}
+        return released.assign(**_by_role(roles)), compact[hidden[0]] if hidden else None, records.origins
+
+    def _role(self, name: str) -> Role:
+        return Role.INSENSITIVE if name in self.keys else self.table.roles.get(name, Role.QUASI)
+
+    def _split(self, how: Rewriting, columns: Mapping[str, Column], split: Split) -> Iterator[tuple[str, Table]]:
+        """Yield the two parts of a table, and the second part of the name of each."""
+        apart = [name for name in how.names if name in split.columns]
+        first = [name for name in how.names if name not in apart and (name in self.table or name == self._link)]
+        yield "", self._released(how, columns, first)[0]
+        yield split.table, self._released(how, columns, (str(self._link), *apart))[0]
 
 
 def _identity(table: Table) -> RecordIdentity:
-    """Return what tells records apart: whose they are, or all that they hold and their number among those alike."""
+    """Return what tells records apart: their person; without one, all their cells and their number among equals."""
     names = table.names if table.subject is None else (table.subject,)
     hashes = {name: siphash_texts((0, 0), table[name].labels()) for name in names}
     return RecordIdentity(hashes, repeats=table.subject is None)
 
 
-def _other(column: Column, key: bytes | None, invented: int) -> tuple[Column, Codes]:
-    """Return what becomes of a column that is no quasi-identifier, and of its codes."""
-    if key is not None:
-        return pseudonymous(column, key, invented)
-    return column, np.arange(column.size, dtype=narrowest(max(column.size, 1)))
-
-
-def _whose(subject: Column, invented: int, taken: Iterable[str]) -> Column:
-    """Return a column of numbers of persons, which goes along unseen; every invented record is somebody else."""
-    numbers = pa.array(np.arange(len(subject.values) + invented))
-    return Column(unused("person", taken), Kind.INTEGER, numbers)
-
-
-def _invented(  # noqa: PLR0913, PLR0917 - what invented records look like
-    table: Table,
-    how: Rewriting,
-    counterfeits: Counterfeits,
-    others: Mapping[str, tuple[Column, Codes]],
-    keys: Mapping[str, bytes],
-    whose: Column | None,
-) -> dict[str, Codes]:
-    """Return the codes of invented records: what their rows show, pseudonyms of nobody, and values that are drawn."""
-    records = np.flatnonzero(table.engine.expand(how.rows, how.kept))
-    invented = {name: codes[counterfeits.rows] for name, codes in how.by_row.items()}
-    for name, (_, places) in others.items():
-        drawn = None if name in keys else counterfeits.drawn(table, name, records)
-        invented[name] = places[table[name].size :] if drawn is None else places[drawn]
-    if whose is not None:
-        invented[whose.name] = np.arange(whose.size - len(counterfeits), whose.size).astype(narrowest(whose.size))
-    return invented
-
-
 def _compacted(columns: Mapping[str, Column], engine: Engine) -> tuple[dict[str, Column], Engine]:
-    """Leave out values that no record has any more: they must not leave with the release."""
+    """Remove values that no record has any more: they must not leave with the release."""
     compact: dict[str, Column] = {}
     tables: dict[str, Codes] = {}
     for name, column in columns.items():
@@ -223,10 +224,10 @@ def _by_role(roles: Mapping[str, Role]) -> dict[str, list[str]]:
 
 def _why_not(table: Table, name: str) -> str | None:
     role = table.roles.get(name)
-    return "it has no role" if role is None else _LEFT_OUT.get(role)
+    return "no role" if role is None else _LEFT_OUT.get(role)
 
 
 def _about(column: Column, table: Table) -> About:
-    """Return what is said about a released column: no label of a value that it does not show."""
+    """Return the description of a released column, without labels of values that it does not show."""
     about = table.source.about[column.name]
     return about.of(column.values.to_pylist()) if about.values else about

@@ -1,11 +1,11 @@
-"""Verification: a release is read again from where it was written, and judged as a stranger's table would be.
+"""Verification: the written tables of a release are read again and judged like the tables of a stranger.
 
-Nothing of the search is used here. What the file cannot tell is handed over: whose record each row is, and how the
-sensitive values were distributed in the original.
+Nothing of the search is used here. What files cannot tell is handed over: the person of each record, and the
+distribution of the sensitive values in the original.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,60 +13,95 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.classes.members import Counts
+from shoal.dataset.inheritance import Heritage, Shows, inherited
+from shoal.dataset.links import Records, named_records, whose
 from shoal.engines.memory import MemoryEngine
-from shoal.errors import ReleaseError
-from shoal.hierarchy.hierarchy import Hierarchy
+from shoal.errors import ReleaseError, counted
+from shoal.fileset import FileSet
 from shoal.kernels.translation import Codes, narrowest
 from shoal.models.evidence import Gatherer
 from shoal.models.model import Model
-from shoal.population import Population
+from shoal.policy.policy import Policy
+from shoal.policy.references import Reference, references
 from shoal.release.columns import compacted, labelled
 from shoal.release.judgement import Judgement
+from shoal.release.promise import Original, Promise
+from shoal.scratch import scratch_folder
 from shoal.table.column import SUPPRESSED, Column
 from shoal.table.databases.database import Stored
-from shoal.table.missing import Missing
 from shoal.table.names import unused
 from shoal.table.raw import Encoded
 from shoal.table.reading import read
 from shoal.table.scale import doubles
 from shoal.table.table import Table
+from shoal.table.writing import write
+
+Written = Mapping[str, tuple[Path | Stored, Mapping[str, Any]]]  # where each table was written, and how it is read
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Original:
-    """What is known of the original: its sensitive columns, and how many persons have each of their values.
+def verify(promises: Mapping[str, Promise], policy: Policy, written: Written) -> dict[str, tuple[Judgement, ...]]:
+    """Read the tables of a release again, compare them with the promise, and judge every requirement.
 
-    ``hierarchies``: of these columns. ``subject``: whose record each released one is: a column with a code for each
-    record, in the order in which they are written; or a column that the released table does not show, but its engine
-    has.
+    ``promises``: by original table, those first that others refer to. A release that is not as promised, or fails a
+    requirement, is refused.
     """
+    tables: dict[str, Table] = {}
+    shows: dict[str, Shows] = {}
+    judgements = {}
+    for name, promise in promises.items():
+        stored = {table: _read(*written[table], promised, promise) for table, promised in promise.tables.items()}
+        for table, promised in promise.tables.items():
+            check_same(stored[table], promised)
+        tables[name] = _joined([*stored.values()], promise)
+        heritage = _heritage(name, promise, policy, tables, shows)
+        judgements[name] = check(_judged(name, promise, policy, tables, heritage))
+    return judgements
 
-    sensitive: Mapping[str, Column]
-    reference: Mapping[str, Counts]
-    hierarchies: Mapping[str, Hierarchy]
-    population: Population | None
-    missing: Missing
-    subject: tuple[Column, Codes] | Column | None = None
+
+def check(judgements: tuple[Judgement, ...]) -> tuple[Judgement, ...]:
+    """Refuse a release that fails a requirement."""
+    failing = [judgement for judgement in judgements if not judgement.verdict.satisfied]
+    if failing:
+        raise ReleaseError(
+            f"The written release does not meet {counted(len(failing), 'requirement')} "
+            f"({failing[0].verdict.model}, {failing[0].verdict.asked}). It was not handed out.",
+        )
+    return judgements
 
 
-def verify(
-    source: Path | Stored,
-    promised: Table,
-    original: Original,
-    requirements: Iterable[tuple[str, str, Model]],
-    options: Mapping[str, Any] | None = None,
-) -> tuple[Judgement, ...]:
-    """Read a written release again, see that it is what was promised, and judge it by every requirement."""
-    stored = _read(source, promised, options or {})
-    check_same(stored, promised)
-    return judged(stored, promised, original, requirements)
+def verified(promises: Mapping[str, Promise], policy: Policy) -> dict[str, tuple[Judgement, ...]]:
+    """Write the tables of a release to files that nobody else can read, and verify them.
+
+    A table that is larger than memory is judged as it is, and from its file when it is saved.
+    """
+    if any(not isinstance(promise.whole.engine, MemoryEngine) for promise in promises.values()):
+        return {
+            name: check(judged(as_written(promise.whole), promise.whole, promise.original, promise.asked))
+            for name, promise in promises.items()
+        }
+    written: dict[str, tuple[Path | Stored, Mapping[str, Any]]] = {}
+    with scratch_folder() as folder, FileSet() as files:
+        for promise in promises.values():
+            for name, table in promise.tables.items():
+                write(table, folder / f"{name}.parquet", files=files, check_written=noting(written, name))
+        return verify(promises, policy, written)
+
+
+def noting(
+    written: dict[str, tuple[Path | Stored, Mapping[str, Any]]], name: str
+) -> Callable[[Path | Stored, Mapping[str, Any]], None]:
+    """Return a callback that records where a table was written; all tables are verified together."""
+
+    def note(source: Path | Stored, options: Mapping[str, Any]) -> None:
+        written[name] = source, options
+
+    return note
 
 
 def judged(
     stored: Table, promised: Table, original: Original, requirements: Iterable[tuple[str, str, Model]]
 ) -> tuple[Judgement, ...]:
-    """Judge a released table by every requirement."""
+    """Judge a released table by every requirement. ``promised``: the same table, with its roles."""
     table = with_persons(stored, promised, original)
     gatherer = Gatherer(table, original.missing, original.hierarchies, original.population, original.reference)
     return tuple(
@@ -97,10 +132,94 @@ def with_persons(stored: Table, promised: Table, original: Original) -> Table:
     return table.assign(quasi=list(promised.quasi), sensitive=list(promised.sensitive))
 
 
-def _read(source: Path | Stored, promised: Table, options: Mapping[str, Any]) -> Table:
-    """Read what was written; what an adversary may know is taken as it is written, letter by letter."""
+def _read(source: Path | Stored, options: Mapping[str, Any], promised: Table, promise: Promise) -> Table:
+    """Read a written table; what an adversary may know is text, letter by letter."""
     engine = "memory" if isinstance(promised.engine, MemoryEngine) else "disk"
-    return read(source, text=list(promised.quasi), suppressed=SUPPRESSED, engine=engine, **options)
+    texts = [*promised.quasi, *_in(promise.pseudonyms, promised)]
+    return read(source, text=texts, suppressed=SUPPRESSED, engine=engine, **options)
+
+
+def _joined(stored: Sequence[Table], promise: Promise) -> Table:
+    """Return a table as it was read; parts into which it was split are joined.
+
+    Within a group of linked records, any pairing of the parts gives the same classes with the same values.
+    """
+    if promise.link is None:
+        (table,) = stored
+        return table.assign(quasi=_in(promise.whole.quasi, table), sensitive=_in(promise.whole.sensitive, table))
+    if not isinstance(promise.whole.engine, MemoryEngine):
+        return as_written(promise.whole)  # whose parts have been seen to be as promised
+    first, second = stored
+    groups = [
+        np.argsort(_placed(table[promise.link], first[promise.link])[table.codes(promise.link)], kind="stable")
+        for table in stored
+    ]
+    if first.records != second.records:
+        raise ReleaseError("The linked tables of the written release do not have the same number of records.")
+    encoded = [Encoded(column, first.codes(column.name)) for column in first.columns]
+    for column in second.columns:
+        if column.name != promise.link:
+            codes = np.empty_like(second.codes(column.name))
+            codes[groups[0]] = second.codes(column.name)[groups[1]]
+            encoded.append(Encoded(column, codes))
+    return Table.of(encoded, first.records, first.source)
+
+
+def _in(names: Sequence[str], table: Table) -> list[str]:
+    return [name for name in names if name in table]
+
+
+def _heritage(
+    name: str, promise: Promise, policy: Policy, tables: Mapping[str, Table], shows: dict[str, Shows]
+) -> Heritage:
+    """Return what the records of a table inherit from those that they refer to, and note what they hand down."""
+    if promise.kin is None:
+        return Heritage()
+    links = {reference: _link(reference, tables) for reference in references(policy.tables) if reference.table == name}
+    heritage, table = inherited(links, shows, promise.kin.names), tables[name]
+    own = [
+        replace(secret, encoded=Encoded(table[secret.name], table.codes(secret.name)))
+        for secret in promise.kin.shows.secrets
+        if secret.name in table
+    ]
+    shows[name] = Shows.of(table, own, heritage)
+    return heritage
+
+
+def _link(reference: Reference, tables: Mapping[str, Table]) -> Records:
+    """Return the record of another table that each record refers to, as they were written."""
+    link = named_records(tables[reference.table], reference.column, tables[reference.other], reference.key)
+    lost = int(np.count_nonzero(link < 0))
+    twice = int(np.count_nonzero(tables[reference.other].counts(reference.key) > 1))
+    if lost or twice:
+        raise ReleaseError(
+            f"In the written release {counted(lost, 'record')} refer to nothing, and {counted(twice, 'key')} name "
+            f"several records ({reference}). It was not handed out."
+        )
+    return link
+
+
+def _judged(
+    name: str, promise: Promise, policy: Policy, tables: Mapping[str, Table], heritage: Heritage
+) -> tuple[Judgement, ...]:
+    """Judge a table with all that its records inherit, and with their persons, as far as the files identify them."""
+    table, original = tables[name], promise.original
+    if promise.kin is not None:
+        own = [Encoded(column, table.codes(column.name)) for column in table.columns]
+        table = Table.of([*own, *heritage.columns], table.records, table.source)
+        persons = _persons(name, policy, tables)
+        original = original if persons is None else replace(original, subject=persons)
+    return judged(table, promise.whole, original, promise.asked)
+
+
+def _persons(name: str, policy: Policy, tables: Mapping[str, Table]) -> tuple[Column, Codes] | None:
+    """Return the person of each record, by the pseudonyms of this table or of those that it refers to."""
+    ways = whose(policy, {other: table.names for other, table in tables.items()}, name)
+    if ways is None:
+        return None
+    last = tables[ways.table]
+    records = ways.records(np.arange(tables[name].records), lambda reference: _link(reference, tables))
+    return last[ways.column], last.codes(ways.column)[records]
 
 
 def check_same(stored: Table, promised: Table) -> None:

@@ -21,7 +21,8 @@ from shoal.release.judgement import Guarantee, Judgement
 from shoal.release.manifest import recorded
 from shoal.release.measuring import measured_limits
 from shoal.release.pairing import which
-from shoal.release.verification import Original, with_persons
+from shoal.release.promise import Original
+from shoal.release.verification import with_persons
 from shoal.reporting.findings import Findings, Required, Verdicts, about_columns, rest, threshold, verdicts
 from shoal.table.column import SUPPRESSED, Column
 from shoal.table.role import Role

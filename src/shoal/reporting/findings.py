@@ -26,7 +26,6 @@ from shoal.qualities.quality import Measured
 from shoal.release.judgement import Guarantee, Judgement
 from shoal.release.published import figures
 from shoal.release.release import Release
-from shoal.release.sampling import taken
 from shoal.release.verification import as_written, with_persons
 from shoal.release.visible import VisibleLoss, visible_loss
 from shoal.risk.assessment import Assessment
@@ -305,16 +304,16 @@ def of_release(release: Release, progress: Hook, **more: Any) -> Findings:
     progress(Progress("assessing the original", 0))
     before = assess(original, policy, threshold=threshold(policy))
     progress(Progress("assessing the release", 1))
-    seen = with_persons(as_written(release.table), release.table, release.original)
+    seen = with_persons(as_written(release.table), release.table, release.part.promise.original)
     invented = bool((release.records < 0).any())
     after = assess(
         seen,
         rest(policy),
         threshold=threshold(policy),
-        population=None if invented else release.original.population,  # nobody who was invented is in it
+        population=None if invented else release.part.promise.original.population,  # nobody who was invented is in it
     )
     progress(Progress("comparing them", 2))
-    drawn = release.given if release.drawn is None else taken(release.given, release.drawn)[0]
+    drawn = release.part.as_sample().given
     earlier = verdicts(before)
     required = tuple(Required.of(judgement, earlier) for judgement in release.requirements)
     return Findings(

@@ -86,4 +86,19 @@ class Added:
     rows: Ints
 
 
-Change: TypeAlias = Generalised | Replaced | Drawn | Suppressed | Moved | Added
+@dataclass(frozen=True, slots=True, eq=False)
+class Split:
+    """Some ``columns`` go out in a table of their own, so that nobody can tell which of their cells are whose.
+
+    Both tables show the column ``link``: the number of a group of records. Row r is in group ``groups[r]``; all rows of
+    a group show the same quasi-identifiers. The numbers of groups are permuted under the key. ``table``: what the
+    second table is called, after the first.
+    """
+
+    table: str
+    columns: tuple[str, ...]
+    link: str
+    groups: Ints
+
+
+Change: TypeAlias = Generalised | Replaced | Drawn | Suppressed | Moved | Added | Split

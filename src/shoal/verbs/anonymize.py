@@ -86,11 +86,11 @@ def _measured(release: Release, progress: Hook | None) -> Release:
     if not limits:
         return release
     names = list(dict.fromkeys(limit.attack for limit in limits))
-    sample = release.as_sample()  # persons outside the sample would make every attack look harmless
+    sample = release.with_part(release.part.as_sample())  # persons outside it would make every attack look harmless
     attacked = attack(sample.given, sample, attacks=names, progress=progress)
     judgements = measured_limits(limits, attacked)
     check_limits(judgements)
-    return release.judged_also(judgements)
+    return release.with_part(release.part.judged_also(judgements))
 
 
 def _policy_of(table: Table, roles: Mapping[str, Any], goals: Mapping[str, Any]) -> Policy:

@@ -4,15 +4,15 @@ from pathlib import Path
 from typing import Any
 
 from shoal.dataset.dataset import Dataset
-from shoal.dataset.making import released_together
-from shoal.dataset.release import DatasetRelease
 from shoal.policy.policy import Policy
 from shoal.progress import Hook, silent
+from shoal.release.release import Release
+from shoal.release.together import released_together
 
 
 def anonymize_dataset(
     source: Any, policy: Policy | str | Path, *, progress: Hook | None = None, threads: int | None = None
-) -> DatasetRelease:
+) -> Release:
     """Find a release of several tables that belong together, make it, and verify it.
 
     ``source``: a folder with a file for each table, the address of a database, or a mapping of names to tables.

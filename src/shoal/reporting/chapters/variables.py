@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from shoal.charts.ladder import ladder
-from shoal.release.published import truth
 from shoal.release.release import Release
+from shoal.release.truthfulness import truth
 from shoal.reporting.audience import Audience
 from shoal.reporting.chapters.chapter import chapter
 from shoal.reporting.document import Block, Figure, Section, Text, Tone

@@ -134,6 +134,10 @@ class Database(Holder, ABC):
 
     schemes: ClassVar[tuple[str, ...]]
 
+    def named(self, address: Address) -> tuple[Address, str]:
+        """Return the address of the database, and the name of the table in it."""
+        return address, address.table or ""
+
     @abstractmethod
     def opened(self, address: Address, names: Sequence[str | None]) -> AbstractContextManager[tuple[Stored, ...]]:
         """Open tables for reading, as they are at one moment; one without a name is the only one that there is."""

@@ -63,6 +63,11 @@ class Spark(Database):
         _started(address)
         yield tuple(_table(_name(address, name), str(address)) for name in names)
 
+    def named(self, address: Address) -> tuple[Address, str]:
+        """Return the address of the database, and the name of the table: the last part of the path."""
+        *database, table = address.path.split(".")
+        return replace(address, path=".".join(database)), table
+
     @contextmanager
     def replacing(
         self, address: Address, tables: Mapping[str, Table], progress: Hook, *, force: bool

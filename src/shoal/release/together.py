@@ -1,7 +1,7 @@
-"""Anonymization of tables that belong together: one after the other, those first that others refer to.
+"""Anonymisation of tables that belong together: one after the other, those first that others refer to.
 
-Who is left out of a table is left out of all that refer to it. What a record shows counts as known of all records that
-refer to it. Keys get pseudonyms, the same in all tables; dates of a person are moved alike in all.
+Persons suppressed in a table are suppressed in all that refer to it. The released values of a record count as known of
+all records that refer to it. Keys get pseudonyms, the same in all tables; dates of a person are shifted alike in all.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,11 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.dataset.dataset import Dataset
-from shoal.dataset.dressing import check_pseudonyms, dressed, keys
 from shoal.dataset.inheritance import Heritage, Secret, Shows, inherited
 from shoal.dataset.links import Records, check_persons, check_reference, named_records, whose
-from shoal.dataset.part import DatasetPart
-from shoal.dataset.release import DatasetRelease, checked
 from shoal.dataset.requirements import about, check_named, fitting
 from shoal.errors import Cancelled, PolicyError, ReleaseError, ShoalError, counted
 from shoal.hierarchy.suppression import Suppression
@@ -26,9 +23,15 @@ from shoal.policy.references import Reference
 from shoal.progress import Hook, Progress
 from shoal.release.case import Case, prepared
 from shoal.release.columns import compacted
+from shoal.release.dressing import check_pseudonyms, dressed, keys
 from shoal.release.making import released
+from shoal.release.origins import Origins
+from shoal.release.part import ReleasePart
+from shoal.release.promise import Kin, Original, Promise
 from shoal.release.release import Release
+from shoal.release.transformation import Transformation
 from shoal.release.transformed import transformed
+from shoal.release.verification import verified
 from shoal.table.names import unused
 from shoal.table.raw import Encoded
 from shoal.table.role import Role
@@ -37,15 +40,16 @@ from shoal.techniques.outliers import usual_way
 from shoal.techniques.technique import Allows, allowing, recodings
 
 
-def released_together(dataset: Dataset, threads: int | None, progress: Hook) -> DatasetRelease:
+def released_together(dataset: Dataset, threads: int | None, progress: Hook) -> Release:
     """Find a release of all tables of a dataset, make it, and verify it."""
     _check(dataset)
-    parts: dict[str, DatasetPart] = {}
+    parts: dict[str, ReleasePart] = {}
     for done, name in enumerate(dataset.tables):
         progress(Progress(f"anonymizing {name}", done, len(dataset.tables)))
         with _of_table(name):
             parts[name] = _Making(dataset, name, parts).part(progress, threads)
-    return checked(DatasetRelease(parts, dataset.references, dataset.policy))
+    verified({name: part.promise for name, part in parts.items()}, dataset.policy)
+    return Release(parts, dataset.policy)
 
 
 @contextmanager
@@ -106,44 +110,48 @@ class _Making:
 
     dataset: Dataset
     name: str
-    parts: Mapping[str, DatasetPart]
+    parts: Mapping[str, ReleasePart]
 
     @property
     def given(self) -> Table:
         return self.dataset.tables[self.name]
 
-    def part(self, progress: Hook, threads: int | None) -> DatasetPart:
+    def part(self, progress: Hook, threads: int | None) -> ReleasePart:
         """Make what goes out of this table."""
         links = {reference: self._link(reference) for reference in self.dataset.refers(self.name)}
         orphans = self._orphans(links)
-        released = {
-            reference: np.append(self.parts[reference.other].became, -1)[link] for reference, link in links.items()
-        }
+        released = {reference: np.append(self._became(reference.other), -1)[link] for reference, link in links.items()}
         here = np.all([~orphans, *(link >= 0 for link in released.values())], axis=0)
         records = np.flatnonzero(here)
-        shows = {name: part.shows for name, part in self.parts.items()}
+        shows = {name: part.promise.kin.shows for name, part in self.parts.items() if part.promise.kin is not None}
         heritage = inherited(
             {reference: link[records] for reference, link in released.items()}, shows, self.given.names
         )
         table, policy = self._joined(records, heritage)
-        release, base, back = self._searched(table, policy, heritage, progress, threads)
+        searched, base, back = self._searched(table, policy, heritage, progress, threads)
         kept = [name for name in base.names if name not in heritage.names and name in self.given]
         out, order = dressed(self.dataset, self.name, base.only(kept), records[back])
         back = back[order]
-        became = np.full(self.given.records, -1, np.intp)
-        became[records[back]] = np.arange(out.records)
-        subject = policy.data.subject
-        return DatasetPart(
-            table=out,
-            release=release,
-            became=became,
+        subject, origins = policy.data.subject, records[back]
+        kin = Kin(
+            names=self.given.names,
             shows=Shows.of(out, self._secrets(out, policy), heritage.of(back)),
             whose=None if subject is None else Encoded(table[subject], table.codes(subject)[back]),
-            pseudonyms=tuple(name for name in keys(self.dataset, self.name) if name in out),
-            left_out=tuple(name for name in self.given.names if name not in out),
             orphans=int(orphans.sum()),
             followed=int(np.count_nonzero(~here & ~orphans)),
         )
+        promise = replace(
+            searched.promise,
+            tables={self.name: out},
+            pseudonyms=tuple(name for name in keys(self.dataset, self.name) if name in out),
+            kin=kin,
+        )
+        left_out = {name: searched.left_out.get(name, "no role") for name in self.given.names if name not in out}
+        return replace(searched, promise=promise, given=self.given, origins=lambda: origins, left_out=left_out)
+
+    def _became(self, name: str) -> Records:
+        """Return the released record of each record of a table; −1 for a suppressed one."""
+        return Origins(self.parts[name].records).became(self.parts[name].given.records)
 
     def _link(self, reference: Reference) -> Records:
         return named_records(
@@ -163,8 +171,8 @@ class _Making:
 
     def _searched(
         self, table: Table, policy: Policy, heritage: Heritage, progress: Hook, threads: int | None
-    ) -> tuple[Release | None, Table, Records]:
-        """Find out what goes out of some records: the release, if one was searched for, and which records it shows."""
+    ) -> tuple[ReleasePart, Table, Records]:
+        """Return the part of a release for some records, its table, and their place among these records."""
         quasi = policy.quasi_columns(table)
         if table.records and quasi and policy.require:
             if policy.data.subject is None and self.dataset.policy.data.subject is not None:
@@ -172,8 +180,8 @@ class _Making:
                     f"Nothing says whose the records of the table '{self.name}' are.",
                     hint=f"Name the column that does, [tables.{self.name}] subject = …, or let it refer to a table.",
                 )
-            release = released(Case.of(table, policy), threads, progress)
-            return release, release.table, release.records
+            part = released(Case.of(table, policy), threads, progress).part
+            return part, part.table, part.records
         own = [name for name in quasi if name not in heritage.names]
         if own and table.records:
             raise PolicyError(
@@ -182,8 +190,11 @@ class _Making:
             )
         ready = prepared(table, policy)
         rows = ready.distinct([])
-        unsearched = transformed(ready, rows, {}, np.zeros(len(rows), bool))
-        return None, unsearched.table, unsearched.origins()
+        unsearched = transformed(ready, Transformation.unchanged(rows))
+        unknown = Original({}, {}, {}, None, policy.data.missing)
+        promise = Promise({self.name: unsearched.table}, unsearched.table, unknown)
+        part = ReleasePart(promise, table, policy, unsearched.origins, unsearched.left_out)
+        return part, unsearched.table, unsearched.origins()
 
     def _joined(self, records: Records, heritage: Heritage) -> tuple[Table, Policy]:
         """Return some records with what they inherit, and the policy for that."""

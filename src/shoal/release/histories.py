@@ -1,22 +1,22 @@
-"""Histories: what all records of a person tell together, in all tables."""
+"""Histories: the released records of a person in all tables together."""
 
 from collections.abc import Iterable
 
 import numpy as np
 import pyarrow as pa
 
-from shoal.dataset.part import DatasetPart
 from shoal.kernels.translation import narrowest
 from shoal.release.columns import compacted
+from shoal.release.promise import Kin
 from shoal.table.column import Column
 from shoal.table.kind import Kind
 from shoal.table.raw import Encoded
 from shoal.table.table import Source, Table
 
 
-def alone(parts: Iterable[DatasetPart]) -> tuple[int, int]:
-    """Return how many persons are the only ones with all that their records show together, and how many there are."""
-    classes_of = [(part.whose, part.shows.classes) for part in parts]
+def alone(tables: Iterable[Kin]) -> tuple[int, int]:
+    """Return the number of persons who are unique by all their records together, and the number of persons."""
+    classes_of = [(kin.whose, kin.shows.classes) for kin in tables]
     pairs = [
         (person, shown) for person, shown in classes_of if person is not None and shown is not None and len(shown.codes)
     ]

@@ -1,4 +1,4 @@
-"""Dressing: keys of a table become pseudonyms, and its rows come in an order that tells nothing."""
+"""Dressing: the keys of a table become pseudonyms, and its rows are sorted by their released values."""
 
 from collections.abc import Mapping
 from dataclasses import replace

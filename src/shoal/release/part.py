@@ -1,0 +1,94 @@
+"""A part of a release: the tables made from one original table, with the evidence for them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import ReleaseError, counted, listed
+from shoal.policy.policy import Policy
+from shoal.qualities.quality import Measured
+from shoal.release.judgement import Judgement
+from shoal.release.mapping import ValueMap
+from shoal.release.promise import Promise
+from shoal.release.sampling import taken
+from shoal.table.table import Table
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReleasePart:
+    """The tables made from one original table, with the evidence for them.
+
+    ``promise``: the tables that go out, as the written files are verified. ``scheme``: the level of each
+    quasi-identifier; empty for local recoding. ``levels``: the number of records on each level of each
+    quasi-identifier. ``suppressed``: the number of suppressed persons; ``suppressed_records``: the number of their
+    records. ``quality``: the quality measures. ``requirements``: all requirements, and how it is known that they are
+    met. ``mapping``: the released value of every original value, for global recoding. ``policy``: the policy of this
+    table. ``left_out``: the columns that are not released, and why.
+
+    For the owner only: ``facts``: the figures of the internal manifest. ``internal``: the internal manifest. ``given``:
+    the original table. ``origins``: computes the original record of each released record. ``drawn``: the sampled
+    records of the original. ``key``: the key of everything drawn, if the policy names none.
+    """
+
+    promise: Promise
+    given: Table
+    policy: Policy
+    origins: Callable[[], NDArray[np.intp]]
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    scheme: Mapping[str, int] = field(default_factory=dict)
+    levels: Mapping[str, list[int]] = field(default_factory=dict)
+    suppressed: int = 0
+    suppressed_records: int = 0
+    classes: int = 0
+    quality: Mapping[str, Measured] = field(default_factory=dict)
+    requirements: tuple[Judgement, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    internal: Mapping[str, Any] = field(default_factory=dict)
+    mapping: ValueMap | None = None
+    notes: tuple[str, ...] = ()
+    drawn: NDArray[np.intp] | None = None
+    key: bytes | None = None
+
+    @property
+    def table(self) -> Table:
+        """The table that goes out; refused if the original was split into several."""
+        if len(self.promise.tables) > 1:
+            raise ReleaseError(
+                f"The release has {counted(len(self.promise.tables), 'table')}.",
+                hint=f"Name one of release.tables: {listed(self.promise.tables)}.",
+            )
+        (table,) = self.promise.tables.values()
+        return table
+
+    @property
+    def records(self) -> NDArray[np.intp]:
+        """The original record of each released record; −1 for a counterfeit."""
+        return self.origins()
+
+    @property
+    def is_searched(self) -> bool:
+        """Whether requirements were searched for; otherwise the table goes out as it is."""
+        return bool(self.facts)
+
+    def as_sample(self) -> "ReleasePart":
+        """Return the same part, with the sampled records as its original."""
+        if self.drawn is None:
+            return self
+        place = np.full(self.given.records + 1, -1, np.intp)
+        place[self.drawn] = np.arange(len(self.drawn))
+        origins = place[self.origins()]
+        return replace(self, given=taken(self.given, self.drawn)[0], drawn=None, origins=lambda: origins)
+
+    def judged_also(self, judgements: tuple[Judgement, ...]) -> "ReleasePart":
+        """Return the same part, with more requirements that were judged."""
+        requirements = (*self.requirements, *judgements)
+        documents = [judgement.to_dict() for judgement in requirements]
+        return replace(
+            self,
+            requirements=requirements,
+            facts={**self.facts, "requirements": documents},
+            internal={**self.internal, "requirements": documents},
+        )

@@ -1,0 +1,137 @@
+"""The transformation of a table: a treatment, taken apart once for everything that follows from it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.classes.shown import counted_rows
+from shoal.engines.protocol import DistinctRows
+from shoal.kernels.translation import Codes, narrowest
+from shoal.recoding.recoding import Recoded, Recoding
+from shoal.release.case import Case
+from shoal.release.columns import labelled
+from shoal.release.linked import followed
+from shoal.release.representative import represented
+from shoal.table.column import Column
+from shoal.techniques.change import Drawn, RowMask, Split
+from shoal.techniques.treatment import Treatment
+
+Cells = Mapping[str, tuple[Column, Codes]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Transformation:
+    """The fate of the records with each of the distinct ``rows``.
+
+    ``suppressed``: rows whose records are suppressed. ``cells``: the released column of each quasi-identifier, and the
+    code that each row shows. ``drawn``: columns whose cells are drawn for each record. ``split``: columns that go out
+    in a table of their own. ``moved``: rows that show the values of others. ``added``: rows that counterfeits look
+    like. ``persons``: the number of suppressed persons. ``suppressed_records``: the number of their records.
+    ``scheme``: the level of each column, if all rows share it. ``levels``: the number of records on each level.
+    ``heights``: the last level of each hierarchy. ``facts``: how the treatment was found.
+    """
+
+    rows: DistinctRows
+    suppressed: RowMask
+    cells: Cells = field(default_factory=dict)
+    drawn: tuple[Drawn, ...] = ()
+    split: Split | None = None
+    moved: RowMask | None = None
+    added: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    persons: int = 0
+    suppressed_records: int = 0
+    scheme: Mapping[str, int] = field(default_factory=dict)
+    levels: Mapping[str, list[int]] = field(default_factory=dict)
+    heights: Mapping[str, int | None] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, case: Case, treatment: Treatment) -> "Transformation":
+        """Take a treatment apart."""
+        recoding = treatment.recoding()
+        return cls(
+            rows=treatment.rows,
+            suppressed=treatment.suppressed,
+            cells=_cells(case, treatment, recoding),
+            drawn=treatment.drawn,
+            split=treatment.split,
+            moved=treatment.moved,
+            added=treatment.added,
+            persons=treatment.persons,
+            suppressed_records=recoding.records - recoding.kept,
+            scheme=treatment.scheme,
+            levels=treatment.on_levels(case.space),
+            heights=treatment.heights(case.space),
+            facts=treatment.facts,
+        )
+
+    @classmethod
+    def unchanged(cls, rows: DistinctRows) -> "Transformation":
+        """Return the transformation that changes nothing."""
+        return cls(rows, np.zeros(len(rows), bool))
+
+    @property
+    def draws(self) -> bool:
+        """Whether cells are drawn, or groups of a split table numbered, under the key."""
+        return bool(self.drawn) or self.split is not None
+
+    @property
+    def outliers(self) -> Mapping[str, Any]:
+        """What was done about outliers, in numbers."""
+        numbers: Mapping[str, Any] = self.facts.get("outliers", {})
+        return numbers
+
+
+def _cells(case: Case, treatment: Treatment, recoding: Recoding) -> dict[str, tuple[Column, Codes]]:
+    """Return the released quasi-identifiers of the rows of a treatment."""
+    rows = treatment.rows
+    persons = rows.counts if case.table.subject is None else counted_rows(case.table, case.table.quasi)[1].counts
+    if treatment.moved is not None:
+        persons = np.where(treatment.moved, 0, persons)  # they show what others are
+    least = max([2, *(getattr(model, "k", None) or 1 for model in case.models)])
+    shown = shown_by(recoding, case.show, persons, least)
+    shown |= {change.name: (change.column, change.codes) for change in treatment.replaced}
+    for follower, leader in case.leaders.items():
+        ladder = case.hierarchies[follower]
+        shown[follower] = followed(case.table, rows, recoding, leader, ladder, moved=treatment.moved)
+    return shown
+
+
+def shown_by(
+    recoding: Recoding,
+    how: Mapping[str, str] | None = None,
+    persons: NDArray[np.int64] | None = None,
+    least: int = 1,
+) -> dict[str, tuple[Column, Codes]]:
+    """Return for each quasi-identifier what the rows of a recoding show: original values, or labels of sets.
+
+    ``how``: columns that show the mean, midpoint, median or mode of a class instead of a label, in which every row has
+    the weight of its ``persons``, or of its records. A mean is that of at least ``least`` persons.
+
+    >>> import shoal
+    >>> from shoal.hierarchy.spec import bind_all
+    >>> table = shoal.read({"age": [31, 34, 71]})
+    >>> ladders = bind_all({"age": {"kind": "interval", "widths": [10]}}, table)
+    >>> column, codes = shown_by(Recoding.of_scheme(table, ladders, {"age": 1}))["age"]
+    >>> column.labels().take(codes.tolist()).to_pylist()
+    ['30-39', '30-39', '70-79']
+    """
+    kept = np.flatnonzero(~recoding.suppressed)
+    chosen = {name: kind for name, kind in (how or {}).items() if kind != "label"}
+    return {
+        column.name: represented(recoding, column.name, chosen[column.name], persons, least)
+        if column.name in chosen
+        else _shown(column, kept)
+        for column in recoding.of_quasi
+    }
+
+
+def _shown(recoded: Recoded, kept: NDArray[np.intp]) -> tuple[Column, Codes]:
+    column, at = recoded.domain.column, recoded.shown
+    if (at[kept] < column.size).all():  # original values only: they keep their type
+        return column, np.where(at < column.size, at, 0).astype(narrowest(max(column.size, 1)))
+    released, places = labelled(column.name, [*column.labels().to_pylist(), *recoded.nodes.labels])
+    return released, places.astype(narrowest(max(released.size, 1)))[at]

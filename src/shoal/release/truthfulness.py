@@ -1,0 +1,38 @@
+"""Truthfulness: sentences on what may not be true of an individual in a release."""
+
+from shoal.policy.policy import Policy
+from shoal.release.transformation import Transformation
+
+
+def truth(policy: Policy) -> str:
+    """Return the sentences that follow from the policy alone, and may be published.
+
+    >>> truth(Policy.parse("version = 1"))
+    'Values may be generalised and records suppressed. No value was replaced by another.'
+    """
+    return f"Values may be generalised and records suppressed. {_replaced(policy, policy.search.way.may_be)}"
+
+
+def known_truth(policy: Policy, transformation: Transformation) -> str:
+    """Return the sentences for the owner, who knows what was done."""
+    way, scheme = policy.search.way, transformation.scheme
+    is_kept = bool(scheme) and not any(scheme.values())
+    outliers = way.was if any(transformation.outliers.get(name) for name in way.counts) else ""
+    sentences = [
+        "" if is_kept else "Values were generalised.",
+        "Records were suppressed." if transformation.suppressed_records else "",
+        _replaced(policy, outliers),
+    ]
+    return " ".join(filter(None, sentences))
+
+
+def _replaced(policy: Policy, outliers: str) -> str:
+    """Return the sentences on replaced values. ``outliers``: that on individuals who fit into no class."""
+    represents = any(column.show != "label" for column in policy.columns.values())
+    sentences = [
+        policy.search.technique.untrue,
+        outliers,
+        "Dates were shifted by the same number of days for all records of a person." if policy.dates else "",
+        "Some columns show one representative value for a whole class." if represents else "",
+    ]
+    return " ".join(filter(None, sentences)) or "No value was replaced by another."
