@@ -166,15 +166,10 @@ def show(release: "Release", out: "Console") -> None:
 
 def _told(release: "Release") -> list[str]:
     """Say in words what else was done."""
-    outliers, sentences = release.facts["outliers"], []
-    way = release.policy.search.way
-    if any(name in outliers for name in way.counts):
-        sentences.append(way.told(outliers))
-    searched = release.internal["search"]
-    if searched.get("gap") == 1:
-        sentences.append(f"Of {searched['schemes']:,} schemes, the best that was found in time; others may be better.")
-    elif searched.get("gap"):
-        sentences.append(f"Of {searched['schemes']:,} schemes, none costs less by more than {searched['gap']:.2%}.")
+    transformation, search = release.part.transformation, release.policy.search
+    outliers = transformation.outliers
+    sentences = [search.way.told(outliers)] if any(name in outliers for name in search.way.counts) else []
+    sentences += filter(None, [search.technique.account(transformation.facts)])
     for who, risk in release.facts.get("sampling", {}).items():
         if who != "share":
             numbers = f"at most {float(risk['highest']):.4f}, on average {risk['average']:.4f}"

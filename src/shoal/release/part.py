@@ -14,6 +14,7 @@ from shoal.release.judgement import Judgement
 from shoal.release.mapping import ValueMap
 from shoal.release.promise import Promise
 from shoal.release.sampling import taken
+from shoal.release.transformation import Transformation
 from shoal.table.table import Table
 
 
@@ -21,12 +22,10 @@ from shoal.table.table import Table
 class ReleasePart:
     """The tables made from one original table, with the evidence for them.
 
-    ``promise``: the tables that go out, as the written files are verified. ``scheme``: the level of each
-    quasi-identifier; empty for local recoding. ``levels``: the number of records on each level of each
-    quasi-identifier. ``suppressed``: the number of suppressed persons; ``suppressed_records``: the number of their
-    records. ``quality``: the quality measures. ``requirements``: all requirements, and how it is known that they are
-    met. ``mapping``: the released value of every original value, for global recoding. ``policy``: the policy of this
-    table. ``left_out``: the columns that are not released, and why.
+    ``promise``: the tables that go out, as the written files are verified. ``transformation``: what was done to the
+    records. ``classes``: the number of equivalence classes. ``quality``: the quality measures. ``requirements``: all
+    requirements, and how it is known that they are met. ``mapping``: the released value of every original value, for
+    global recoding. ``policy``: the policy of this table. ``left_out``: the columns that are not released, and why.
 
     For the owner only: ``facts``: the figures of the internal manifest. ``internal``: the internal manifest. ``given``:
     the original table. ``origins``: computes the original record of each released record. ``drawn``: the sampled
@@ -36,12 +35,9 @@ class ReleasePart:
     promise: Promise
     given: Table
     policy: Policy
+    transformation: Transformation
     origins: Callable[[], NDArray[np.intp]]
     left_out: Mapping[str, str] = field(default_factory=dict)
-    scheme: Mapping[str, int] = field(default_factory=dict)
-    levels: Mapping[str, list[int]] = field(default_factory=dict)
-    suppressed: int = 0
-    suppressed_records: int = 0
     classes: int = 0
     quality: Mapping[str, Measured] = field(default_factory=dict)
     requirements: tuple[Judgement, ...] = ()
@@ -62,6 +58,26 @@ class ReleasePart:
             )
         (table,) = self.promise.tables.values()
         return table
+
+    @property
+    def scheme(self) -> Mapping[str, int]:
+        """The level of each quasi-identifier; empty for local recoding."""
+        return self.transformation.scheme
+
+    @property
+    def levels(self) -> Mapping[str, list[int]]:
+        """The number of records on each level of each quasi-identifier."""
+        return self.transformation.levels
+
+    @property
+    def suppressed(self) -> int:
+        """The number of suppressed persons."""
+        return self.transformation.persons
+
+    @property
+    def suppressed_records(self) -> int:
+        """The number of suppressed records."""
+        return self.transformation.suppressed_records
 
     @property
     def records(self) -> NDArray[np.intp]:

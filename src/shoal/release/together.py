@@ -190,10 +190,11 @@ class _Making:
             )
         ready = prepared(table, policy)
         rows = ready.distinct([])
-        unsearched = transformed(ready, Transformation.unchanged(rows))
+        unchanged = Transformation.unchanged(rows)
+        unsearched = transformed(ready, unchanged)
         unknown = Original({}, {}, {}, None, policy.data.missing)
         promise = Promise({self.name: unsearched.table}, unsearched.table, unknown)
-        part = ReleasePart(promise, table, policy, unsearched.origins, unsearched.left_out)
+        part = ReleasePart(promise, table, policy, unchanged, unsearched.origins, unsearched.left_out)
         return part, unsearched.table, unsearched.origins()
 
     def _joined(self, records: Records, heritage: Heritage) -> tuple[Table, Policy]:

@@ -1,7 +1,7 @@
 """A technique: a way to transform a table until it meets what is required, and what it declares about itself."""
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any, ClassVar
 
@@ -91,6 +91,10 @@ class Technique(Checked):
     def called(cls) -> str:
         """Return the name by which a policy knows it."""
         return str(cls.model_fields["kind"].default)
+
+    def account(self, facts: Mapping[str, Any]) -> str:  # noqa: ARG002 - for subclasses
+        """Return a sentence on how the treatment was found. ``facts``: those of the treatment."""
+        return ""
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -41,13 +41,8 @@ def _lead(findings: PublicFindings) -> Text:
 def _search(findings: Findings, audience: Audience) -> Facts | None:
     if findings.release is None:
         return None
-    search, facts = findings.release.internal["search"], []
-    if "schemes" in search:
-        facts.append(("Schemes", f"{search['schemes']:,} ways to make columns coarser were to be had"))
-    if "gap" in search:
-        gap = float(search["gap"])
-        proved = "proved: no scheme costs less" if not gap else f"no scheme costs less by more than {gap:.2%}"
-        facts.append(("Best", proved))
+    account = findings.policy.search.technique.account(findings.release.part.transformation.facts)
+    facts = [("Search", account)] if account else []
     if findings.release.scheme:
         levels = ", ".join(f"{name} {level}" for name, level in findings.release.scheme.items())
         facts.append(("Levels", levels))
@@ -65,7 +60,7 @@ def _classes(findings: PublicFindings) -> Facts:
 
 def _outliers(findings: Findings, audience: Audience) -> list[tuple[str, str]]:
     """Say how many were moved or invented."""
-    numbers = {} if findings.release is None else findings.release.facts["outliers"]
+    numbers = {} if findings.release is None else findings.release.part.transformation.outliers
     return [
         ("Outliers", f"{audience.count(int(numbers[name]))} {text}")
         for name, text in findings.policy.search.way.counts.items()

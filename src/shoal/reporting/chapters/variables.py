@@ -6,7 +6,7 @@ import numpy as np
 
 from shoal.charts.ladder import ladder
 from shoal.release.release import Release
-from shoal.release.truthfulness import truth
+from shoal.release.truthfulness import known_truth, truth
 from shoal.reporting.audience import Audience
 from shoal.reporting.chapters.chapter import chapter
 from shoal.reporting.document import Block, Figure, Section, Text, Tone
@@ -44,7 +44,7 @@ def _lead(findings: PublicFindings) -> str:
 def truthfulness(findings: PublicFindings) -> str:
     """Return what is known about the truthfulness of a release that ``anonymize`` made."""
     if isinstance(findings, Findings) and findings.release is not None:
-        return str(findings.release.facts["truthful"])
+        return known_truth(findings.policy, findings.release.part.transformation)
     return truth(findings.policy) if findings.ours else ""
 
 
@@ -101,7 +101,7 @@ def _on_level(release: Release | None, name: str) -> str:
     """Name the level of a column in a scheme, if there is one."""
     if release is None or name not in release.scheme:
         return ""
-    level, top = release.scheme[name], release.facts["heights"][name]
+    level, top = release.scheme[name], release.part.transformation.heights[name]
     whole = {0: "released as it is", top: "local suppression of all values"}
     return whole.get(level, f"generalisation to level {level} of {top}")
 

@@ -199,7 +199,7 @@ def _told(release: Release) -> Iterator[Block]:
     note = ("Every requirement was judged again, by other code, in the table as it is written.",)
     yield Sheet(title, ("model", "asked", "attained", ""), rows, note, words=4)
     if release.scheme:
-        heights = release.facts["heights"]
+        heights = release.part.transformation.heights
         levels = tuple((name, f"{level} of {heights[name]}") for name, level in release.scheme.items())
         note = ("Level 0 is the value itself; on the highest level nothing is shown.",)
         yield Sheet("On which level each column is", ("column", "level"), levels, note)
