@@ -36,7 +36,22 @@ ADDITIONS = {"guarantee"}  # keys that later versions have and earlier ones have
 ADDED_TEXT = re.compile(  # the same in texts: how it is known that a requirement is met
     r"""\ \(verified\)|,\s+(?:"|&\#34;)guarantee(?:"|&\#34;):\ (?:"|&\#34;)verified(?:"|&\#34;)""", re.VERBOSE
 )
-REWORDED = {"the policy gives it no role": "it has no role"}
+REWORDED = {
+    "the policy gives it no role": "no role",
+    "it has no role": "no role",
+    "it says whose record it is": "subject",
+    "it identifies persons directly": "direct identifier",
+    "it says who lives together": "household",
+    "medians (Mondrian). What is to be lost least is measured by loss.": "medians (Mondrian).",
+}
+NOTED = re.compile(  # notes about columns that are not released, once for each or for all; and on several tables
+    r"(?:\w+: |Note: )?(?:Column '[^']*' does not go out|Columns (?:that do not go out|not released)"
+    r"|[\d,]+ records? are left out with what|Suppressed with the record"
+    r"|Who knows all records of a person in all|An adversary who knows all records of a person in all).*"
+)
+SEARCHED = re.compile(
+    r"(?:<dt>|- \*\*|\| )?(?:Schemes|Best|Search)\b.*\b(?:schemes?|to be had)\b.*"
+)  # how it was found
 EXPLAINED = re.compile(r"### Measures of quality\n\n(?:- .*\n)+\n?")  # external reports define their measure, too
 
 COLUMNS = {
@@ -294,13 +309,22 @@ def normalised(path: Path) -> Any:
     text = EXPLAINED.sub("", text)
     if path.suffix == ".json":
         return _without(json.loads(text))
+    text = NOTED.sub("", SEARCHED.sub("", text))
     return re.sub(r"\b[0-9a-f]{32,}\b", "", text) if path.suffix == ".html" else text
 
 
 def _without(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _without(held) for key, held in value.items() if key not in TIMINGS | ADDITIONS}
-    return [_without(held) for held in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [_without(held) for held in value if not _is_reworded(held)]
+    return NOTED.sub("", value) if isinstance(value, str) else value
+
+
+def _is_reworded(value: Any) -> bool:
+    """Return whether a note or a fact is listed as worded otherwise."""
+    pair = isinstance(value, list) and len(value) == 2 and value[0] in {"Schemes", "Best", "Search"}
+    return pair or (isinstance(value, str) and NOTED.fullmatch(value) is not None)
 
 
 def is_table(path: Path) -> bool:
