@@ -49,9 +49,10 @@ NOTED = re.compile(  # notes about columns that are not released, once for each 
     r"|[\d,]+ records? are left out with what|Suppressed with the record"
     r"|Who knows all records of a person in all|An adversary who knows all records of a person in all).*"
 )
+# how the scheme was found
 SEARCHED = re.compile(
     r"(?:<dt>|- \*\*|\| )?(?:Schemes|Best|Search)\b.*\b(?:schemes?|to be had)\b.*"
-)  # how it was found
+)
 EXPLAINED = re.compile(r"### Measures of quality\n\n(?:- .*\n)+\n?")  # external reports define their measure, too
 
 COLUMNS = {
