@@ -45,13 +45,13 @@ REWORDED = {
     "medians (Mondrian). What is to be lost least is measured by loss.": "medians (Mondrian).",
 }
 NOTED = re.compile(  # notes about columns that are not released, once for each or for all; and on several tables
-    r"(?:\w+: |Note: )?(?:Column '[^']*' does not go out|Columns (?:that do not go out|not released)"
+    r"(?:<li>)?(?:\w+: |Note: )?"
+    r"(?:Column (?:'|&\#39;).*?(?:'|&\#39;) does not go out|Columns (?:that do not go out|not released)"
     r"|[\d,]+ records? are left out with what|Suppressed with the record"
-    r"|Who knows all records of a person in all|An adversary who knows all records of a person in all).*"
+    r"|Who knows all records of a person in all|An adversary who knows all records of a person in all).*\n?"
 )
-# how the scheme was found
-SEARCHED = re.compile(
-    r"(?:<dt>|- \*\*|\| )?(?:Schemes|Best|Search)\b.*\b(?:schemes?|to be had)\b.*"
+SEARCHED = re.compile(  # how the scheme was found
+    r"(?:<div>)?(?:<dt>|- \*\*|\| )?(?:Schemes|Best|Search)\b.*\b(?:schemes?|to be had)\b.*\n?"
 )
 EXPLAINED = re.compile(r"### Measures of quality\n\n(?:- .*\n)+\n?")  # external reports define their measure, too
 
@@ -319,7 +319,7 @@ def _without(value: Any) -> Any:
         return {key: _without(held) for key, held in value.items() if key not in TIMINGS | ADDITIONS}
     if isinstance(value, list):
         return [_without(held) for held in value if not _is_reworded(held)]
-    return NOTED.sub("", value) if isinstance(value, str) else value
+    return NOTED.sub("", SEARCHED.sub("", value)) if isinstance(value, str) else value
 
 
 def _is_reworded(value: Any) -> bool:
