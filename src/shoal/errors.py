@@ -12,6 +12,7 @@
     ├── AttackError      an attack cannot be tried
     ├── ReportError      there is nothing that a report could be made of
     ├── WriteError       something cannot be written, or must not be overwritten
+    ├── DeclarationError a registered thing does not declare what it must
     └── Cancelled        the user stopped a long run
 
 Every message says what, where, what was given and what to do. No message ever holds a cell's value: the data are
@@ -96,6 +97,10 @@ class ReportError(ShoalError):
 
 class WriteError(ShoalError):
     """Something cannot be written, or must not be overwritten."""
+
+
+class DeclarationError(ShoalError, TypeError):
+    """A registered thing, such as a technique, does not declare what it must."""
 
 
 class Cancelled(ShoalError):  # noqa: N818 - stopping on request is no error of anybody's

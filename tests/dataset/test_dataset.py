@@ -221,7 +221,7 @@ def test_orphans_are_refused_or_dropped(orphan):
     given["stays"]["patient"][5] = orphan
     stay = given["stays"]["stay"][5]
     dropped = given["lab"]["stay"].count(stay)
-    with pytest.raises(ReleaseError, match="1 record of the table 'stays' refer"):
+    with pytest.raises(ReleaseError, match="Table 'stays': Records that refer to no record of another table: 1"):
         anonymized(given)
     text = POLICY.replace("[tables.stays]", '[tables.stays]\norphans = "drop"')
     found = anonymized(given, text)
@@ -289,6 +289,22 @@ def test_read_from_a_folder(tmp_path):
     (tmp_path / "in" / "stays.parquet").unlink()
     with pytest.raises(ReadError, match="no file of the table 'stays'"):
         shoal.anonymize_dataset(tmp_path / "in", shoal.Policy.parse(POLICY))
+
+
+def test_several_tables_go_to_a_folder_and_come_from_one(tmp_path):
+    found = anonymized()
+    with pytest.raises(WriteError, match="written to a folder"):
+        found.save(tmp_path / "out.csv")
+    with pytest.raises(ReadError, match="There is no folder"):
+        shoal.anonymize_dataset(tmp_path / "nowhere", shoal.Policy.parse(POLICY))
+    given = hospital()
+    given["stay"] = given.pop("stays")
+    with pytest.raises(ReadError, match="Did you mean 'stay'"):
+        anonymized(given)
+    with pytest.raises(ReleaseError, match="Select one of release.tables: 'patients', 'stays', 'lab'"):
+        _ = found.table
+    with pytest.raises(ReleaseError, match="Name the part"):
+        _ = found.scheme
 
 
 def test_nothing_appears_unless_everything_is_as_promised(tmp_path, monkeypatch):

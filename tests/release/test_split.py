@@ -10,6 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import shoal
+from shoal.cli.anonymize import show
+from shoal.cli.output import console
 from shoal.errors import ReleaseError
 from shoal.policy.search import Search
 from shoal.release import saving
@@ -138,6 +140,8 @@ def test_verbs_for_one_table_refuse_two(files):  # noqa: F811
         with pytest.raises(ReleaseError, match="The release has 2 tables"):
             verb(table, release)
     assert "released in" in repr(release)
+    assert "The table is split into 'release', 'release.sensitive', linked by column 'bucket'." in release.notes
+    show(release, console())
     assert release.to_dict()["split"] == ["sensitive"]
 
 

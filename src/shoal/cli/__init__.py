@@ -35,9 +35,10 @@ def main() -> None:
     except Exception as error:
         if os.environ.get("SHOAL_DEBUG"):
             raise
-        place = traceback.extract_tb(error.__traceback__)[-1]
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{Path(last.filename).name}, line {last.lineno}"
         _fail(
-            f"Error: shoal failed unexpectedly ({type(error).__name__} in {place.name}, line {place.lineno}).\n\n"
+            f"Error: shoal failed unexpectedly ({type(error).__name__} in {place}).\n\n"
             "Hint: SHOAL_DEBUG=1 shows where; mind that it may show values of your data, too."
         )
 

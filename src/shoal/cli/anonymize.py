@@ -136,7 +136,10 @@ def _several(  # noqa: PLR0913 - options of a command
 
 def show(release: "Release", out: "Console") -> None:
     """Print what was done and what it attains."""
-    released, lost = counted(release.table.records, "record"), counted(release.suppressed_records, "record")
+    released, lost = (
+        counted(release.part.promise.whole.records, "record"),
+        counted(release.suppressed_records, "record"),
+    )
     whose = f" of {counted(release.suppressed, 'person')}" if release.suppressed != release.suppressed_records else ""
     out.print(f"[bold]{released} released[/bold], {lost}{whose} left out.")
     for sentence in _told(release):

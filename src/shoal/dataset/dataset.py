@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import PolicyError, ReadError
+from shoal.errors import PolicyError, ReadError, did_you_mean
 from shoal.policy.policy import Policy
 from shoal.policy.references import Reference, in_order, references
 from shoal.progress import Hook, Progress, silent
@@ -77,8 +77,10 @@ def _source(source: Any, name: str) -> Any:
     """Return where a table of a dataset is."""
     if isinstance(source, Mapping):
         if name not in source:
-            raise ReadError(f"The policy names a table '{name}', which was not given.")
+            raise ReadError(f"The policy names a table '{name}', which was not given.", hint=did_you_mean(name, source))
         return source[name]
+    if isinstance(source, str | Path) and not Path(source).exists():
+        raise ReadError(f"There is no folder '{source}'.")
     if not isinstance(source, str | Path) or not Path(source).is_dir():
         raise ReadError(
             "Several tables are read from a folder, a database or a mapping of names to tables.",

@@ -7,12 +7,16 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, field_serializer, field_validator, model_validator
 
 from shoal import toml
+from shoal.errors import DeclarationError
 from shoal.qualities.quality import QUALITIES
 from shoal.techniques.outliers import OUTLIERS, Outliers, usual_way
 from shoal.techniques.technique import TECHNIQUES, Allows, Gives, Technique, allowing, giving, recodings, usual
 from shoal.validation import Checked, Share, one_of
 
 DEFAULT_BALANCE = 0.5
+for _name in TECHNIQUES:
+    if TECHNIQUES[_name].model_fields["kind"].default != _name:
+        raise DeclarationError(f"The technique '{_name}' is registered by another name than its kind.")
 AnyTechnique: Any = Annotated[reduce(or_, TECHNIQUES.values()), Field(discriminator="kind")]
 _FLAT = ("strict", "cuts")  # options of techniques that may also stand beside the technique
 

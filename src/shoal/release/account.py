@@ -104,7 +104,7 @@ def internal(
 
 def notes(case: Case, transformed: Transformed, dependent: tuple[str, ...]) -> tuple[str, ...]:
     """Return what the owner should know. ``dependent``: columns whose labels depend on suppressed values."""
-    sentences = []
+    sentences = list(_split(transformed))
     exact = [name for name, kind in case.show.items() if kind in {"median", "mode"}]
     if exact:
         sentences.append(f"Column '{exact[0]}' shows a {case.show[exact[0]]}: an exact value of a member of the class.")
@@ -139,6 +139,15 @@ def notes(case: Case, transformed: Transformed, dependent: tuple[str, ...]) -> t
     if case.table.subject is None:
         sentences.append("No column says whose row it is: every record is taken for a person.")
     return tuple(sentences)
+
+
+def _split(transformed: Transformed) -> Iterator[str]:
+    """Yield that a table goes out in several, and by which column they are linked."""
+    if len(transformed.tables) > 1:
+        names = [f"release.{part}" if part else "release" for part in transformed.tables]
+        first, *others = transformed.tables.values()
+        link = next(name for name in others[0].names if name in first)
+        yield f"The table is split into {listed(names)}, linked by column '{link}'."
 
 
 def _inferred(case: Case, transformed: Transformed) -> Iterator[str]:

@@ -25,6 +25,7 @@ from shoal.techniques.refinement import refined
 from shoal.techniques.technique import Gives, giving, recodings
 from shoal.techniques.treatment import Treatment
 
+_FRESH_KEY = "Random draws use a new key: another run gives another release. Set key_file under [draw] to repeat it."
 NAME = "release"  # of a single table
 _MEASURES = ("loss", "nue", "precision", "discernibility", "average-class-size", "suppressed-records")
 
@@ -48,6 +49,8 @@ def _treatment(case: Case, threads: int, progress: Hook) -> Treatment:
         raise _nothing_asked(case.policy)
     how, goal = case.policy.search, case.goal(case.models, case.limit, threads)
     treatment = how.technique.treat(goal, progress)
+    if not isinstance(treatment, Treatment):
+        raise ReleaseError(f"The recoding '{how.technique.kind}' returns no treatment. Nothing is released.")
     if treatment.persons > case.limit or treatment.suppressed.all():
         raise _impossible(case, treatment.persons, threads, progress)
     finer = refined(goal, treatment, progress) if how.refine else treatment
@@ -125,6 +128,7 @@ def _made(case: Case, transformation: Transformation, progress: Hook) -> Release
     judgements = verified({NAME: promise}, case.policy)[NAME]
     quality = measured(case, transformation, released, _measures(case.quality))
     account = facts(case, transformation, released, quality, judgements)
+    is_drawn_anew = case.is_fresh and (case.draws or transformation.draws)
     part = ReleasePart(
         promise=promise,
         given=case.given,
@@ -138,9 +142,9 @@ def _made(case: Case, transformation: Transformation, progress: Hook) -> Release
         facts=account,
         internal=internal(case, transformation, released, promise.original, account),
         mapping=mapping(case, transformation.scheme, released),
-        notes=notes(case, released, dependent),
+        notes=(*notes(case, released, dependent), *([_FRESH_KEY] if is_drawn_anew else [])),
         drawn=case.drawn,
-        key=case.key if case.is_fresh and (case.draws or transformation.draws) else None,
+        key=case.key if is_drawn_anew else None,
     )
     return Release({NAME: part}, case.policy)
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import ReleaseError, counted, listed
 from shoal.policy.policy import Policy
 from shoal.qualities.quality import Measured
 from shoal.release.judgement import Judgement
@@ -18,7 +17,7 @@ from shoal.release.transformation import Transformation
 from shoal.table.table import Table
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ReleasePart:
     """The tables made from one original table, with the evidence for them.
 
@@ -48,14 +47,13 @@ class ReleasePart:
     drawn: NDArray[np.intp] | None = None
     key: bytes | None = None
 
+    def __repr__(self) -> str:
+        """Name the tables; the key and the original must not be printed by accident."""
+        return f"ReleasePart({', '.join(self.promise.tables)})"
+
     @property
     def table(self) -> Table:
-        """The table that goes out; refused if the original was split into several."""
-        if len(self.promise.tables) > 1:
-            raise ReleaseError(
-                f"The release has {counted(len(self.promise.tables), 'table')}.",
-                hint=f"Name one of release.tables: {listed(self.promise.tables)}.",
-            )
+        """The only table of the part; there are several if the original was split."""
         (table,) = self.promise.tables.values()
         return table
 

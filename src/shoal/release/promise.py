@@ -17,7 +17,7 @@ from shoal.table.table import Table
 Asked = tuple[tuple[str, str, Model], ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Original:
     """What a released file cannot tell about the original.
 
@@ -35,7 +35,7 @@ class Original:
     subject: tuple[Column, Codes] | Column | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Kin:
     """The place of a table among several that belong together.
 
@@ -51,7 +51,7 @@ class Kin:
     followed: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Promise:
     """``tables``: the tables as they go out, by name. ``whole``: one table with all that is judged.
 

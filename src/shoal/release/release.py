@@ -65,6 +65,11 @@ class Release(Presentable):
     @property
     def table(self) -> Table:
         """The only table that goes out."""
+        if len(self.tables) > 1:
+            raise ReleaseError(
+                f"The release has {counted(len(self.tables), 'table')}.",
+                hint=f"Select one of release.tables: {listed(self.tables)}.",
+            )
         return self.part.table
 
     @property

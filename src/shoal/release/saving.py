@@ -67,6 +67,11 @@ class Saving:
 
     def _to_folder(self, target: Path) -> tuple[Path | str, ...]:
         """Write several tables to a folder."""
+        if target.suffix.lower() in {suffix for format_ in FORMATS.values() for suffix in format_.suffixes}:
+            raise WriteError(
+                f"A release of several tables is written to a folder, and '{target.name}' is the name of a file.",
+                hint="Give the name of a folder. The format is given by suffix, such as .csv.",
+            )
         paths = {name: target / f"{name}{self.suffix or _suffix(table)}" for name, table in self._tables.items()}
         with FileSet(last=target / DATASET, force=self.force, never=self._inputs) as files:
             files.folder(target)

@@ -1,5 +1,6 @@
 """Soundness: a treatment matches the declarations of its technique and its number of suppressed persons."""
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -49,10 +50,24 @@ def _columns(case: Case, treatment: Treatment, technique: Technique) -> Iterator
     shown = {change.name for change in treatment.generalised}
     missing = [name for name in case.table.quasi if name not in shown]
     if missing:
-        yield f"has no change for column '{missing[0]}'"
+        yield f"has no Generalised change for column '{missing[0]}'"
+    changes: list[Generalised | Replaced] = [*treatment.generalised, *treatment.replaced]
+    for change in changes:
+        codes, values = _codes(change)
+        if len(codes) != len(treatment.rows):
+            yield f"changes {len(codes):,} of {len(treatment.rows):,} distinct rows in column '{change.name}'"
+        elif len(codes) and not 0 <= int(codes.min()) <= int(codes.max()) < values:
+            yield f"shows codes in column '{change.name}' that stand for nothing"
     for name in (_name(change) for change in treatment.changes):
         if name is not None and case.table.roles.get(name) not in technique.touches:
             yield f"changes column '{name}', whose role is not declared in touches"
+
+
+def _codes(change: Generalised | Replaced) -> tuple[np.ndarray, int]:
+    """Return what each row shows, and the number of things that can be shown."""
+    if isinstance(change, Generalised):
+        return np.asarray(change.shown), len(change.nodes)
+    return np.asarray(change.codes), change.column.size
 
 
 def _split(case: Case, treatment: Treatment) -> Iterator[str]:
@@ -65,6 +80,8 @@ def _split(case: Case, treatment: Treatment) -> Iterator[str]:
         yield f"splits off column '{fixed[0]}', which is neither sensitive nor insensitive"
     if not split.columns:
         yield "splits off no column"
+    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]*", split.table):
+        yield "gives the second table a name that is no word of small letters, digits, - and _"
     if len(split.groups) != len(treatment.rows):
         yield f"groups {len(split.groups):,} of {len(treatment.rows):,} distinct rows"
         return

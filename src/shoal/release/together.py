@@ -15,7 +15,7 @@ from shoal.dataset.dataset import Dataset
 from shoal.dataset.inheritance import Heritage, Secret, Shows, inherited
 from shoal.dataset.links import Records, check_persons, check_reference, named_records, whose
 from shoal.dataset.requirements import about, check_named, fitting
-from shoal.errors import Cancelled, PolicyError, ReleaseError, ShoalError, counted
+from shoal.errors import Cancelled, PolicyError, ReleaseError, ShoalError
 from shoal.hierarchy.suppression import Suppression
 from shoal.policy.columns import ColumnPolicy
 from shoal.policy.policy import Policy
@@ -99,7 +99,8 @@ def _check(dataset: Dataset) -> None:
     check_named(policy)
     check_pseudonyms(dataset)
     for reference in dataset.references:
-        check_reference(reference, dataset.tables[reference.table], dataset.tables[reference.other])
+        with _of_table(reference.table):
+            check_reference(reference, dataset.tables[reference.table], dataset.tables[reference.other])
     for name in dataset.tables:
         check_persons(policy, dataset.tables, name)
 
@@ -164,7 +165,7 @@ class _Making:
         number = int(lost.sum())
         if number and self.dataset.policy.tables[self.name].orphans == "refuse":
             raise ReleaseError(
-                f"{counted(number, 'record')} of the table '{self.name}' refer to no record of another table.",
+                f"Records that refer to no record of another table: {number:,}.",
                 hint=f'Mend them, or leave them out: [tables.{self.name}] orphans = "drop".',
             )
         return np.asarray(lost)
@@ -181,6 +182,11 @@ class _Making:
                     hint=f"Name the column that does, [tables.{self.name}] subject = …, or let it refer to a table.",
                 )
             part = released(Case.of(table, policy), threads, progress).part
+            if part.promise.link is not None:
+                raise PolicyError(
+                    f"The recoding '{policy.search.technique.kind}' splits tables, which is for a single table.",
+                    hint="Choose another recoding.",
+                )
             return part, part.table, part.records
         own = [name for name in quasi if name not in heritage.names]
         if own and table.records:

@@ -22,22 +22,25 @@ from shoal.techniques.treatment import Treatment
 Cells = Mapping[str, tuple[Column, Codes]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Transformation:
     """The fate of the records with each of the distinct ``rows``.
 
     ``suppressed``: rows whose records are suppressed. ``cells``: the released column of each quasi-identifier, and the
-    code that each row shows. ``drawn``: columns whose cells are drawn for each record. ``split``: columns that go out
+    code that each row shows. ``drawn``: columns whose cells are drawn for each record. ``changed``: these, and columns
+    that show values that stand for others. ``split``: columns that go out
     in a table of their own. ``moved``: rows that show the values of others. ``added``: rows that counterfeits look
     like. ``persons``: the number of suppressed persons. ``suppressed_records``: the number of their records.
     ``scheme``: the level of each column, if all rows share it. ``levels``: the number of records on each level.
-    ``heights``: the last level of each hierarchy. ``facts``: how the treatment was found.
+    ``heights``: the last level of each hierarchy. ``is_generalised``: whether a released cell shows a set of values.
+    ``facts``: how the treatment was found.
     """
 
     rows: DistinctRows
     suppressed: RowMask
     cells: Cells = field(default_factory=dict)
     drawn: tuple[Drawn, ...] = ()
+    changed: frozenset[str] = frozenset()
     split: Split | None = None
     moved: RowMask | None = None
     added: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -46,6 +49,7 @@ class Transformation:
     scheme: Mapping[str, int] = field(default_factory=dict)
     levels: Mapping[str, list[int]] = field(default_factory=dict)
     heights: Mapping[str, int | None] = field(default_factory=dict)
+    is_generalised: bool = False
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -57,6 +61,7 @@ class Transformation:
             suppressed=treatment.suppressed,
             cells=_cells(case, treatment, recoding),
             drawn=treatment.drawn,
+            changed=treatment.overwritten,
             split=treatment.split,
             moved=treatment.moved,
             added=treatment.added,
@@ -65,6 +70,7 @@ class Transformation:
             scheme=treatment.scheme,
             levels=treatment.on_levels(case.space),
             heights=treatment.heights(case.space),
+            is_generalised=treatment.is_generalised,
             facts=treatment.facts,
         )
 

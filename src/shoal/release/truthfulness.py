@@ -15,11 +15,10 @@ def truth(policy: Policy) -> str:
 
 def known_truth(policy: Policy, transformation: Transformation) -> str:
     """Return the sentences for the owner, who knows what was done."""
-    way, scheme = policy.search.way, transformation.scheme
-    is_kept = bool(scheme) and not any(scheme.values())
+    way = policy.search.way
     outliers = way.was if any(transformation.outliers.get(name) for name in way.counts) else ""
     sentences = [
-        "" if is_kept else "Values were generalised.",
+        "Values were generalised." if transformation.is_generalised else "",
         "Records were suppressed." if transformation.suppressed_records else "",
         _replaced(policy, outliers),
     ]

@@ -62,9 +62,10 @@ def check(judgements: tuple[Judgement, ...]) -> tuple[Judgement, ...]:
     """Refuse a release that fails a requirement."""
     failing = [judgement for judgement in judgements if not judgement.verdict.satisfied]
     if failing:
+        verdict = failing[0].verdict
         raise ReleaseError(
-            f"The written release does not meet {counted(len(failing), 'requirement')} "
-            f"({failing[0].verdict.model}, {failing[0].verdict.asked}). It was not handed out.",
+            f"The written release does not meet {counted(len(failing), 'requirement')} ({verdict.model}: "
+            f"{verdict.asked} required, {verdict.attained} attained). It was not handed out.",
         )
     return judgements
 

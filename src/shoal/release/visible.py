@@ -13,6 +13,7 @@ import numpy as np
 from shoal.policy.policy import Policy
 from shoal.table.column import as_text
 from shoal.table.table import Table
+from shoal.techniques.technique import Truth
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,8 @@ def visible_loss(table: Table, policy: Policy) -> VisibleLoss:
     >>> {name: round(cost, 3) for name, cost in found.columns.items()}
     {'age': 0.231, 'sex': 0.333}
     """
-    return VisibleLoss({name: _cost(table, policy, name) for name in table.quasi})
+    is_true = policy.search.technique.truth is Truth.TRUE  # otherwise cells that look exact may not be
+    return VisibleLoss({name: _cost(table, policy, name) if is_true else None for name in table.quasi})
 
 
 def _cost(table: Table, policy: Policy, name: str) -> float | None:

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any, ClassVar
 
 from shoal import toml
+from shoal.errors import DeclarationError
 from shoal.progress import Hook, silent
 from shoal.registry import Registry
 from shoal.search.goal import Goal
@@ -77,10 +78,10 @@ class Technique(Checked):
         super().__pydantic_init_subclass__(**options)
         for name in ("says", "iso"):
             if not isinstance(getattr(cls, name, None), str):
-                raise TypeError(f"the technique {cls.__name__} lacks {name}: ClassVar[str]")
+                raise DeclarationError(f"The technique {cls.__name__} lacks {name}: ClassVar[str].")
         if cls.truth is not Truth.TRUE and not cls.untrue:
-            raise TypeError(
-                f"the technique {cls.__name__} has cells that are {cls.truth}, and does not say so in untrue"
+            raise DeclarationError(
+                f"The technique {cls.__name__} has {cls.truth} cells, and does not say so in untrue."
             )
 
     @abstractmethod

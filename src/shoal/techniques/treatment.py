@@ -114,6 +114,20 @@ class Treatment:
         shared = {name: level for name in self.rows.columns if (level := levels.get(name)) is not None}
         return {} if others else shared
 
+    @property
+    def is_generalised(self) -> bool:
+        """Whether a cell that goes out shows a set of values, and not one."""
+        return any(
+            bool((change.shown[~self.suppressed] >= change.nodes.domain.codes).any())
+            for change in self.generalised
+            if change.name not in self.overwritten
+        )
+
+    @property
+    def overwritten(self) -> frozenset[str]:
+        """The columns whose cells are replaced or drawn."""
+        return frozenset({change.name for change in self.replaced} | {change.name for change in self.drawn})
+
     def changed(self, *changes: Change) -> "Treatment":
         """Return the treatment with some changes; those of the same kind, of the same column, are gone."""
         told = {(type(change), getattr(change, "name", None)) for change in changes}
@@ -130,8 +144,10 @@ class Treatment:
         return Recoding.of_nodes(self.rows, sets, self.suppressed, self.moved)
 
     def on_levels(self, space: Space) -> dict[str, list[int]]:
-        """Return how many records are on each level of the columns that have levels."""
-        by_column = {change.name: change.levels for change in self.generalised}
+        """Return how many records are on each level of the columns that have levels and show nothing else."""
+        by_column = {
+            change.name: None if change.name in self.overwritten else change.levels for change in self.generalised
+        }
         kept = np.flatnonzero(~self.suppressed)
         counts = self.rows.counts[kept]
         return {

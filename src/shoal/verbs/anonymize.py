@@ -15,7 +15,6 @@ from shoal.table.role import Role
 from shoal.table.table import Table
 from shoal.techniques.technique import Gives, gentlest
 from shoal.validation import validated
-from shoal.verbs.attack import attack
 from shoal.verbs.inputs import AnyPolicy, policy_of, table_of
 
 _DIFFER = "Persons have several records with different values: global recoding is used instead of local recoding."
@@ -85,6 +84,8 @@ def _measured(release: Release, progress: Hook | None) -> Release:
     limits = release.policy.attack_limits
     if not limits:
         return release
+    from shoal.verbs.attack import attack
+
     names = list(dict.fromkeys(limit.attack for limit in limits))
     sample = release.with_part(release.part.as_sample())  # persons outside it would make every attack look harmless
     attacked = attack(sample.given, sample, attacks=names, progress=progress)

@@ -13,7 +13,7 @@ from shoal.reporting.document import Block, Figure, Section, Text, Tone
 from shoal.reporting.findings import Findings, PublicFindings
 from shoal.sheet import Sheet
 from shoal.table.role import Role
-from shoal.techniques.technique import Gives
+from shoal.techniques.technique import Gives, Truth
 
 MOST = 12  # hierarchies that are drawn
 _AS_IT_IS = "released as it is"
@@ -66,10 +66,19 @@ def technique(findings: PublicFindings, name: str) -> str:
         return "pseudonymisation with a secret key"
     if not findings.ours:
         return _elsewhere(findings, name)
-    role = findings.variables.get(name)
+    role, used = findings.variables.get(name), findings.policy.search.technique
+    if isinstance(findings, Findings) and findings.release is not None and used.truth is not Truth.TRUE:
+        changed = name in findings.release.part.transformation.changed
+        return used.iso if changed else _as_compared(findings, name)
     if role is not Role.QUASI:
-        return findings.policy.search.technique.iso if role in findings.policy.search.technique.touches else _AS_IT_IS
+        return used.iso if role in used.touches else _AS_IT_IS
     return _generalised(findings, name)
+
+
+def _as_compared(findings: Findings, name: str) -> str:
+    """Tell from the cells whether a column was generalised."""
+    fates = findings.comparison.columns.get(name)
+    return "generalisation" if fates is not None and fates.coarser else _AS_IT_IS
 
 
 def _elsewhere(findings: PublicFindings, name: str) -> str:
