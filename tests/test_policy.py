@@ -91,7 +91,7 @@ def test_everything_a_policy_can_say():
         (
             "version = 1\n[[require]]\npreset = 'wp216'\nk = 5",
             "require.0.k: there is no such setting",
-            "Known are 'preset'.",
+            "Available: 'preset'.",
         ),
         ("version = 1\n[[require]]\npreset = 'wp21'", "require.0.preset: there is no such preset", None),
         (

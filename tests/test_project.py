@@ -119,6 +119,15 @@ def test_recipes_for_contributors_pass_the_common_tests(room, sample, tmp_path):
     assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 0
 
 
+def test_no_text_is_a_statement_of_its_own():
+    """A text that was meant to continue the line before would be lost."""
+    for path in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for statement in getattr(node, "body", [])[1:] if isinstance(getattr(node, "body", None), list) else []:
+                is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.JoinedStr | ast.Constant)
+                assert not is_text or statement.value.value is Ellipsis, f"{path}:{statement.lineno}"
+
+
 def test_every_fault_that_is_planted_can_be():
     """Whoever changes a line that ``benchmarks/mutants.py`` breaks must tell it."""
     sys.path.insert(0, str(ROOT / "benchmarks"))

@@ -1,52 +1,86 @@
-"""What can go wrong.
+"""Errors.
 
     ShoalError
-    ├── ReadError        a source cannot be read, or not as it was asked for
-    ├── CapacityError    a table is larger than this machine can deal with
-    ├── ColumnError      a column is not there, or is not what it must be
-    ├── HierarchyError   a hierarchy does not fit its column, or is none
-    ├── ModelError       a model cannot be measured, or lacks something
-    ├── RecodingError    a release cannot be held against its original, or a quality cannot be measured
-    ├── PolicyError      a policy cannot be understood, or does not fit the table
-    ├── ReleaseError     a goal cannot be reached, or a release is not what it should be
-    ├── AttackError      an attack cannot be tried
-    ├── ReportError      there is nothing that a report could be made of
-    ├── WriteError       something cannot be written, or must not be overwritten
-    ├── DeclarationError a registered thing does not declare what it must
+    ├── ReadError        a source cannot be read, or not as requested
+    ├── CapacityError    a table exceeds what this machine can process
+    ├── ColumnError      a column is missing or unsuitable
+    ├── HierarchyError   a hierarchy is invalid, or does not fit its column
+    ├── ModelError       a model or a risk cannot be measured
+    ├── RecodingError    a release cannot be compared with its original, or a quality cannot be measured
+    ├── PolicyError      a policy is invalid, or does not fit the table
+    ├── ReleaseError     a goal cannot be reached, or a release is not as promised
+    ├── AttackError      an attack cannot be run
+    ├── ReportError      a report cannot be made
+    ├── WriteError       a file or table cannot be written, or must not be overwritten
+    ├── DeclarationError a registered thing, such as a technique, lacks a declaration
     └── Cancelled        the user stopped a long run
 
-Every message says what, where, what was given and what to do. No message ever holds a cell's value: the data are
-patients. That is why errors of other libraries, which quote what they stumbled over, are replaced and not chained.
+An error has a code, a text with facts, and a remedy. The interface that shows it phrases the remedy in its own terms:
+see ``shoal.remedy``. No text ever contains a value of the data. Errors of other libraries, which may quote the values
+that caused them, are replaced and not chained.
 """
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import Self
+from typing import Any, Self
+
+from shoal.remedy import PYTHON, Face, FixedText, Remedy, advised
+from shoal.words import listed, phrase
 
 
 class ShoalError(Exception):
-    """The root of the tree: a message and, where there is one, a hint what to do."""
+    """The base of all errors of shoal.
 
-    def __init__(self, message: str, *, hint: str | None = None) -> None:
-        super().__init__(message if hint is None else f"{message}\n\nHint: {hint}")
-        self.message = message
-        self.hint = hint
+    ``code``: identifies the error, such as ``"unknown-column"``. ``message``: the text with its facts. ``facts``: what
+    the text is about, by name. ``remedy``: what to do; ``hint``: the same in words for Python.
+
+    >>> from shoal.remedy import Setting
+    >>> error = ShoalError("no-subject", "No column of {table:listed} is the subject.", table=["stays"],
+    ...     remedy=Setting("data.subject"))
+    >>> error.code, error.message, error.hint
+    ('no-subject', "No column of 'stays' is the subject.", 'Set subject = … under [data] in the policy.')
+    """
+
+    def __init__(self, code: str, template: str, *, remedy: Remedy | None = None, **facts: Any) -> None:
+        self.code, self.template, self.facts, self.remedy = code, template, facts, remedy
+        self.message = phrase(template, **facts)
+        super().__init__(self.message if not self.hint else f"{self.message}\n\nHint: {self.hint}")
+
+    @property
+    def hint(self) -> str:
+        """What to do, in terms of Python; empty if nothing is known."""
+        return self.advice(PYTHON)
+
+    def advice(self, face: Face) -> str:
+        """Return what to do, in terms of an interface."""
+        return advised(self.remedy, face, **self.facts)
+
+    def within(self, template: str, kind: "type[ShoalError] | None" = None, **facts: Any) -> "ShoalError":
+        """Return the same error with the place where it occurred in front of its text. ``kind``: another class.
+
+        >>> ColumnError("unknown-column", "There is no column '{name}'.", name="a").within(
+        ...     "Table '{table}': ", table="stays").message
+        "Table 'stays': There is no column 'a'."
+        """
+        return (kind or type(self))(
+            self.code, f"{template}{self.template}", remedy=self.remedy, **{**self.facts, **facts}
+        )
 
 
 class ReadError(ShoalError):
-    """A source cannot be read, or not as it was asked for."""
+    """A source cannot be read, or not as requested."""
 
 
 class CapacityError(ShoalError):
-    """A table is larger than this machine can deal with."""
+    """A table exceeds what this machine can process."""
 
 
 class ColumnError(ShoalError):
-    """A column is not there, or is not what it must be."""
+    """A column is missing or unsuitable."""
 
     @classmethod
     def unknown(cls, name: str, available: Iterable[str]) -> Self:
-        """Build the error for a name that no column has.
+        """Return the error for a name that no column has.
 
         >>> raise ColumnError.unknown("aeg", ["age", "sex"])
         Traceback (most recent call last):
@@ -56,84 +90,77 @@ class ColumnError(ShoalError):
         Hint: Did you mean 'age'?
         """
         available, name = list(available), str(name)
-        many = (
-            f"Several columns are given as a list: {[part.strip() for part in name.split(',')]}."
-            if "," in name
-            else None
-        )
         # The names are not listed: in a file without a header they are somebody's data.
-        there = f"There {'is' if len(available) == 1 else 'are'} {counted(len(available), 'other column')}."
-        hint = many or did_you_mean(name, available) or there
-        return cls(f"There is no column '{name}'.", hint=hint)
+        verb = "is" if len(available) == 1 else "are"
+        remedy: Remedy = did_you_mean(name, available) or f"There {verb} {{others:other column}}."
+        if "," in name:
+            remedy = "Give several columns as a list: {names}."
+        return cls(
+            "unknown-column",
+            "There is no column '{name}'.",
+            remedy=remedy,
+            name=name,
+            others=len(available),
+            names=[part.strip() for part in name.split(",")],
+        )
 
 
 class HierarchyError(ShoalError):
-    """A hierarchy does not fit its column, or is none."""
+    """A hierarchy is invalid, or does not fit its column."""
 
 
 class ModelError(ShoalError):
-    """A privacy model or a risk cannot be measured, or lacks something."""
+    """A privacy model or a risk cannot be measured."""
 
 
 class RecodingError(ShoalError):
-    """A release cannot be held against its original, or a quality cannot be measured."""
+    """A release cannot be compared with its original, or a quality cannot be measured."""
 
 
 class PolicyError(ShoalError):
-    """A policy cannot be understood, or does not fit the table."""
+    """A policy is invalid, or does not fit the table."""
 
 
 class ReleaseError(ShoalError):
-    """A goal cannot be reached, or a release is not what it should be."""
+    """A goal cannot be reached, or a release is not as promised."""
 
 
 class AttackError(ShoalError):
-    """An attack cannot be tried."""
+    """An attack cannot be run."""
 
 
 class ReportError(ShoalError):
-    """There is nothing that a report could be made of."""
+    """A report cannot be made."""
 
 
 class WriteError(ShoalError):
-    """Something cannot be written, or must not be overwritten."""
+    """A file or table cannot be written, or must not be overwritten."""
 
 
 class DeclarationError(ShoalError, TypeError):
-    """A registered thing, such as a technique, does not declare what it must."""
+    """A registered thing, such as a technique, lacks a declaration."""
 
 
 class Cancelled(ShoalError):  # noqa: N818 - stopping on request is no error of anybody's
     """The user stopped a long run."""
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str | None:
+def similar(word: str, known: Iterable[str], most: int = 12) -> FixedText:
+    """Return the known word that is close, or the known words.
+
+    >>> str(similar("qasi", ["direct", "quasi"])), str(similar("x", ["direct", "quasi"]))
+    ("Did you mean 'quasi'?", "Available: 'direct', 'quasi'.")
+    """
+    known = list(known)
+    return did_you_mean(word, known) or FixedText(f"Available: {listed(known, most)}.")
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> FixedText | None:
     """Return "Did you mean …?" if a known word is close, else None.
 
-    >>> did_you_mean("qasi", ["direct", "quasi"])
+    >>> str(did_you_mean("qasi", ["direct", "quasi"]))
     "Did you mean 'quasi'?"
     """
     originals = {name.lower(): name for name in known}
     close = get_close_matches(word.lower(), originals, n=1)
-    return f"Did you mean '{originals[close[0]]}'?" if close else None
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun.
-
-    >>> counted(1, "row"), counted(2000, "row"), counted(2, "class")
-    ('1 row', '2,000 rows', '2 classes')
-    """
-    plural = f"{noun}es" if noun.endswith("s") else f"{noun}s"
-    return f"{number:,} {noun if number == 1 else plural}"
-
-
-def listed(names: Iterable[str], most: int = 12) -> str:
-    """Return names for a message: quoted, comma-separated, cut after ``most``.
-
-    >>> listed(["a", "b", "c"], most=2)
-    "'a', 'b' and 1 more"
-    """
-    names = list(names)
-    shown = ", ".join(f"'{name}'" for name in names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+    return FixedText(f"Did you mean '{originals[close[0]]}'?") if close else None

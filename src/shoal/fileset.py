@@ -23,7 +23,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from shoal.errors import ReadError, WriteError, counted
+from shoal.errors import ReadError, WriteError
+from shoal.remedy import Option, either
+from shoal.words import counted
 
 MANIFEST = ".manifest.json"  # after the name of a released file
 DATASET = f"dataset{MANIFEST}"  # in the folder of released tables that belong together
@@ -71,8 +73,13 @@ def check_name(path: Path) -> None:
     size = len(os.fsencode(path.name))
     if size > _LONGEST_NAME:
         raise WriteError(
-            f"The file name '{path.name[:20]}…{path.name[-20:]}' is too long: {size} bytes.",
-            hint=f"Choose a shorter name: file systems take {_LONGEST_NAME} bytes.",
+            "name-too-long",
+            "The file name '{start}…{end}' is too long: {size:byte}.",
+            remedy="Choose a shorter name: file systems allow {longest} bytes.",
+            start=path.name[:20],
+            end=path.name[-20:],
+            size=size,
+            longest=_LONGEST_NAME,
         )
 
 
@@ -150,11 +157,18 @@ class FileSet:
         """Make a folder for some of the files; a new folder is removed if the set fails."""
         check_name(path)
         if path.exists() and not path.is_dir():
-            raise WriteError(f"'{path}' is a file, not a folder.", hint="Give another name.")
+            raise WriteError(
+                "not-a-folder", "'{path}' is a file, not a folder.", remedy="Give another name.", path=path
+            )
         if not path.absolute().parent.is_dir():
-            raise WriteError(f"There is no folder '{path.parent}' to write into.")
+            raise WriteError("no-folder", "There is no folder '{path}' to write to.", path=path.parent)
         if private and path.is_symlink():
-            raise WriteError(f"'{path}' is a link. The owner's files are written to a folder.", hint="Remove the link.")
+            raise WriteError(
+                "link",
+                "'{path}' is a link. The owner's files must be written to a folder.",
+                remedy="Remove the link.",
+                path=path,
+            )
         if not path.exists():
             self._folders.append(path)
             path.mkdir(mode=0o700 if private else 0o777)
@@ -201,7 +215,10 @@ def _make_private(folder: Path) -> None:
         folder.chmod(0o700)
     except PermissionError:
         raise WriteError(
-            f"The folder '{folder}' belongs to another user.", hint="Choose another output path."
+            "not-yours",
+            "The folder '{path}' belongs to another user.",
+            remedy="Choose another output path.",
+            path=folder,
         ) from None
 
 
@@ -259,7 +276,12 @@ def _complete(last: Path) -> None:
         plan.unlink(missing_ok=True)
         return
     if steps["host"] == HERE and steps["process"] != os.getpid() and is_alive(steps["process"]):
-        raise WriteError(f"'{last}' is being written by another process.", hint="Wait until it has finished.")
+        raise WriteError(
+            "being-written",
+            "'{path}' is being written by another process.",
+            remedy="Wait until it has finished.",
+            path=last,
+        )
     _carry_out(plan)
     warnings.warn(f"Completed the interrupted write of '{last.name}'.", Leftover, stacklevel=3)
 
@@ -312,25 +334,32 @@ def uninterrupted() -> Iterator[None]:
 
 def _check_place(target: Path, *, force: bool) -> None:
     if target.is_dir():
-        raise WriteError(f"'{target}' is a folder.")
+        raise WriteError("is-a-folder", "'{path}' is a folder.", path=target)
     if target.exists() and not target.is_file():
-        raise WriteError(f"'{target}' is no ordinary file.")
+        raise WriteError("not-a-file", "'{path}' is not an ordinary file.", path=target)
     if target.exists() and not force:
         raise _is_there(target)
     if not target.parent.is_dir():
-        raise WriteError(f"There is no folder '{target.parent}' to write into.")
+        raise WriteError("no-folder", "There is no folder '{path}' to write to.", path=target.parent)
 
 
 def _is_there(target: Path) -> WriteError:
-    return WriteError(f"'{target}' is already there.", hint="Give another name, or say force=True (--force).")
+    return WriteError(
+        "file-exists",
+        "'{path}' already exists.",
+        remedy=either("Give another name", Option("force", True)),
+        path=target,
+    )
 
 
 def check_no_input(target: Path, inputs: Collection[Path]) -> None:
     """Refuse to overwrite an input, under any spelling of its path and through any link."""
     if target.exists() and any(path.exists() and path.samefile(target) for path in inputs):
         raise WriteError(
-            f"'{target}' is an input (data, policy, hierarchy, register or key). Inputs are never overwritten.",
-            hint="Choose another output path.",
+            "overwrites-input",
+            "'{path}' is an input (data, policy, hierarchy, register or key). Inputs are never overwritten.",
+            remedy="Choose another output path.",
+            path=target,
         )
 
 
@@ -339,11 +368,19 @@ def _cannot_write(target: Path, error: OSError) -> WriteError:
     full = error.errno in {errno.ENOSPC, errno.EDQUOT} or "space left on device" in str(error).lower()
     if full or (error.errno is None and is_full(target.parent)):
         return WriteError(
-            f"'{target}' cannot be written: the disk is full.",
-            hint="No file was changed. Free disk space, or write to another disk.",
+            "disk-full",
+            "'{path}' cannot be written: the disk is full.",
+            remedy="No file was changed. Free disk space, or write to another disk.",
+            path=target,
         )
-    hint = f"File systems take names of {_LONGEST_NAME} bytes." if error.errno == errno.ENAMETOOLONG else None
-    return WriteError(f"'{target}' cannot be written: {error.strerror or 'the system refused'}.", hint=hint)
+    remedy = f"File systems allow names of {_LONGEST_NAME} bytes." if error.errno == errno.ENAMETOOLONG else None
+    return WriteError(
+        "cannot-write",
+        "'{path}' cannot be written: {reason}.",
+        remedy=remedy,
+        path=target,
+        reason=error.strerror or "the system refused",
+    )
 
 
 def is_full(folder: Path) -> bool:
@@ -362,8 +399,10 @@ def check_whole(path: Path) -> None:
     for manifest in (path.with_name(f"{path.name}{MANIFEST}"), path.with_name(DATASET)):
         if _plan_of(manifest).exists():
             raise ReadError(
-                f"Writing the release of '{path.name}' was interrupted, or has not finished.",
-                hint="Run the command that writes it again: it completes the release first.",
+                "release-incomplete",
+                "Writing the release of '{file}' was interrupted, or has not finished.",
+                remedy="Run the command that writes it again: it completes the release first.",
+                file=path.name,
             )
         named = _named_by(manifest, path.name)
         if named is not None and named != sha256(path):
@@ -384,6 +423,9 @@ def _named_by(manifest: Path, name: str) -> Any:
 
 def _mixed(path: Path, manifest: Path) -> ReadError:
     return ReadError(
-        f"'{path.name}' does not match the hash in '{manifest.name}': it was modified after its release.",
-        hint=f"Write the release again, or delete '{manifest.name}' if the file was modified intentionally.",
+        "release-modified",
+        "'{file}' does not match the hash in '{manifest}': it was modified after its release.",
+        remedy="Write the release again, or delete '{manifest}' if the file was modified intentionally.",
+        file=path.name,
+        manifest=manifest.name,
     )

@@ -17,6 +17,7 @@ from shoal.exact import exact
 from shoal.kernels.grouping import group_rows
 from shoal.kernels.summing import summed
 from shoal.kernels.translation import Codes, narrowest
+from shoal.remedy import Option, by
 from shoal.table.column import Column
 from shoal.table.kind import Kind
 from shoal.table.missing import Missing
@@ -82,7 +83,11 @@ class Population:
         if isinstance(data, Population):
             return data
         if isinstance(data, bool) or (isinstance(data, int | float | Fraction) and not _counts(data)):
-            raise ModelError("The population is a number of persons, or the fraction of them in the table, at most 1.")
+            raise ModelError(
+                "bad-population",
+                "The population must be a number of individuals, or the fraction of them in the table (above 0, at "
+                "most 1).",
+            )
         if isinstance(data, int):
             return cls(data)
         if isinstance(data, float | Fraction):
@@ -98,35 +103,41 @@ class Population:
         """Return the share of the population that is in a sample of so many persons."""
         if persons > self.size:
             raise ModelError(
-                f"The population ({self.size:,}) is smaller than the table ({persons:,} persons).",
-                hint="The population holds everybody who could be in the table.",
+                "population-too-small",
+                "The population ({size:,}) is smaller than the table ({persons:individual}).",
+                remedy="The population includes every individual who could be in the table.",
+                size=self.size,
+                persons=persons,
             )
         return Fraction(persons, self.size)
 
     def matched(self, classes: Classes, sample: Table) -> Matched:
         """Count the people of the register who look like each class; the classes are those of the sample itself."""
         if self.register is None:
-            raise ModelError("There is no register of the population, only its size.")
+            raise ModelError("no-register", "Only the size of the population is known. A register is required.")
         lacking = [name for name in classes.quasi if name not in self.register]
         if lacking:
             raise ModelError(
-                f"The register of the population has no column '{lacking[0]}', which is a quasi-identifier."
+                "register-without-column",
+                "The register of the population has no column '{column}', which is a quasi-identifier.",
+                column=lacking[0],
             )
         if self.register.records == 0:
-            raise ModelError("The register of the population has no records.")
+            raise ModelError("no-records", "The register of the population has no records.")
         people = self.register_rows(sample, classes.quasi)
         matched = people.matched(classes.keys, [sample[name].size + 1 for name in classes.quasi]).ruled(classes)
         if not matched.counts.any():
             raise ModelError(
-                "Nobody in the table looks like anybody in the register of the population.",
-                hint="Check that both are written in the same way, and are equally coarse.",
+                "register-does-not-match",
+                "No record of the table matches any record of the register of the population.",
+                remedy="Check that both are written in the same way and on the same level of detail.",
             )
         return matched
 
     def register_rows(self, sample: Table, names: Sequence[str]) -> "RegisterRows":
         """Return who is in the register, with the codes that the sample has for their values."""
         if self.register is None:
-            raise ModelError("There is no register of the population, only its size.")
+            raise ModelError("no-register", "Only the size of the population is known. A register is required.")
         rows = self.register.profiles(names)
         counts = summed(rows.members, np.repeat(rows.counts, np.diff(rows.starts)), len(rows.rows))
         codes = [
@@ -220,7 +231,10 @@ def _comparable(column: Column, other: Column) -> pa.Array:
     if column.is_text and other.is_text:
         return column.values.cast(pa.string())
     raise ModelError(
-        f"Column '{column.name}' is {column.kind} in one of table and register and {other.kind} in the other: they "
-        "cannot be compared.",
-        hint="Read both the same way, for example as text: text=[…].",
+        "different-kinds",
+        "Column '{column}' is of kind {kind} in one of table and register, and of kind {other} in the other.",
+        remedy=by("Read both in the same way, for example as text", Option("text")),
+        column=column.name,
+        kind=column.kind,
+        other=other.kind,
     )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Generic, TypeVar
 
-from shoal.errors import ShoalError, did_you_mean, listed
+from shoal.errors import ShoalError, similar
 
 T = TypeVar("T")
 
@@ -40,8 +40,9 @@ class Registry(Generic[T]):
     def __getitem__(self, name: str) -> T:
         self._import_all()
         if name not in self._things:
-            hint = did_you_mean(name, self) or f"Known are {listed(self)}."
-            raise ShoalError(f"There is no {self._noun} '{name}'.", hint=hint)
+            raise ShoalError(
+                "unknown-name", "There is no {noun} '{name}'.", remedy=similar(name, self), noun=self._noun, name=name
+            )
         return self._things[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from shoal.errors import counted
 from shoal.fileset import HERE, Leftover, is_alive
+from shoal.words import counted
 
 _PREFIX = "shoal"
 

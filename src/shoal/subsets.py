@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from shoal.engines.protocol import DistinctRows, Profiles
 from shoal.errors import ColumnError, ModelError
 from shoal.kernels.subsets import MOST, Rows, Window, agreeing, memory, subset_counts
+from shoal.remedy import Setting
 from shoal.table.column import Column
 from shoal.table.missing import Missing
 from shoal.table.table import Table
@@ -98,14 +99,17 @@ class SubsetCounts:
 def _check_pairs(rows: Rows, *, fits: bool) -> None:
     if len(rows.weights) != len(rows):
         raise ModelError(
-            "Where values agree that are only near, persons with several different records cannot be counted.",
-            hint="Leave out the subject, or make one record of each person.",
+            "several-records",
+            "With tolerances, individuals with several different records cannot be counted.",
+            remedy="Omit the subject, or reduce the table to one record per individual.",
         )
     if not fits or len(rows) ** 2 > PAIRS:
         raise ModelError(
-            f"{len(rows):,} different rows are too many to compare each with each, or {len(rows.columns)} columns have "
-            "too many combinations.",
-            hint="Choose fewer columns, or generalise them first: near values then agree without a tolerance.",
+            "too-many-combinations",
+            "{rows:,} distinct rows are too many to compare pairwise, or {columns:column} have too many combinations.",
+            remedy="Choose fewer columns, or generalise them first, so that similar values become equal.",
+            rows=len(rows),
+            columns=len(rows.columns),
         )
 
 
@@ -119,11 +123,16 @@ def _rows(
     """Return the distinct rows with whom they belong to, and for each distinct row one of these."""
     if missing is Missing.WILDCARD:
         raise ModelError(
-            "Combinations of columns cannot be counted where missing values match anything.",
-            hint='Use missing = "own" or "never".',
+            "wildcard-missing",
+            "Combinations of columns cannot be counted if missing values match any value.",
+            remedy=Setting("data.missing", "own"),
         )
     if table.subject in columns:
-        raise ModelError(f"'{table.subject}' says which person a row belongs to: it cannot be counted over.")
+        raise ModelError(
+            "subject-is-no-attribute",
+            "'{column}' is the subject and cannot be counted as an attribute.",
+            column=table.subject,
+        )
     never = missing is Missing.NEVER
     apart = tuple(table[name].missing_code if never and name != learned else None for name in columns)
     if table.subject is None:

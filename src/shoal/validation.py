@@ -9,7 +9,8 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from shoal.errors import ShoalError, did_you_mean, listed
+from shoal.errors import ShoalError, did_you_mean, similar
+from shoal.remedy import FixedText
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -42,7 +43,7 @@ def _readable(part: Any) -> Any:
 def one_of(known: Iterable[str], noun: str, name: str) -> str:
     """Return a name that is known; refuse any other."""
     if name not in set(known):
-        raise ValueError(f"there is no such {noun}. {did_you_mean(name, known) or f'Known are {listed(known, 30)}.'}")
+        raise ValueError(f"there is no such {noun}. {similar(name, known, 30)}")
     return name
 
 
@@ -53,21 +54,21 @@ def validated(model: type[M], given: Mapping[str, Any], *, where: str, error: ty
     except ValidationError as failure:
         problems = [_problem(model, error) for error in failure.errors(include_url=False)]
     lines = "".join(f"\n  {text}" for text, _ in problems)
-    hints = [hint for _, hint in problems if hint]
-    raise error(f"{where} cannot be understood:{lines}", hint=" ".join(dict.fromkeys(hints)) or None)
+    remedy = [FixedText(hint) for hint in dict.fromkeys(str(hint) for _, hint in problems if hint)]
+    raise error("invalid", "{where} is not valid:{lines}", remedy=remedy, where=where, lines=lines)
 
 
-def _problem(model: type[BaseModel], error: Any) -> tuple[str, str | None]:
+def _problem(model: type[BaseModel], error: Any) -> tuple[str, FixedText | None]:
     """Return a line for people, and a hint where a known word is close."""
     place = _written_place(error["loc"])
     path = ".".join(place)
     if error["type"] == "extra_forbidden":
         known = _fields_at(model, error["loc"][:-1])
-        return f"{path}: there is no such setting", did_you_mean(place[-1], known) or f"Known are {listed(known)}."
+        return f"{path}: there is no such setting", similar(place[-1], known)
     if error["type"] == "union_tag_invalid":
         known = [word.strip(" '") for word in error["ctx"]["expected_tags"].split(",")]
         wrong = str(error["ctx"]["tag"])
-        return f"{path}.kind: there is no kind '{wrong}'", did_you_mean(wrong, known) or f"Known are {listed(known)}."
+        return f"{path}.kind: there is no kind '{wrong}'", similar(wrong, known)
     if error["type"] == "no_such_choice":
         return _no_such_choice(path, error)
     if error["type"] in {"enum", "literal_error"}:
@@ -78,14 +79,13 @@ def _problem(model: type[BaseModel], error: Any) -> tuple[str, str | None]:
     return f"{f'{path}: ' if path else ''}{message[:1].lower()}{message[1:]}", None
 
 
-def _no_such_choice(path: str, error: Any) -> tuple[str, str | None]:
+def _no_such_choice(path: str, error: Any) -> tuple[str, FixedText | None]:
     """Say that a name is not known, or that none is given."""
     key, other, known = error["ctx"]["key"], error["ctx"]["other"], error["ctx"]["known"].split(",")
     given = error["input"].get(key) if isinstance(error["input"], Mapping) else None
     if given is None:
         return f"{path}: give {key}, {other}", None
-    hint = did_you_mean(str(given), known) or f"Known are {listed(known, 30)}."
-    return f"{path}.{key}: {error['msg']}", hint
+    return f"{path}.{key}: {error['msg']}", similar(str(given), known, 30)
 
 
 # What pydantic says in words of its own.

@@ -1,6 +1,11 @@
-"""Numbers in words: how risks, shares and measured values are written for people."""
+"""Words: numbers, names and other facts as people read them."""
 
+from collections.abc import Iterable
+from math import floor, isfinite, isnan, log10
+from string import Formatter
 from typing import Any
+
+_MOST_DIGITS = 17  # significant digits of a number
 
 _EVEN, _MANY = 0.5, 100  # from which risk on per cent are easier to grasp; from how many on nobody asks for tenths
 
@@ -35,17 +40,90 @@ def printable(text: str) -> str:
     return "".join(sign if sign.isprintable() or sign in "\n\t" else "\ufffd" for sign in text)
 
 
-def short(number: Any) -> str:
-    """Write a measured value with as many digits as anybody reads.
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "row"), counted(2000, "row"), counted(2, "class")
+    ('1 row', '2,000 rows', '2 classes')
+    """
+    plural = f"{noun}es" if noun.endswith("s") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else plural}"
+
+
+def listed(names: Iterable[str], most: int = 12) -> str:
+    """Return names for a message: quoted, comma-separated, at most ``most`` of them.
+
+    >>> listed(["a", "b", "c"], most=2)
+    "'a', 'b' and 1 more"
+    """
+    names = list(names)
+    shown = ", ".join(f"'{name}'" for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def short(number: Any, limit: Any = None, *, digits: int = 3) -> str:
+    """Return a number for people: counts in full, other numbers with three significant digits, or more.
+
+    ``limit``: a threshold. The number is written with more digits where rounding would put it on the other side.
 
     >>> from fractions import Fraction
-    >>> short(Fraction(1, 3)), short(11), short(0.25), short(float("inf"))
-    ('0.3333', '11', '0.25', 'infinity')
+    >>> short(Fraction(1, 3)), short(11), short(0.25), short(226123.4), short(0.000_012_34), short(float("inf"))
+    ('0.333', '11', '0.25', '226,123', '0.0000123', 'infinity')
+    >>> short(0.2003, limit=0.2), short(0.1998, limit=0.2)
+    ('0.2003', '0.1998')
     """
     if isinstance(number, int):
         return f"{number:,}"
     value = float(number)
-    return "infinity" if value == float("inf") else f"{value:.4g}"
+    if not isfinite(value):
+        return "not a number" if isnan(value) else "infinity" if value > 0 else "−infinity"
+    for places in range(digits, _MOST_DIGITS):
+        text = _significant(value, places)
+        if limit is None or _side(float(text.replace(",", "")), limit) == _side(value, limit):
+            return text
+    return _significant(value, _MOST_DIGITS)
+
+
+def share(number: Any, limit: Any = None) -> str:
+    """Return a share in per cent, with three significant digits.
+
+    >>> share(0.168), share(1), share(0.05004, limit=0.05), share(0.000_02)
+    ('16.8%', '100%', '5.004%', '0.002%')
+    """
+    return f"{short(100 * float(number), None if limit is None else 100 * float(limit))}%"
+
+
+def _significant(value: float, digits: int) -> str:
+    """Return a number with so many significant digits, or all before the point, and no trailing zeros after it."""
+    decimals = 0 if value == 0 else max(0, digits - 1 - floor(log10(abs(value))))
+    text = f"{value:,.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _side(value: float, limit: Any) -> int:
+    return (value > float(limit)) - (value < float(limit))
+
+
+class _Phrases(Formatter):
+    """Formats facts in texts: ``{records:record}`` is a number with its noun, ``{names:listed}`` a list of names."""
+
+    def format_field(self, value: Any, format_spec: str) -> Any:
+        if format_spec == "listed":
+            return listed(value)
+        if format_spec in {"share", "short"}:
+            return share(value) if format_spec == "share" else short(value)
+        if isinstance(value, int) and len(format_spec) > 1 and format_spec.replace(" ", "").replace("-", "").isalpha():
+            return counted(value, format_spec)
+        return super().format_field(value, format_spec)
+
+
+def phrase(template: str, **facts: Any) -> str:
+    """Return a text with its facts.
+
+    >>> phrase("{records:record} of {names:listed}, {part:share}.", records=1, names=["a", "b"], part=0.5)
+    "1 record of 'a', 'b', 50%."
+    """
+    return _Phrases().vformat(template, (), facts) if facts else template.replace("{{", "{").replace("}}", "}")
 
 
 def values(numbers: dict[str, Any]) -> str:

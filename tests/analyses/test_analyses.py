@@ -259,7 +259,7 @@ def test_persons_stay_together(patients):
 def test_survival_needs_one_record_per_person():
     table = {"id": [1, 1, 2, 3], "row": [1, 2, 3, 4], "days": [1, 2, 3, 4], "died": [0, 1, 1, 0]}
     found = shoal.compare(table, table, subject="id", key="row", quasi=["days"])
-    with pytest.raises(RecodingError, match="one record per person"):
+    with pytest.raises(RecodingError, match="Survival analysis requires one record per individual,"):
         found.survival("days", "died")
 
 
@@ -290,8 +290,8 @@ def test_too_many_categories_to_learn():
     [
         (lambda found: found.learning("nothing"), "not compared"),
         (lambda found: found.regression("sex", ["age"]), "there"),
-        (lambda found: found.survival("sex", "ill"), "holds no numbers"),
-        (lambda found: found.survival("age", "days"), "not two"),
+        (lambda found: found.survival("sex", "ill"), "does not contain numbers"),
+        (lambda found: found.survival("age", "days"), "values. It must have two, such as yes and no, or"),
     ],
 )
 def test_refused(patients, action, says):
@@ -305,13 +305,13 @@ def test_refused(patients, action, says):
 
 def test_unmatched_records_cannot_be_analysed():
     found = shoal.compare({"x": [1, 1, 2]}, {"x": [1, 3]})
-    with pytest.raises(RecodingError, match="which record became which"):
+    with pytest.raises(RecodingError, match="The analysis requires matched records of the original"):
         found.subgroups("x")
 
 
 def test_too_few():
     found = shoal.compare({"x": [1, 2, 3], "y": list("aab")}, {"x": [1, 2, 3], "y": list("aab")}, quasi=["x"])
-    with pytest.raises(RecodingError, match="too few persons"):
+    with pytest.raises(RecodingError, match="There are too few individuals to learn"):
         found.learning("y")
 
 

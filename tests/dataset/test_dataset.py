@@ -245,14 +245,18 @@ def test_keys_must_be_keys():
     ("old", "new", "says"),
     [
         ('pseudonyms.key_variable = "SHOAL_TEST_KEY"', "", "pseudonyms"),
-        ('"patients.patient"', '"people.patient"', "none of the tables"),
+        ('"patients.patient"', '"people.patient"', "which is not a table of the policy. Available"),
         ('"patients.patient"', '"patients"', "a table and its column"),
         ("[tables.patients.columns]", '[tables.patients]\nrefers.x = "lab.x"\n[tables.patients.columns]', "circle"),
         ("[tables.patients.columns]", 'columns.x = "quasi"\n[tables.patients.columns]', "under each of them"),
-        ('columns = ["came"', 'columns = ["cmae", "came"', "which no table has"),
+        ('columns = ["came"', 'columns = ["cmae", "came"', "cannot be shifted, because no table has it"),
         ('came = "insensitive"', 'came = "quasi"', "not insensitive"),
         ("search.suppression = 0.3", 'search = { suppression = 0.3, recoding = "mondrian" }', "refers to another"),
-        ("search.suppression = 0.3", 'search = { suppression = 0.3, outliers = "counterfeits" }', "must be left out"),
+        (
+            "search.suppression = 0.3",
+            'search = { suppression = 0.3, outliers = "counterfeits" }',
+            "outliers must be suppressed",
+        ),
         ('sex = "quasi"', 'sexx = "quasi"', "does not fit"),
     ],
 )
@@ -265,7 +269,7 @@ def test_a_policy_of_several_tables_is_not_one_of_a_single_one():
     policy = shoal.Policy.parse(POLICY)
     with pytest.raises(PolicyError, match="several tables"):
         shoal.anonymize(hospital()["patients"], policy)
-    with pytest.raises(PolicyError, match="names no tables"):
+    with pytest.raises(PolicyError, match="The policy describes no tables"):
         shoal.anonymize_dataset(hospital(), shoal.Policy.parse("version = 1"))
     with pytest.raises(PolicyError, match="Did you mean 'patients'"):
         policy.of("patient")
@@ -284,10 +288,10 @@ def test_read_from_a_folder(tmp_path):
         found.save(tmp_path / "out")
     found.save(tmp_path / "out", force=True)
     shoal.write(shoal.read(given["lab"]), tmp_path / "in" / "lab.parquet")
-    with pytest.raises(ReadError, match="2 files of the table 'lab'"):
+    with pytest.raises(ReadError, match="files for the table"):
         shoal.anonymize_dataset(tmp_path / "in", shoal.Policy.parse(POLICY))
     (tmp_path / "in" / "stays.parquet").unlink()
-    with pytest.raises(ReadError, match="no file of the table 'stays'"):
+    with pytest.raises(ReadError, match="has no file for the table"):
         shoal.anonymize_dataset(tmp_path / "in", shoal.Policy.parse(POLICY))
 
 
@@ -303,7 +307,7 @@ def test_several_tables_go_to_a_folder_and_come_from_one(tmp_path):
         anonymized(given)
     with pytest.raises(ReleaseError, match="Select one of release.tables: 'patients', 'stays', 'lab'"):
         _ = found.table
-    with pytest.raises(ReleaseError, match="Name the part"):
+    with pytest.raises(ReleaseError, match="The release has"):
         _ = found.scheme
 
 
@@ -320,11 +324,11 @@ def test_nothing_appears_unless_everything_is_as_promised(tmp_path, monkeypatch)
         return written(table, path, **options)
 
     monkeypatch.setattr(saving, "write", tampered)
-    with pytest.raises(ReleaseError, match="does not have the values in column 'stay'"):
+    with pytest.raises(ReleaseError, match="of the written release differ from the expected ones."):
         found.save(tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
     monkeypatch.setattr(verification, "check_same", lambda *_: None)
-    with pytest.raises(ReleaseError, match="refer to nothing"):
+    with pytest.raises(ReleaseError, match="records refer to no record, and"):
         found.save(tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
     monkeypatch.undo()
@@ -420,9 +424,9 @@ def test_who_is_counted():
     tables.visits.columns.ward = "quasi"
     tables.visits.refers = { doctor = "doctors.id", who = "patients.patient" }
     """
-    with pytest.raises(PolicyError, match="refers to several that say whose"):
+    with pytest.raises(PolicyError, match="refers to several tables that identify individuals"):
         of(text, doctors=doctors, patients=patients, visits=visits)
-    with pytest.raises(ReleaseError, match="needs 5 persons, and the table has 1"):
+    with pytest.raises(ReleaseError, match="individuals, and the table has"):
         of(text + 'tables.visits.subject = "who"', doctors=doctors, patients=patients, visits=visits)
     with pytest.raises(PolicyError, match="no column 'whom'"):
         of(text + 'tables.visits.subject = "whom"', doctors=doctors, patients=patients, visits=visits)
@@ -452,7 +456,7 @@ def test_nothing_says_whose_records_they_are():
     require = [{ model = "k-anonymity", k = 2 }]
     tables.visits.columns.ward = "quasi"
     """
-    with pytest.raises(PolicyError, match="Nothing says whose the records of the table 'visits' are"):
+    with pytest.raises(PolicyError, match="No column of the table"):
         of(text, visits={"ward": ["A", "A"]})
 
 
@@ -478,7 +482,7 @@ def test_keys_of_another_kind_are_told():
     tables.stays.refers.patient = "patients.patient"
     """
     for other in ([0.0, 1.0], ["0", "1"]):
-        with pytest.raises(PolicyError, match="holds"):
+        with pytest.raises(PolicyError, match="is of kind (number|text), and"):
             of(text, patients=people(2, sex=["f", "f"]), stays={"patient": other})
 
 

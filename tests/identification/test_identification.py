@@ -137,7 +137,7 @@ def test_free_text_is_not_released():
     found = identify({"x": texts})
     assert found.columns["x"].role is Role.DIRECT
     assert found.columns["x"].shape.form is Form.TEXT
-    assert "not released" in found.columns["x"].reasons[0]
+    assert "Not released" in found.columns["x"].reasons[0]
 
 
 def test_lists_of_codes_are_sets():
@@ -163,8 +163,8 @@ def test_measurements_that_all_differ_name_nobody():
 def test_nothing_to_see_is_no_error():
     found = identify({"a": [None, None], "b": [1, 1]})
     assert {name: one.reasons[0] for name, one in found.columns.items()} == {
-        "a": "it is empty",
-        "b": "all records have the same value",
+        "a": "Empty.",
+        "b": "All records have the same value.",
     }
     assert identify({"a": [], "b": []}).of_role(Role.INSENSITIVE) == ("a", "b")
 
@@ -187,7 +187,7 @@ def test_a_subject_can_be_named():
 def test_names_of_persons_are_known_by_their_values(values):
     found = identify({"x": values * 4})
     assert found.columns["x"].role is Role.DIRECT
-    assert found.columns["x"].reasons[0] == "its values are names of persons"
+    assert found.columns["x"].reasons[0] == "Values are personal names."
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ def test_risk_rates_can_decide_but_not_about_what_names_persons():
         "age": "sensitive",
         "sex": "quasi",
     }
-    assert found.columns["age"].reasons[0] == "its risk rate of 50 % is above α = 40"
+    assert found.columns["age"].reasons[0] == "Risk rate of 50%, above α = 40."
     thesis = identify(data, method="g-distinct", alpha=40, beta=4, compat="menten-2024")
     assert thesis.columns["mail"].role is Role.DIRECT
     assert thesis.rates.of_role(Role.SENSITIVE) == ("mail", "age")  # as the thesis would have it
@@ -237,7 +237,7 @@ def test_record_numbers(values, role):
     once = identify({"x": [values.format(number) for number in mixed]})
     assert once.columns["x"].role == role
     if not values.startswith("{"):
-        assert found.columns["x"].reasons[0] == "its values are record numbers"
+        assert found.columns["x"].reasons[0] == "Values are record numbers."
 
 
 def test_codes_of_wards_are_no_record_numbers():

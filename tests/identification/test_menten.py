@@ -110,9 +110,7 @@ def test_where_thresholds_cut_badly_it_is_said():
     found = g_distinct(table, alpha=25, beta=1)
     assert found.of_role(Role.SENSITIVE) == ("sex",)
     assert round(found.rates[0].rate, 2) == 33.47
-    assert any(
-        "due to values that one record has; the mean risk of a record is 0.30%" in note for note in found.advice()
-    )
+    assert any("comes from unique values; the average risk of a record is 0.3%" in note for note in found.advice())
     with pytest.raises(ModelError, match="α is less than β"):
         g_distinct(table, alpha=1, beta=2)
 
@@ -147,7 +145,7 @@ def test_the_dimension_is_chosen_from_hierarchies():
     )
     none = shoal.dimension(patients, policy)
     assert none.principled.columns is None
-    with pytest.raises(PolicyError, match="no level 9 of column 'sex'"):
+    with pytest.raises(PolicyError, match="has no level"):
         shoal.dimension(table, levels={"sex": 9})
     with pytest.raises(ModelError, match="every quasi-identifier once"):
         shoal.dimension(table, order=["sex"])
@@ -192,7 +190,7 @@ def test_what_makes_no_sense_is_refused(wrong):
 
 def test_missing_values_that_match_anything_make_no_dimension():
     policy = shoal.Policy.parse("version = 1\n[data]\nmissing = 'wildcard'\n[columns]\nage = 'quasi'\n")
-    with pytest.raises(ModelError, match="match anything"):
+    with pytest.raises(ModelError, match="The dimension cannot be measured if missing values"):
         shoal.dimension({"age": [30, None, 40]}, policy)
-    with pytest.raises(ModelError, match="match anything"):
+    with pytest.raises(ModelError, match="Uniqueness cannot be determined"):
         shoal.also_known({"age": [30, None, 40], "x": [1, 2, 3]}, ["age"], missing="wildcard")

@@ -102,7 +102,7 @@ def test_what_every_person_has_one_of_names_persons():
     )
     roles = {name: str(one.role) for name, one in found.columns.items()}
     assert roles == {"patient_id": "subject", "ref": "direct", "hash": "direct", "code": "sensitive"}
-    assert found.columns["ref"].reasons[0] == "nearly every person has a value of its own"
+    assert found.columns["ref"].reasons[0] == "Nearly every individual has a unique value."
 
 
 @pytest.mark.parametrize("persons", [15, 100])
@@ -121,7 +121,7 @@ def test_what_says_the_same_as_a_quasi_identifier_is_one():
     assert found.columns["age_score"].follows == "age"
     plain = identify({"age": AGES, "edss": 2 * AGES, "sex": ["f", "m"] * 200})
     assert plain.columns["edss"].role is Role.QUASI
-    assert "but it says the same as age" in plain.columns["edss"].reasons
+    assert "Determines age and is determined by it." in plain.columns["edss"].reasons
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_sentences_do_not_go_out(values):
     policy = (
         "version = 1\n[columns]\nage = 'quasi'\nsymptoms = 'sensitive'\n[[require]]\nmodel = 'k-anonymity'\nk = 2\n"
     )
-    with pytest.raises(PolicyError, match="it may name anybody"):
+    with pytest.raises(PolicyError, match="and may identify individuals"):
         shoal.anonymize(data, shoal.Policy.parse(policy))
 
 
@@ -181,7 +181,7 @@ def test_labels_are_no_sentences():
 def test_values_that_name_persons_do_not_go_out_whoever_says_so():
     data = {"age": [30, 40] * 20, "post": [f"p{number}@a.org" for number in range(40)]}
     policy = POLICY.format("post = 'insensitive'")
-    with pytest.raises(PolicyError, match="holds e-mail addresses"):
+    with pytest.raises(PolicyError, match="contains e-mail addresses, and may identify individuals"):
         shoal.anonymize(data, shoal.Policy.parse(policy))
 
 

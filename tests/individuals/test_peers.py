@@ -115,34 +115,46 @@ def test_the_assumptions_are_told():
     [
         (lambda: shoal.peers({"a": [1]}), "At least two columns"),
         (lambda: shoal.peers(SMALL, sensitive="dy"), "There is no column 'dy'"),
-        (lambda: shoal.peers(SMALL, missing="wildcard"), "match anything"),
+        (lambda: shoal.peers(SMALL, missing="wildcard"), "Combinations of columns cannot be counted if missing"),
         (lambda: shoal.peers(SMALL).for_person(4), "There is no record 4"),
         (lambda: shoal.peers(SMALL).values("dx", "pp"), "no measure 'pp'"),
         (lambda: shoal.peers({f"c{place}": [1, 2] for place in range(70)}), "70 columns have too many combinations"),
-        (lambda: shoal.peers({f"c{n}": [1, 2] for n in range(60)}, empty=True), "too many to look at one by one"),
+        (
+            lambda: shoal.peers({f"c{n}": [1, 2] for n in range(60)}, empty=True),
+            "sensitive variables are too many to evaluate",
+        ),
         (lambda: shoal.peers(SMALL, combinations=[["dx"]], sensitive="dx"), "At least two columns"),
-        (lambda: shoal.peers(SMALL, combinations=[["dx", "sex"]], sensitive="dx"), "None of the combinations"),
+        (lambda: shoal.peers(SMALL, combinations=[["dx", "sex"]], sensitive="dx"), "Every given combination contains"),
         (lambda: shoal.peers(SMALL, p="many"), "p must be a number"),
-        (lambda: shoal.peers(SMALL, q=1.5), "q is a share"),
-        (lambda: shoal.peers(SMALL, most=0), "most is a whole number"),
-        (lambda: shoal.peers(SMALL, most="3"), "most is a whole number"),
-        (lambda: shoal.peers(SMALL, sample=0), "sample is a whole number"),
+        (lambda: shoal.peers(SMALL, q=1.5), "q must be a share between"),
+        (lambda: shoal.peers(SMALL, most=0), "most must be a whole number"),
+        (lambda: shoal.peers(SMALL, most="3"), "most must be a whole number"),
+        (lambda: shoal.peers(SMALL, sample=0), "sample must be a whole number"),
         (lambda: shoal.peers(SMALL, combinations="age"), "lists of columns"),
         (lambda: shoal.peers(SMALL, sensitive="dx", tolerance={"age": 1}), "'age' is not among the sensitive columns"),
         (lambda: shoal.peers(SMALL, sensitive="age", known_within={"age": 1}), "'age' is not among the known columns"),
-        (lambda: shoal.peers(SMALL, sensitive="dx").values("age", "ppp"), "'age' was not among the sensitive"),
+        (lambda: shoal.peers(SMALL, sensitive="dx").values("age", "ppp"), "is not among the sensitive variables"),
         (lambda: shoal.peers(SMALL, combinations=[[]]), "lists of columns"),
         (lambda: shoal.peers({"a": [], "b": []}), "no records"),
-        (lambda: shoal.peers(SMALL, subject="age", sensitive="age"), "neither known nor learned"),
-        (lambda: shoal.peers(SMALL, subject="age", combinations=[["age"]]), "neither known nor learned"),
+        (
+            lambda: shoal.peers(SMALL, subject="age", sensitive="age"),
+            "is the subject: it can be neither known nor inferred",
+        ),
+        (
+            lambda: shoal.peers(SMALL, subject="age", combinations=[["age"]]),
+            "is the subject: it can be neither known nor inferred",
+        ),
         (lambda: shoal.peers(SMALL).for_person(True), "There is no record"),
         (lambda: shoal.peers(SMALL).for_person(None), "There is no record"),
-        (lambda: shoal.peers(SMALL, tolerance={"age": "-1"}), "less than 0"),
+        (lambda: shoal.peers(SMALL, tolerance={"age": "-1"}), "The tolerance for column"),
         (lambda: shoal.peers(SMALL, combinations=[["job"]]), "There is no column 'job'"),
-        (lambda: shoal.peers(SMALL, tolerance={"sex": 1}), "nothing is near in it"),
+        (lambda: shoal.peers(SMALL, tolerance={"sex": 1}), "is of kind text, which has no distances"),
         (lambda: shoal.peers(SMALL, tolerance={"age": 1}, memory=0), "Choose fewer columns"),
         (lambda: shoal.peers({**SMALL, "who": [1, 1, 2, 3]}, subject="who", tolerance={"age": 1}), "several different"),
-        (lambda: shoal.peers(SMALL, tolerance={"age": 1}).values("age", "poac"), "not measured here"),
+        (
+            lambda: shoal.peers(SMALL, tolerance={"age": 1}).values("age", "poac"),
+            "is not computed with tolerances, or with a limited",
+        ),
     ],
 )
 def test_what_cannot_be_asked(call, message):
@@ -314,7 +326,7 @@ def test_forty_columns_end_in_time():
     people = shoal.peers(data, seconds=0.2)
     assert len(people.summary()) == 40
     assert "549,755,813,887 combinations of 39 variables" in people.plan.remark
-    assert all(choice in people.plan.remark for choice in ("most=", "seconds=", "sample="))
+    assert all(choice in people.plan.remark for choice in ("(most)", "(seconds)", "(sample)"))
     shallow = shoal.peers(data, most=2)
     assert not shallow.stopped()
     for name in data:
@@ -333,7 +345,7 @@ def test_the_command(tmp_path):
     assert found["dx"]["breached_by_facts"] == {"1": 4}
     screen = run_in("peers", tmp_path / "a.csv", "--sensitive", "dx", cwd=tmp_path)
     assert "100.0%" in screen.stdout
-    assert "Note: The adversary knows that the person is in the table." in screen.stderr
+    assert "Note: The adversary knows that the individual is in the table." in screen.stderr
     assert run_in("peers", tmp_path / "a.csv", "--sensitive", "dy", cwd=tmp_path).returncode == 2
 
 
@@ -350,7 +362,7 @@ def test_the_command_draws_and_tells(tmp_path):
     assert made == {f"{n}.{kind}" for n in ("persons", "facts", "unknown-1", "sweep") for kind in ("svg", "png")}
     again = run_in(*asked, "--png", "heat.png", cwd=tmp_path)
     assert again.returncode == 2
-    assert "already there" in again.stderr
+    assert "already exists" in again.stderr
     found = json.loads(run_in(*asked, "--json", "--person", 1, "--only", "sex", cwd=tmp_path).stdout)
     assert found["result"]["combinations"] == 1
     assert found["result"]["person"][0]["minimal"] == [["sex"]]
@@ -387,9 +399,9 @@ def test_the_posterior_of_every_value(rows, subject, missing):
 def test_what_posterior_there_is_not():
     people = shoal.peers(SMALL)
     for call, message in (
-        (lambda: people.pp("dx", "gout"), "Nobody has this value"),
+        (lambda: people.pp("dx", "gout"), "No individual has this value in"),
         (lambda: people.pp("dx", "flu", ["dx"]), "cannot be known"),
-        (lambda: shoal.peers(SMALL, tolerance={"age": 1}).pp("age", 30), "only near"),
+        (lambda: shoal.peers(SMALL, tolerance={"age": 1}).pp("age", 30), "PP is not computed with tolerances"),
     ):
         with pytest.raises(ModelError, match=message):
             call()
@@ -421,9 +433,9 @@ def test_facts_of_one_person_in_many_columns():
 
 
 def test_the_assumptions_are_those_that_were_made():
-    assert "at most 1 of the known" in shoal.peers(SMALL, most=1).assumptions[2]
-    assert "that were given" in shoal.peers(SMALL, combinations=[["age", "sex"]], sensitive="dx").assumptions[2]
-    assert "near enough" in shoal.peers(SMALL, tolerance={"age": 1}).assumptions[-1]
+    assert "at most 1 known" in shoal.peers(SMALL, most=1).assumptions[2]
+    assert "the given combinations" in shoal.peers(SMALL, combinations=[["age", "sex"]], sensitive="dx").assumptions[2]
+    assert "within the tolerance" in shoal.peers(SMALL, tolerance={"age": 1}).assumptions[-1]
 
 
 def test_moments_can_be_near():

@@ -124,11 +124,11 @@ def test_what_cannot_be_swept():
     people = shoal.peers({"job": ["a", "b"], "age": [1, 2], "dx": ["x", "y"]}, sensitive="dx")
     with pytest.raises(ColumnError, match="has no order"):
         people.sweep("job", "dx")
-    with pytest.raises(ModelError, match="not among what may be known"):
+    with pytest.raises(ModelError, match="is not among the known variables of"):
         people.sweep("dx", "dx")
     persons = shoal.peers({"who": [1, 1], "age": [1, 2], "dx": ["x", "y"]}, subject="who", sensitive="dx")
-    with pytest.raises(ModelError, match="one record for each person"):
+    with pytest.raises(ModelError, match="A sweep requires one record per individual, and no"):
         persons.sweep("age", "dx")
     fine = shoal.peers({"age": [n / 7 for n in range(500)], "dx": [0, 1] * 250}, sensitive="dx")
-    with pytest.raises(ModelError, match="too many to try all"):
+    with pytest.raises(ModelError, match="values, which give no intervals or too many"):
         fine.sweep("age", "dx")

@@ -16,22 +16,31 @@ DATA = {"a": [1, 1, 2], "s": ["x", "y", "x"]}
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: shoal.k_anonymity(DATA, quasi="a", k=3), "k is what this function measures"),
-        (lambda: shoal.k_anonymity(DATA, quasi="a", sensitive="s"), "takes no option 'sensitive'"),
-        (lambda: shoal.l_diversity(DATA, quasi="a", sensitive="s", population=5), "takes no option 'population'"),
-        (lambda: shoal.k_anonymity(DATA, quasy="a"), "takes no option 'quasy'"),
+        (lambda: shoal.k_anonymity(DATA, quasi="a", k=3), "k is the result of this function and cannot be given"),
+        (lambda: shoal.k_anonymity(DATA, quasi="a", sensitive="s"), "The model k-anonymity has no option"),
+        (
+            lambda: shoal.l_diversity(DATA, quasi="a", sensitive="s", population=5),
+            "The model l-diversity has no option",
+        ),
+        (lambda: shoal.k_anonymity(DATA, quasy="a"), "The model k-anonymity has no option"),
         (lambda: shoal.measures(DATA, quasy="a"), "no option 'quasy'"),
         (lambda: shoal.measures(DATA, quasi="a", distance="ordered"), "no option 'distance'"),
         (lambda: shoal.k_anonymity(DATA, quasi="a", missing=1), "no rule '1'"),
         (lambda: shoal.t_closeness(DATA, quasi="a", sensitive="s", hierarchies=["s"]), "given by column"),
-        (lambda: shoal.k_map(DATA, quasi="a", population=math.nan), "number of persons, or the fraction"),
-        (lambda: shoal.k_map(DATA, quasi="a", population=200.7), "number of persons, or the fraction"),
+        (
+            lambda: shoal.k_map(DATA, quasi="a", population=math.nan),
+            "The population must be a number of individuals, or the",
+        ),
+        (
+            lambda: shoal.k_map(DATA, quasi="a", population=200.7),
+            "The population must be a number of individuals, or the",
+        ),
         (lambda: shoal.k_map(DATA, quasi="a", population=100, significance=1), "at most 0.5"),
         (lambda: shoal.l_diversity(DATA, quasi="a", sensitive=["s", "s"]), "'s' is named twice"),
         (lambda: shoal.k_anonymity(DATA, quasi="a,s"), "There is no column 'a,s'"),
         (lambda: shoal.delta_disclosure(DATA, quasi="a", sensitive="s", base=3), "must be one of 2, 10, e"),
         (lambda: shoal.ke_anonymity({"a": [1, 1], "s": [math.inf, 1.0]}, quasi="a", sensitive="s"), "infinite"),
-        (lambda: shoal.assess(DATA, {"version": 1}), "This is no policy"),
+        (lambda: shoal.assess(DATA, {"version": 1}), "This is not a policy"),
         (lambda: shoal.assess(DATA, quasi="a", threshold=2), "at most 1"),
     ],
 )

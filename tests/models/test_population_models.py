@@ -67,7 +67,7 @@ def test_the_estimate_is_where_the_verdict_turns():
 
 
 def test_what_is_lacking_is_said():
-    with pytest.raises(ModelError, match="Nothing is said about the population"):
+    with pytest.raises(ModelError, match="The population is not described"):
         shoal.k_map({"age": [1]}, quasi=["age"])
-    with pytest.raises(ModelError, match="needs a register"):
+    with pytest.raises(ModelError, match="A register of the population is required"):
         shoal.delta_presence({"age": [1]}, quasi=["age"], population=100)

@@ -542,7 +542,7 @@ def test_discernibility_does_not_overflow():
 
 
 def test_classification_needs_a_target():
-    with pytest.raises(RecodingError, match="needs a target"):
+    with pytest.raises(RecodingError, match="The classification metric requires a target column"):
         shoal.compare({"x": ["a"]}, {"x": ["a"]}, qualities=["classification-metric"])
 
 

@@ -81,7 +81,7 @@ def test_pseudonyms_with_several_records_missing_values_and_counterfeits(monkeyp
         ('columns = ["id"]\nkey_variable = "SHOAL_NO_SUCH"', "cannot be read"),
         ('columns = ["id"]\nkey_file = "no such file"', "cannot be read"),
         ('columns = ["id"]\nkey_variable = "SHOAL_SHORT"', "shorter than 16"),
-        ('columns = ["age"]\nkey_variable = "SHOAL_TEST_KEY"', "neither direct nor the subject"),
+        ('columns = ["age"]\nkey_variable = "SHOAL_TEST_KEY"', "cannot get pseudonyms, because it is neither a direct"),
         ('columns = ["id"]', "give one of key_file and key_variable"),
     ],
 )
@@ -127,13 +127,13 @@ def test_a_linked_column_tells_no_more_than_its_leader(rows, recoding):
 def test_links_that_make_no_sense_are_refused():
     text = 'version = 1\nrequire = [{ model = "k-anonymity", k = 2 }]\ncolumns.a = "quasi"\n'
     wrong = {
-        '{ role = "quasi", linked = "c" }': "which is not there",
-        '{ role = "sensitive", linked = "a" }': "both must be quasi-identifiers",
+        '{ role = "quasi", linked = "c" }': "which does not exist",
+        '{ role = "sensitive", linked = "a" }': "Both must be quasi-identifiers, and",
     }
     for said, match in wrong.items():
         with pytest.raises(PolicyError, match=match) as refused:
             shoal.anonymize({"a": [1, 1], "b": [2, 2]}, shoal.Policy.parse(f"{text}columns.b = {said}"))
-    assert refused.value.hint.startswith('Delete linked = "a" at column')
+    assert refused.value.hint.startswith('Delete linked = "a" of column')
 
 
 def test_a_sample_is_drawn_by_person_and_lowers_the_risk_of_a_journalist(monkeypatch):

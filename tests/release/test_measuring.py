@@ -92,7 +92,7 @@ def test_documents_name_the_guarantee(tmp_path):
     for text in (report.to_markdown(), report.external().to_markdown()):
         assert "met (verified)" in text
         assert "met (measured)" in text
-    assert "what attacks achieve was measured" in report.to_markdown()
+    assert "limits for attacks measured" in report.to_markdown()
     elsewhere = shoal.report(tmp_path / "data.csv", tmp_path / "out.csv", policy=tmp_path / "policy.toml")
     assert not elsewhere.findings.met
     assert "was not run" in elsewhere.to_markdown()

@@ -139,7 +139,7 @@ def test_a_file_that_is_not_what_was_promised_is_not_handed_out(policy, tmp_path
         return shoal.read({name: found.to_frame("pyarrow").column(name).to_pylist()[1:] for name in found.names})
 
     monkeypatch.setattr(verification, "read", tampered)
-    with pytest.raises(ReleaseError, match="should have"):
+    with pytest.raises(ReleaseError, match="The written release has"):
         release.save(tmp_path / "out.csv", force=True)
     assert [path.name for path in tmp_path.iterdir()] == ["out.csv"]
     assert (tmp_path / "out.csv").read_text() == "old"
@@ -157,7 +157,11 @@ def test_a_release_that_fails_is_not_handed_out(policy, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("value", "told"), [("somebody", "values in column 'age'"), (None, "the records that it should")]
+    ("value", "told"),
+    [
+        ("somebody", "of the written release has unexpected values"),
+        (None, "The records of the written release differ from the"),
+    ],
 )
 def test_a_file_with_other_records_is_not_handed_out(policy, tmp_path, monkeypatch, value, told):
     release = shoal.anonymize(patients(), policy)
@@ -201,7 +205,7 @@ def test_a_column_that_is_read_as_another_kind_is_compared(tmp_path, monkeypatch
         return shoal.read(rows, text=list(rows))
 
     monkeypatch.setattr(verification, "read", another)
-    with pytest.raises(ReleaseError, match=f"values in column '{name}'"):
+    with pytest.raises(ReleaseError, match=f"values of column '{name}'"):
         release.save(tmp_path / "wrong.csv")
     assert not (tmp_path / "wrong.csv").exists()
 
@@ -209,7 +213,7 @@ def test_a_column_that_is_read_as_another_kind_is_compared(tmp_path, monkeypatch
 def test_nothing_is_overwritten_unasked(policy, tmp_path):
     release = shoal.anonymize(patients(), policy)
     (tmp_path / "out.csv.manifest.json").write_text("old")
-    with pytest.raises(WriteError, match="already there"):
+    with pytest.raises(WriteError, match="already exists"):
         release.save(tmp_path / "out.csv")
     assert [path.name for path in tmp_path.iterdir()] == ["out.csv.manifest.json"]
 
@@ -247,7 +251,7 @@ def test_the_mapping_does_the_same_to_new_data(policy):
 def test_the_mapping_refuses_values_that_it_does_not_cover(policy):
     release = shoal.anonymize(patients(), policy)
     new = {**patients(), "age": [119] * 60}
-    with pytest.raises(ReleaseError, match="60 records that the mapping does not cover") as raised:
+    with pytest.raises(ReleaseError, match="records that the mapping does not contain") as raised:
         release.mapping.apply(new)
     assert "119" not in str(raised.value)
 
@@ -255,7 +259,7 @@ def test_the_mapping_refuses_values_that_it_does_not_cover(policy):
 def test_an_impossible_goal_names_what_can_be_had():
     strict = POLICY.replace("k = 2", "k = 50").replace("suppression = 0.2", "suppression = 0")
     impossible = strict.replace("k = 50", "k = 61")
-    with pytest.raises(ReleaseError, match="needs 61 persons"):
+    with pytest.raises(ReleaseError, match="individuals, and the table has"):
         shoal.anonymize(patients(), shoal.Policy.parse(impossible))
 
 
@@ -275,7 +279,7 @@ def test_a_limit_that_is_too_low_names_one_that_is_not():
 
 def test_a_policy_that_asks_for_nothing_is_refused():
     policy = shoal.Policy.parse('version = 1\ncolumns.age = "quasi"')
-    with pytest.raises(PolicyError, match="requires nothing"):
+    with pytest.raises(PolicyError, match="The policy has no privacy requirement"):
         shoal.anonymize({"age": [1, 2]}, policy)
 
 
@@ -355,13 +359,13 @@ def test_every_local_release_holds_what_it_promises(seed, k, t):
 
 def test_local_recoding_refuses_what_it_cannot_do():
     said = POLICY.replace('model = "k-anonymity"\nk = 2', 'model = "average-risk"\nrisk = 0.5')
-    with pytest.raises(ModelError, match="table as a whole"):
+    with pytest.raises(ModelError, match="The requirement average-risk concerns the whole table,"):
         shoal.anonymize(patients(), shoal.Policy.parse(said.replace("[search]", '[search]\nrecoding = "local"')))
 
 
 def test_a_requirement_about_a_column_that_is_not_sensitive_is_refused():
     said = POLICY.replace("k = 2", 'k = 2\n[[require]]\nmodel = "l-diversity"\nl = 2\ncolumn = "note"')
-    with pytest.raises(PolicyError, match="'note', which the policy does not call sensitive"):
+    with pytest.raises(PolicyError, match="A requirement names column"):
         shoal.anonymize(patients(), shoal.Policy.parse(said))
 
 
@@ -413,11 +417,11 @@ def test_a_target_that_is_not_there():
         shoal.anonymize(patients(), shoal.Policy.parse(text))
 
 
-@pytest.mark.parametrize(("target", "said"), [("age", "go out"), ("name", "go out"), ("row", "go out")])
-def test_a_target_that_does_not_go_out_as_it_is(target, said):
+@pytest.mark.parametrize("target", ["age", "name", "row"])
+def test_a_target_that_is_not_released_unchanged(target):
     """A release that is made for a column which nobody gets is made for nothing."""
     text = POLICY.replace("[search]", f'[search]\nquality = "classification-metric"\ntarget = "{target}"')
-    with pytest.raises(PolicyError, match=f"'{target}' does not {said}"):
+    with pytest.raises(PolicyError, match=f"'{target}' is not released unchanged"):
         shoal.anonymize(patients(), shoal.Policy.parse(text))
 
 
@@ -434,12 +438,12 @@ def test_a_measure_that_does_not_go_with_a_treatment_is_named(option):
     text = POLICY.replace("suppression = 0.2", "suppression = 0.9\nlevels = { age = [0, 0] }")
     with pytest.raises(ModelError, match="quality classification-metric") as refused:
         shoal.anonymize(patients(), shoal.Policy.parse(text.replace("[search]", asked)))
-    assert "without refine" in refused.value.hint
+    assert 'set quality = "loss"' in refused.value.hint
 
 
 def test_weights_that_would_mean_nothing_are_refused():
     asked = '[search]\nquality = "discernibility"\nweights = { age = 2 }'
-    with pytest.raises(PolicyError, match="Weights are for measures of single columns"):
+    with pytest.raises(PolicyError, match="Weights apply to measures of single columns, and"):
         shoal.anonymize(patients(), shoal.Policy.parse(POLICY.replace("[search]", asked)))
 
 
@@ -447,12 +451,12 @@ def test_no_more_suppression_is_proposed_than_is_needed():
     """Not what the cheapest scheme of all leaves out, but the fewest persons with whom any will do."""
     data = patients()
     text = POLICY.replace("suppression = 0.2", "suppression = 0\nlevels = { age = [1, 1] }").replace("k = 2", "k = 9")
-    with pytest.raises(ReleaseError, match="if nobody may be left out") as refused:
+    with pytest.raises(ReleaseError, match="No generalisation scheme meets the requirements if") as refused:
         shoal.anonymize(data, shoal.Policy.parse(text))
     crowds = Counter(age // 10 for age in data["age"])
     fewest = sum(number for number in crowds.values() if number < 9)
-    assert f"With {fewest} person" in refused.value.hint
-    share = refused.value.hint.split("suppression = ")[1].split(",")[0]
+    assert f"With {fewest} individual" in refused.value.hint
+    share = refused.value.hint.split("suppression = ")[1].split()[0]
     enough = text.replace("suppression = 0\n", f"suppression = {share}\n")
     assert shoal.anonymize(data, shoal.Policy.parse(enough)).suppressed <= fewest
 
@@ -478,7 +482,7 @@ def test_a_mapping_takes_whole_numbers_that_pandas_made_floats():
     frame = pd.DataFrame({"age": [31, 72, None]})
     assert frame["age"].dtype == float
     assert release.mapping.apply(frame).to_frame("pyarrow").to_pydict() == {"age": ["30-39", "70-79", None]}
-    with pytest.raises(ReleaseError, match="does not cover"):
+    with pytest.raises(ReleaseError, match="record that the mapping does not contain"):
         release.mapping.apply(pd.DataFrame({"age": [31.5]}))
 
 
@@ -488,7 +492,7 @@ def test_a_mapping_takes_whole_numbers_that_pandas_made_floats():
 def test_what_is_no_mapping(text, tmp_path):
     path = tmp_path / "m.json"
     path.write_text(text)
-    with pytest.raises(ReleaseError, match="is no mapping"):
+    with pytest.raises(ReleaseError, match="is not a mapping"):
         shoal.ValueMap.load(path)
     with pytest.raises(ReleaseError, match="cannot be read"):
         shoal.ValueMap.load(tmp_path / "other.json")

@@ -64,7 +64,7 @@ def test_in_a_release(engine):
 @pytest.mark.parametrize("day", [date(9999, 12, 31), date(2099, 12, 31), date(1900, 1, 1)])
 def test_dates_that_stand_for_none_are_refused(day):
     given = {**STAYS, "came": [*STAYS["came"][:-1], day]}
-    with pytest.raises(PolicyError, match="stand for none"):
+    with pytest.raises(PolicyError, match="cannot be shifted, because it contains dates more than"):
         shoal.anonymize(given, shoal.Policy.parse(POLICY))
     table = shoal.read(given, markers=[day.isoformat()])
     assert shoal.anonymize(table, shoal.Policy.parse(POLICY)).verified
@@ -72,7 +72,7 @@ def test_dates_that_stand_for_none_are_refused(day):
 
 def test_what_is_not_moved_beside_what_is_is_told():
     text = POLICY.replace('columns = ["came", "left"]', 'columns = ["came"]')
-    assert any("'left' are not moved" in note for note in shoal.anonymize(STAYS, shoal.Policy.parse(text)).notes)
+    assert any("'left' are not shifted" in note for note in shoal.anonymize(STAYS, shoal.Policy.parse(text)).notes)
 
 
 def test_never_by_nothing_and_never_too_far():
@@ -83,10 +83,14 @@ def test_never_by_nothing_and_never_too_far():
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ('data.subject = "id"', "", "whose they are"),
+        ('data.subject = "id"', "", "Dates cannot be shifted, because no column is the"),
         ('columns.came = "insensitive"', 'columns.came = "quasi"', "not insensitive"),
         ('columns = ["came", "left"]', 'columns = ["sex"]', "not insensitive"),
-        ('columns.sex = "quasi"', 'columns.sex = "insensitive"\ncolumns.id2 = "quasi"', "does not hold dates"),
+        (
+            'columns.sex = "quasi"',
+            'columns.sex = "insensitive"\ncolumns.id2 = "quasi"',
+            "cannot be shifted, because it does not contain dates",
+        ),
         ("SHOAL_TEST_KEY", "SHOAL_NO_KEY", "key"),
         ("days = 30", "days = 0", "days"),
     ],

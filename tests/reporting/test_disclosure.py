@@ -98,13 +98,13 @@ def test_hits_and_misses_of_attacks_cannot_be_inverted():
         shoal.report(release.given, release, tried),
         shoal.report(release.given, release, tried, external=True),
     )
-    rows = {row[0]: row for row in sheets(outside)["What each attack achieves"].rows}
+    rows = {row[0]: row for row in sheets(outside)["Results of the attacks"].rows}
     checked = 0
     for one in tried.results:
         hits = round(one.success.value * one.targets)
         few = 0 < hits < K or 0 < one.targets - hits < K or 0 < one.targets < K
         checked += few
-        assert (rows[one.title][2] == "not told") == few
+        assert (rows[one.title][2] == "not published") == few
         assert rows[one.title][-1] == ("yes" if one.is_sure else "no")
     assert checked
     answers = [section.blocks[2].items for section in (inside.sections[0], outside.sections[0])]
@@ -160,11 +160,11 @@ def test_controls_and_exact_targets_are_for_the_owner():
     strangers = people(30, seed=9)
     tried = shoal.attack(release.given, release, outsiders=strangers, attacks=["inference", "homogeneity"])
     inside, outside = (shoal.report(release.given, release, tried, external=external) for external in (False, True))
-    assert "control" in sheets(inside)["What each attack achieves"].headings
-    sheet = sheets(outside)["What each attack achieves"]
+    assert "control" in sheets(inside)["Results of the attacks"].headings
+    sheet = sheets(outside)["Results of the attacks"]
     assert "control" not in sheet.headings
     assert "targets" not in sheet.headings  # with the released records, they tell how many were suppressed
-    assert "targets" in sheets(inside)["What each attack achieves"].headings
+    assert "targets" in sheets(inside)["Results of the attacks"].headings
     drawn = json.loads(outside.to_json())
     assert not re.search(r'"control": \d', json.dumps(drawn))
     assert re.search(r'"control": \d', inside.to_json())

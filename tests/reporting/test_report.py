@@ -225,10 +225,10 @@ def test_every_technique_is_called_by_its_name(release):
     found = shoal.report(release.given, release).findings
     said = {name: technique(found, name) for name in found.original.names}
     assert said["name"] == "removed"
-    assert said["dx"] == said["lab"] == "released as it is"
-    names = {0: "released as it is", 1: "generalisation to level 1 of 3", 2: "generalisation to level 2 of 3"}
+    assert said["dx"] == said["lab"] == "released unchanged"
+    names = {0: "released unchanged", 1: "generalisation to level 1 of 3", 2: "generalisation to level 2 of 3"}
     assert said["age"] == names[release.scheme["age"]]
-    assert said["town"] == {0: "released as it is", 1: "local suppression of all values"}[release.scheme["town"]]
+    assert said["town"] == {0: "released unchanged", 1: "suppression of all values"}[release.scheme["town"]]
 
 
 def test_the_same_bytes_again(release):
@@ -253,7 +253,7 @@ def test_a_table_that_was_made_elsewhere(release):
     report = shoal.report(people(), frame, policy=policy())
     assert report.findings.met
     assert report.findings.after.k == release.requirements[0].verdict.value["k"]
-    assert "It is not recorded how this release was made" in report.to_markdown()
+    assert "The way in which this release was made is not recorded" in report.to_markdown()
     parsed(report.to_html())
 
 
@@ -439,13 +439,13 @@ def test_it_can_be_written_in_three_ways(tmp_path, release):
 
 
 def test_what_cannot_be_reported(release):
-    with pytest.raises(ReportError, match="needs the policy"):
+    with pytest.raises(ReportError, match="A report on a table made elsewhere requires the policy"):
         shoal.report(people(), people())
     with pytest.raises(ReportError, match="original comes first"):
         shoal.report(release, release.given)
-    with pytest.raises(ReportError, match="another table"):
+    with pytest.raises(ReportError, match="The release was not made from this original"):
         shoal.report(people(50), release)
-    with pytest.raises(ReportError, match="attacks is no result"):
+    with pytest.raises(ReportError, match="The argument attacks is not a result of shoal"):
         shoal.report(release.given, release, {"linkage": 1})
     with pytest.raises(ReportError, match="none of the quasi-identifiers"):
         shoal.report(people(), {"other": [1, 2]}, policy=policy())

@@ -41,7 +41,7 @@ def test_the_curve_ends_where_there_are_too_many_sets(monkeypatch):
     table = shoal.read({"who": [1] * 20, "day": list(range(20))}).assign(subject="who", quasi=["day"])
     monkeypatch.setattr(module, "MOST", 200)
     assert [risk.known for risk in event_risks(table)] == [1, 2]
-    with pytest.raises(ModelError, match="which person"):
+    with pytest.raises(ModelError, match="No column identifies the individual of a record"):
         event_risks(shoal.read({"day": [1]}).assign(quasi=["day"]))
 
 

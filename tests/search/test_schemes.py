@@ -62,7 +62,7 @@ def test_the_finest_have_no_finer_neighbour_that_will_do():
 
 
 def test_too_many_are_refused():
-    with pytest.raises(ModelError, match="too many to look at"):
+    with pytest.raises(ModelError, match="generalisation schemes, which are too many to list"):
         shoal.schemes({"age": [1, 2], "sex": ["f", "m"], "dx": ["a", "b"]}, policy(), most=3)
 
 

@@ -44,9 +44,7 @@ def file(tmp_path, content, name="data.csv"):
 def test_wrong_encoding(tmp_path):
     path = file(tmp_path, f"a,b\n{SECRET},Müller\n".encode("cp1252"))
     error = refusal(lambda: shoal.read(path, encoding="utf-8"), ReadError)
-    assert error.message.startswith(
-        "The file is not in the encoding utf-8: it holds bytes that are no characters there"
-    )
+    assert error.message.startswith("The file is not encoded in utf-8: it contains invalid bytes")
     assert "cp1252" in error.hint
 
 
@@ -57,21 +55,21 @@ def test_wrong_encoding_behind_the_sample(tmp_path):
 
 def test_unknown_encoding(tmp_path):
     error = refusal(lambda: shoal.read(file(tmp_path, "a\n1\n"), encoding="utf-9"))
-    assert error.message == "There is no text encoding called 'utf-9'."
+    assert error.message == "There is no text encoding 'utf-9'."
 
 
 def test_ragged_rows(tmp_path):
     path = file(tmp_path, f"a,b,c\n1,2,3\n1,{SECRET}\n1,2,3,{NUMBER}\n")
     error = refusal(lambda: shoal.read(path), ReadError)
     assert error.message.startswith(
-        "Rows of 'data.csv' that do not have 3 fields, as the first has: 2. The first is row 3, "
+        "Rows of 'data.csv' that do not have 3 fields like the first row: 2. The first of them is row 3, "
     )
-    assert "separator is taken to be ','" in error.hint
+    assert "separator was detected as ','" in error.hint
 
 
 def test_ragged_rows_far_down(tmp_path):
     path = file(tmp_path, "a,b\n" + "1,2\n" * 400_000 + f"{SECRET}\n")
-    assert "The first is row 400,002, with 1." in refusal(lambda: shoal.read(path), ReadError).message
+    assert "The first of them is row 400,002, with 1." in refusal(lambda: shoal.read(path), ReadError).message
 
 
 def test_unclosed_quote(tmp_path):
@@ -264,7 +262,7 @@ def test_duplicate_names_in_frames():
 def test_empty_column_names(tmp_path, text):
     error = refusal(lambda: shoal.read(file(tmp_path, text)))
     assert error.message == "Column 1 has no name."
-    assert "row index that R or pandas wrote" in error.hint
+    assert "row index written by R or pandas" in error.hint
 
 
 def test_names_that_are_no_text():
@@ -273,8 +271,8 @@ def test_names_that_are_no_text():
 
 def test_a_first_row_that_is_data(tmp_path):
     error = refusal(lambda: shoal.read(file(tmp_path, f"{SECRET},{NUMBER}\nx,1\n")))
-    assert error.message == "The first row does not look like a header: it holds numbers or dates."
-    assert "--no-header" in error.hint
+    assert error.message == "The first row does not look like a header: it contains numbers or dates."
+    assert "header=False" in error.hint
 
 
 def test_unknown_column():
@@ -358,7 +356,7 @@ def test_mixed_types_in_excel_become_text(tmp_path):
 
 def test_lists_cannot_be_encoded():
     error = refusal(lambda: shoal.read({"a": [[1, 2], [3]]}), ColumnError)
-    assert error.message.startswith("Column 'a' holds list<")
+    assert error.message.startswith("Column 'a' contains list<")
 
 
 def test_huge_integers(tmp_path):
@@ -396,7 +394,7 @@ def test_no_such_file(tmp_path):
     assert error.hint == "Did you mean 'patients.csv'?"
     (tmp_path / "empty").mkdir()
     assert "no files" in refusal(lambda: shoal.read(tmp_path / "empty")).message
-    assert "folders in it" in refusal(lambda: shoal.read(tmp_path)).message
+    assert "contains folders" in refusal(lambda: shoal.read(tmp_path)).message
     assert "pattern" in refusal(lambda: shoal.read(tmp_path / "*.tsv")).message
 
 
@@ -406,7 +404,7 @@ def test_unknown_suffix(tmp_path):
 
 
 def test_no_table_at_all():
-    assert refusal(lambda: shoal.read(42)).message == "An object of type int is no table."
+    assert refusal(lambda: shoal.read(42)).message == "An object of type int is not a table."
 
 
 def test_unknown_option(tmp_path):
@@ -419,7 +417,7 @@ def test_unknown_option(tmp_path):
 def test_options_of_other_formats_are_not_ignored(tmp_path):
     shoal.write(shoal.read({"a": [1]}), tmp_path / "a.parquet")
     error = refusal(lambda: shoal.read(tmp_path / "a.parquet", separator=";"))
-    assert error.message == "The option 'separator' means nothing for files of format parquet."
+    assert error.message == "The option 'separator' does not apply to files of format parquet."
 
 
 def test_unknown_text_column(tmp_path):

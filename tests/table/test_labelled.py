@@ -109,7 +109,7 @@ def test_what_would_be_lost_is_refused_by_name(tmp_path, suffix, column, says):
 @pytest.mark.parametrize("suffix", [*SUFFIXES, ".sas7bdat", ".por"])
 def test_damaged_files(tmp_path, suffix):
     (tmp_path / f"t{suffix}").write_bytes(b"no such file at all" * 100)
-    with pytest.raises(ReadError, match="is no .* file, or is damaged"):
+    with pytest.raises(ReadError, match="is not a .* file, or is damaged"):
         shoal.read(tmp_path / f"t{suffix}")
 
 

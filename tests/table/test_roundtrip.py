@@ -238,7 +238,7 @@ def test_formulas_stay_text_in_excel(tmp_path):
 def test_nothing_is_overwritten_unasked(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("precious")
-    with pytest.raises(WriteError, match="already there"):
+    with pytest.raises(WriteError, match="already exists"):
         shoal.write(shoal.read({"a": [1]}), path)
     assert path.read_text() == "precious"
     shoal.write(shoal.read({"a": [1]}), path, force=True)
@@ -250,7 +250,7 @@ def test_a_failed_run_leaves_nothing(tmp_path, monkeypatch):
     path.write_text("old")
 
     def fail(progress):
-        raise shoal.errors.Cancelled("stopped")
+        raise shoal.errors.Cancelled("stopped", "Stopped.")
 
     with pytest.raises(shoal.errors.Cancelled):
         shoal.write(shoal.read({"a": [1, 2]}), path, force=True, progress=fail)

@@ -120,7 +120,7 @@ def test_a_column_that_only_looks_like_an_index():
 
 def test_devices_are_not_replaced(tmp_path):
     table = shoal.read({"a": [1]})
-    with pytest.raises(WriteError, match="no ordinary file"):
+    with pytest.raises(WriteError, match="is not an ordinary file"):
         shoal.write(table, "/dev/null", format="csv", force=True)
 
 
@@ -152,7 +152,7 @@ def test_cells_of_a_workbook_that_are_no_values(tmp_path):
         sheet.write_row(0, 0, ["age"])
         sheet.write_formula(1, 0, "=nothing", value="#NAME?")
         sheet.write_number(2, 0, 5)
-    with pytest.raises(ReadError, match="errors such as #NAME"):
+    with pytest.raises(ReadError, match="has cells with errors, such as #NAME"):
         shoal.read(tmp_path / "b.xlsx")
 
 

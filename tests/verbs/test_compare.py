@@ -220,7 +220,7 @@ def test_texts_that_could_not_be_read_are_listed(tmp_path):
     (tmp_path / "a.csv").write_text("x\n" + "".join(f"{n % 9}\n" for n in range(90)))
     (tmp_path / "b.csv").write_text("x\n" + "".join(f"{'low' if n % 9 < 4 else 'high'}\n" for n in range(90)))
     done = run("compare", "a.csv", "b.csv", cwd=tmp_path)
-    assert "(2 texts, which --json names)" in done.stderr
+    assert "(2 texts; --json lists them)" in done.stderr
     assert "'high'" not in done.stderr  # what a cell shows is no matter of notes
     told = json.loads(run("compare", "a.csv", "b.csv", "--json", cwd=tmp_path).stdout)["result"]["remarks"]
     assert ["high", "low"] in [sorted(one["texts"]) for one in told]

@@ -68,5 +68,5 @@ def test_the_command(tmp_path):
     done = run("plan", "t.parquet", "--policy", "policy.toml", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert "5,000 records" in done.stdout
-    assert "8 schemes" in done.stdout
+    assert "schemes: 8" in done.stdout
     assert "verify" in done.stdout

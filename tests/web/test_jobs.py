@@ -15,7 +15,7 @@ def test_what_is_seen_of_a_job_stays_so(fails):
 
     def work(_hook):
         if fails:
-            raise ShoalError("No.")
+            raise ShoalError("refused", "No.")
         return 7
 
     job = Job(1, "write", "key")
@@ -48,5 +48,5 @@ def test_a_page_shows_a_job_that_ends_meanwhile(empty, monkeypatch):
     monkeypatch.setattr(page, "headline", slow)
     first = empty.ask("GET", "/release").text
     monkeypatch.setattr(page, "PATIENCE", patience)
-    assert 'class="job"' in first or "What may go out" in first
-    assert "What may go out" in empty.page("/release").text
+    assert 'class="job"' in first or "Files to publish" in first
+    assert "Files to publish" in empty.page("/release").text

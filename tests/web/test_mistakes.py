@@ -67,7 +67,7 @@ def test_an_error_that_names_a_column_is_text_and_no_markup(empty):
 
 def test_a_folder_that_is_used_for_something_else_is_left_alone(tmp_path):
     (tmp_path / "policy.toml").write_text("mine", encoding="utf-8")
-    with pytest.raises(WriteError, match="used for something else"):
+    with pytest.raises(WriteError, match="is not an empty folder"):
         Project.open(tmp_path)
     assert (tmp_path / "policy.toml").read_text(encoding="utf-8") == "mine"
 
@@ -77,7 +77,7 @@ def test_work_that_failed_or_was_stopped_says_so_until_somebody_begins_it_again(
 
     def work(hook):
         begun.append(1)
-        raise PolicyError("No.")
+        raise PolicyError("refused", "No.")
 
     first = jobs.start("read", 1, work)
     first.wait(5)
@@ -129,7 +129,7 @@ def test_uploads_of_the_same_name_do_not_meet(decided, tmp_path):
     before = decided.project.now.source
     other = DATA.splitlines(keepends=True)[:40]
     decided.upload("data.csv", "".join(other).encode(), path="/attack", field="outsiders", attack="linkage")
-    assert "What each attack achieves" in decided.page("/attack").text
+    assert "Results of the attacks" in decided.page("/attack").text
     assert decided.project.now.source == before
     assert before.read_text(encoding="utf-8") == DATA
 
@@ -273,7 +273,7 @@ def test_what_names_persons_is_released_only_if_somebody_says_it_does_not(empty)
     rows = "".join(f"{name},{20 + place % 4}\n" for place, name in enumerate(names))
     empty.upload("names.csv", f"name,age\n{rows}".encode())
     refused = empty.decide(name="insensitive", age="quasi")
-    assert "found to name persons" in refused.text
+    assert "may identify individuals" in refused.text
     assert empty.decide(name="insensitive", age="quasi", name_nobody=True).status == 200
     assert empty.project.now.policy.columns["name"].names_nobody
     assert "nothing to protect" in empty.decide(name="direct", age="insensitive").text
@@ -281,9 +281,9 @@ def test_what_names_persons_is_released_only_if_somebody_says_it_does_not(empty)
 
 def test_what_no_number_shows_is_to_be_confirmed(decided):
     decided.ask("POST", "/protect/require", body={"preset": "hipaa-safe-harbor"})
-    assert "to be confirmed by a person" in asked(decided, 4)
+    assert "To be confirmed manually" in asked(decided, 4)
     for path in ("/compare", "/release"):
-        assert "to be confirmed by a person" in decided.page(path).text
+        assert "To be confirmed manually" in decided.page(path).text
 
 
 def test_the_frontier_offers_the_smallest_limit_where_points_meet(decided):
@@ -298,9 +298,9 @@ def test_the_frontier_offers_the_smallest_limit_where_points_meet(decided):
 
 def test_what_was_tried_is_of_these_data(decided):
     asked(decided, 4)
-    assert "What was tried" in decided.page("/compare").text
+    assert "Earlier releases" in decided.page("/compare").text
     decided.upload("other.csv", (DATA + "30;f;a\n").encode())
-    assert "What was tried" not in decided.page("/compare").text
+    assert "Earlier releases" not in decided.page("/compare").text
 
 
 def test_a_packed_file_is_read_but_no_bomb(empty):
@@ -308,7 +308,7 @@ def test_a_packed_file_is_read_but_no_bomb(empty):
     assert "120 records" in empty.page("/load").text
     bomb = empty.upload("bomb.csv.gz", gzip.compress(b"a,b\n" + b"1,2\n" * 10_000_000))
     assert bomb.status == 422
-    assert "unpacks" in bomb.text
+    assert "expands beyond the limit" in bomb.text
 
 
 ROUTES = ["/assess/threshold?k=", "/assess/threshold?persons=", "/assess/person?part=", "/assess/person?place="]

@@ -7,6 +7,7 @@ import time
 from shoal.policy.policy import Policy
 from shoal.web.jobs import State
 from shoal.web.project import Basis, Project
+from shoal.words import short
 
 
 def decided(server):
@@ -19,7 +20,7 @@ def test_all_seven_steps(served):
     identify = served.page("/identify").text
     assert 'name="role:0"' in identify
     decided(served)
-    assert "Every record shares these values with at least" in served.page("/assess").text
+    assert "Every record shares the quasi-identifiers with at least" in served.page("/assess").text
     assert "There is no release" in served.page("/compare").text
     assert 'name="k"' in served.ask("GET", "/protect/fields?model=k-anonymity").text
     served.ask("POST", "/protect/require", body={"model": "k-anonymity", "k": "4"})
@@ -28,7 +29,7 @@ def test_all_seven_steps(served):
     results = served.page("/protect/results").text
     assert "k ≥ 4" in results
     assert "<td>met</td>" in results
-    assert "Next: attack it" in served.page("/compare").text
+    assert "Next: attack" in served.page("/compare").text
     served.ask("POST", "/attack", body={"attack": ["linkage", "homogeneity"]})
     assert "homogeneity of dx" in served.page("/attack").text
     final = served.page("/release").text
@@ -74,7 +75,7 @@ def test_mistakes_say_what_to_do_and_change_nothing(served):
     for path, body, says in (
         ("/protect/require", {"model": "k-anonymity", "k": "0"}, "k"),
         ("/protect/require", {"model": "no-such"}, "no-such"),
-        ("/protect/require", {}, "Nothing was chosen"),
+        ("/protect/require", {}, "Nothing is selected"),
         ("/protect/search", {"settings": "1", "suppression": "7"}, "suppression"),
     ):
         answer = served.ask("POST", path, body=body)
@@ -135,7 +136,7 @@ def test_one_person_without_values(served):
     assert "/picture/" in served.page("/assess").text
     text = served.ask("GET", "/assess/person?place=1").text
     assert "dx" in text
-    assert "Number 3 of 120" in served.ask("GET", "/assess/person?part=1").text
+    assert "Rank 3 of 120" in served.ask("GET", "/assess/person?part=1").text
     for wrong in ("place=0", "place=121", "place=x", ""):
         assert served.ask("GET", f"/assess/person?{wrong}").status == 422
 
@@ -148,7 +149,9 @@ def test_the_lattice_is_explored_step_by_step(served):
     found = served.project.now.result("schemes")
     place = found.place({"age": 0, "sex": 0})
     text = served.ask("GET", f"/protect/scheme?place={place}").text
-    assert f"cost {found.prices[place]:.4f} by loss, {found.suppressed[place]} of 120 left out" in text
+    assert (
+        f"information loss {short(found.prices[place])} (0–1; measure: loss), {found.suppressed[place]} of 120" in text
+    )
     assert text.count("<tr><td>") == 2
     served.ask("POST", "/protect/levels", body={"place": str(found.place({"age": 1, "sex": 0}))})
     assert served.project.now.policy.search.levels == {"age": (1, 1), "sex": (0, 0)}

@@ -14,7 +14,7 @@ from shoal.analyses.regression import Regressed, regress
 from shoal.analyses.study import Study
 from shoal.analyses.subgroups import Subgroup, subgroups
 from shoal.analyses.survival import Curves, cox, survive
-from shoal.errors import RecodingError, counted, listed
+from shoal.errors import RecodingError
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.models.attained import Attainment
 from shoal.models.evidence import Gatherer
@@ -31,6 +31,7 @@ from shoal.table.frames import of_rows
 from shoal.table.missing import Missing
 from shoal.table.role import Role
 from shoal.table.table import Table
+from shoal.words import counted, listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +150,7 @@ class Comparison(Presentable):
             if measured.total is not None
         ]
         title = f"{counted(self.records, 'record')}, {self.released:,} released"
-        scale = "Cost: 0 if nothing is lost, 1 if everything is."
+        scale = "Cost: 0 = none, 1 = everything."
         return Sheet(title, ("quality", "value", "unit", "cost"), tuple(rows), (scale,) if rows else ())
 
 
@@ -208,8 +209,9 @@ def _columns(before: Table, after: Table, matched: Match, target: str | None) ->
     ours = list(before.quasi) or [name for name in both if name != target]
     if not both or not ours:
         raise RecodingError(
-            "The two tables have no column in common that could be compared.",
-            hint="Columns are compared by their names; a key names records and is not compared.",
+            "no-common-column",
+            "The two tables have no column in common.",
+            remedy="Columns are compared by name. A key column identifies records and is not compared.",
         )
     return [name for name in before.names if name in {*both, *ours}], ours
 
@@ -223,10 +225,10 @@ def measured_qualities(
     for name in QUALITIES if names is None else names:
         kind = QUALITIES[name]
         if names is None and not kind.of_counts:
-            left_out[name] = "It takes more than counting: ask for it by name."
+            left_out[name] = "It is computationally expensive. Request it by name."
             continue
         if names is None and kind.most_columns is not None and len(recoding.quasi) > kind.most_columns:
-            left_out[name] = f"There are more than {kind.most_columns} columns: ask for it by name."
+            left_out[name] = f"There are more than {kind.most_columns} columns. Request it by name."
             continue
         try:
             measured[name] = quality_named(name, **(parameters or {})).measure(recoding)
@@ -251,20 +253,20 @@ def _notes(before: Table, after: Table, columns: Sequence[str], matched: Match, 
     notes = [matched.sentence]
     more = [name for name in after.names if name not in before]
     if more:
-        notes.append(f"The release has columns that the original does not have: {listed(more)}.")
+        notes.append(f"Columns of the release that the original does not have: {listed(more)}.")
     dropped = [name for name in columns if name not in after]
     if dropped:
-        notes.append(f"Not in the release, and counted as suppressed: {listed(dropped)}.")
+        notes.append(f"Columns not released, counted as suppressed: {listed(dropped)}.")
     others = [
         name for name in before.names if name not in after and name not in {*columns, *before.with_role(Role.DIRECT)}
     ]
     if others:
-        notes.append(f"Not in the release, and not counted: {listed(others)}.")
+        notes.append(f"Columns not released, not counted: {listed(others)}.")
     followers = [name for name in before.quasi if name in recoding and name not in recoding.quasi]
     if followers:
-        notes.append(f"What it cost does not count columns that follow others: {listed(followers)}.")
+        notes.append(f"Linked columns are not included in the information loss: {listed(followers)}.")
     if not before.quasi:
-        notes.append("No quasi-identifiers are given: all columns that both tables have are taken for them.")
+        notes.append("No quasi-identifiers are given. All common columns are treated as quasi-identifiers.")
     if matched.added:
         notes.append(f"Released records without an original record: {matched.added:,}.")
     blank = all((column.nodes.fates[column.at] == Fate.SUPPRESSED).all() for column in recoding.of_quasi)

@@ -104,7 +104,9 @@ def one_thread() -> AbstractContextManager[Any]:
         limits = threadpool_limits(1)
     if limits is None:
         raise RecodingError(
-            "Learning is done by scikit-learn, which is not installed.", hint='Run: pip install "shoal[analysis]".'
+            "not-installed",
+            "Machine learning requires scikit-learn, which is not installed.",
+            remedy='Run pip install "shoal[analysis]".',
         )
     context: AbstractContextManager[Any] = limits
     return context

@@ -62,8 +62,8 @@ class Learned(Presentable):
             )
             for name, before, after, guess in pairs
         ]
-        title = f"{self.target} predicted by {self.model}, for {self.records:,} records that were not seen"
-        return Sheet(title, ("", "from the original", "from the release", "by guessing"), tuple(rows))
+        title = f"{self.target} predicted by {self.model} for {self.records:,} unseen records"
+        return Sheet(title, ("", "trained on the original", "trained on the release", "baseline"), tuple(rows))
 
 
 def learn(  # noqa: PLR0913 - keyword-only options

@@ -97,8 +97,8 @@ def regress(study: Study, outcome: str, columns: Sequence[str]) -> Regressed:
         for design, values, shown in zip(designs, truth, there, strict=True)
     ]
     hint = (
-        "Too few records have all columns, or some columns say the same, or something tells the outcome for sure: "
-        "often a category that only a few records have."
+        "There may be too few complete records, dependent columns, or a category with few records that determines the "
+        "outcome."
     )
     return together(outcome, "logistic" if logistic else "linear", ["(intercept)", *terms], fits, hint)
 
@@ -111,7 +111,12 @@ def together(outcome: str, kind: str, terms: Sequence[str], fits: Sequence[Estim
     """Put the coefficients before and after side by side; without those before there is nothing to compare."""
     before, after = fits
     if before is None or None in before[0]:
-        raise RecodingError(f"The regression of '{outcome}' cannot be estimated from the original.", hint=hint)
+        raise RecodingError(
+            "no-regression",
+            "The regression of '{outcome}' cannot be estimated from the original.",
+            remedy=hint,
+            outcome=outcome,
+        )
     known = [fit for fit in before[0] if fit is not None]
     pairs = zip(terms, known, [None] * len(terms) if after is None else after[0], strict=True)
     return Regressed(

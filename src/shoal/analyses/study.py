@@ -10,10 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import RecodingError, counted
+from shoal.errors import RecodingError
 from shoal.recoding.features import Features, numeric, shown_codes
 from shoal.recoding.nodes import Floats, Ints
 from shoal.recoding.recoding import Recoding
+from shoal.remedy import Option, by
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,8 +30,9 @@ class Study:
         """Take all records of a recoding; without persons every record is one."""
         if recoding.of_record is None:
             raise RecodingError(
-                "An analysis needs to know which record became which.",
-                hint="Give a key: a column that names each record in both tables.",
+                "records-not-matched",
+                "The analysis requires matched records of the original and the release.",
+                remedy=by("Name a column that identifies the records in both tables", Option("key")),
             )
         rows = recoding.of_record
         return cls(recoding, rows, np.arange(len(rows)) if persons is None else persons)
@@ -55,7 +57,12 @@ class Study:
         """Return a column of numbers before and after; refuse others."""
         part = numeric(self.recoding[name])
         if part is None:
-            raise RecodingError(f"Column '{name}' holds no numbers.", hint="Name a column of numbers.")
+            raise RecodingError(
+                "not-numeric",
+                "Column '{column}' does not contain numbers.",
+                remedy="Name a numeric column.",
+                column=name,
+            )
         return part.before[self.rows, 0], part.after[self.rows, 0]
 
     def categories(self, name: str) -> tuple[Ints, Ints]:
@@ -68,8 +75,10 @@ class Study:
         column = self.recoding[name].domain.column
         if len(column.values) != 2:
             raise RecodingError(
-                f"Column '{name}' has {counted(len(column.values), 'value')}, not two.",
-                hint="Name a column that says yes or no, 1 or 0.",
+                "not-binary",
+                "Column '{column}' has {values:value}. It must have two, such as yes and no, or 1 and 0.",
+                column=name,
+                values=len(column.values),
             )
         before, after = (codes.astype(np.float64) for codes in self.categories(name))
         return tuple(np.where((codes < 0) | (codes > 1), np.nan, codes) for codes in (before, after))  # type: ignore[return-value]

@@ -73,7 +73,13 @@ def survive(study: Study, time: str, event: str, by: str | None = None) -> list[
         labels = [str(label) for label in study.recoding[by].domain.column.labels().to_pylist()]
         groups = study.categories(by)
         if len(labels) > GROUPS:
-            raise RecodingError(f"Column '{by}' has {len(labels):,} values: too many for a curve each.")
+            raise RecodingError(
+                "too-many-groups",
+                "Column '{column}' has {values:,} values. That is too many for a curve each.",
+                remedy="Group by a column with fewer values.",
+                column=by,
+                values=len(labels),
+            )
     curves_of = []
     for number, label in enumerate(labels):
         curves = [
@@ -120,7 +126,7 @@ def cox(study: Study, time: str, event: str, columns: Sequence[str]) -> Regresse
         _hazards(design, when, what, shown)
         for design, when, what, shown in zip(designs, times, events, there, strict=True)
     ]
-    hint = "Too few events, or columns that say the same, or that tell for sure who has one."
+    hint = "There may be too few events, dependent columns, or a column that determines the event."
     return together(event, "cox", terms, fits, hint)
 
 
@@ -128,8 +134,9 @@ def _check_once(study: Study) -> None:
     """Refuse persons with several records: intervals would be too narrow, and it is not clear what survives."""
     if len(np.unique(study.persons)) < len(study.persons):
         raise RecodingError(
-            "Survival needs one record per person, and some persons have several.",
-            hint="Make a table with one record per person first, both of the original and of the release.",
+            "several-records",
+            "Survival analysis requires one record per individual, and some individuals have several.",
+            remedy="Reduce the original and the release to one record per individual first.",
         )
 
 

@@ -60,16 +60,27 @@ class Task:
         known = self.persons[self.trainable]
         if len(np.unique(self.persons)) < 2 * folds or len(np.unique(known)) < 2 * folds:
             raise RecodingError(
-                f"There are too few persons to learn '{self.target}' in {folds} folds.",
-                hint="Take fewer folds, or a release that shows the target of more records.",
+                "too-few-individuals",
+                "There are too few individuals to learn '{target}' in {folds} folds.",
+                remedy="Use fewer folds, or a release that shows the target of more records.",
+                target=self.target,
+                folds=folds,
             )
         values = len(np.unique(self.truth))
         if values < 2:
-            raise RecodingError(f"Column '{self.target}' has one value only: there is nothing to predict.")
+            raise RecodingError(
+                "constant-target",
+                "Column '{target}' has only one value and cannot be predicted.",
+                remedy="Choose another target.",
+                target=self.target,
+            )
         if not self.numeric and values > CLASSES:
             raise RecodingError(
-                f"Column '{self.target}' has {values:,} categories: too many to predict.",
-                hint="Choose a target with fewer categories, or a column of numbers.",
+                "too-many-categories",
+                "Column '{target}' has {values:,} categories, which are too many to predict.",
+                remedy="Choose a target with fewer categories, or a numeric column.",
+                target=self.target,
+                values=values,
             )
 
     def trained(self, train: Ints, model: Learner, seed: int) -> tuple[Fitted, Fitted]:

@@ -91,8 +91,11 @@ class BackgroundKnowledge(Attack):
         strange = [text for text in (*self.rule_out, *self.prior) if text not in labels]
         if strange and len(scene.secret) == 1:
             raise AttackError(
-                f"Column '{column}' has none of {len(strange)} of the values that are ruled out or weighed.",
-                hint="Write values as they are written in the data.",
+                "unknown-values",
+                "Column '{column}' does not contain {values:value} of the background knowledge.",
+                remedy="Write values exactly as they appear in the data.",
+                column=column,
+                values=len(strange),
             )
         weights = np.array([float(self.prior.get(label, 1.0)) for label in labels])
         weights[[label in self.rule_out for label in labels]] = 0

@@ -9,10 +9,11 @@ from typing import Any
 from shoal.attacks.attack import ATTACKS, Attack, AttackNeed
 from shoal.attacks.result import Criterion, Result
 from shoal.attacks.scene import Scene
-from shoal.errors import AttackError, counted, listed
+from shoal.errors import AttackError
 from shoal.progress import Progress
 from shoal.sheet import Presentable, Sheet
 from shoal.table.frames import of_rows
+from shoal.words import counted
 
 DIRTY = {"typos": 0.05, "known": 0.9}  # what the dirty adversary of the battery has wrong, and knows
 
@@ -44,7 +45,9 @@ class Attacked(Presentable):
             if result.attack == attack and column in {None, result.column} and variant in {None, result.variant}:
                 return result
         about = "".join(f" ({part})" for part in (column, variant) if part)
-        raise AttackError(f"There is no result of {attack}{about}.")
+        raise AttackError(
+            "attack-not-run", "There is no result of the attack '{attack}'{about}.", attack=attack, about=about
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the results as plain data: what ``shoal attack --json`` prints."""
@@ -117,7 +120,9 @@ def chosen_attacks(scene: Scene, attacks: Any) -> list[Attack]:
         return [*default, ATTACKS["linkage"](**DIRTY)] if len(scene.known) > 1 else default
     asked = [attacks] if isinstance(attacks, str | Attack) or not isinstance(attacks, Iterable) else list(attacks)
     if not asked:
-        raise AttackError("No attack is named.", hint=f"There are {listed(list(ATTACKS))}.")
+        raise AttackError(
+            "no-attack", "No attack is named.", remedy="Available attacks: {attacks:listed}.", attacks=list(ATTACKS)
+        )
     return [_attack(name) for name in asked]
 
 
@@ -127,7 +132,7 @@ def _attack(asked: Any) -> Attack:
     if isinstance(asked, type) and issubclass(asked, Attack):
         return asked()
     if not isinstance(asked, str):
-        raise AttackError("Attacks are given by name, or as attacks with parameters.")
+        raise AttackError("not-an-attack", "Attacks must be given by name, or as attack objects with parameters.")
     return ATTACKS[asked]()
 
 

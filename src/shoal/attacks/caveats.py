@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from shoal.attacks.scene import Scene
-from shoal.errors import counted, listed
 from shoal.kernels.grouping import group_rows
 from shoal.table.kind import Kind
 from shoal.table.role import Role
 from shoal.table.table import Table
+from shoal.words import counted, listed
 
 _ALIKE = 0.9  # of people who are said not to be in the data are like somebody who is: then they are
 

@@ -15,6 +15,7 @@ from shoal.attacks.scene import Scene
 from shoal.engines.protocol import DistinctRows
 from shoal.errors import AttackError
 from shoal.recoding.nodes import Floats
+from shoal.remedy import Option
 
 
 @ATTACKS.register("linkability")
@@ -49,7 +50,9 @@ class Linkability(Attack):
         if not second and not self.first:
             return
         if not second or not set(first) <= set(columns):
-            raise AttackError("Linkability needs columns for both parties.", hint="Name some of them: first=[…].")
+            raise AttackError(
+                "no-columns", "Linkability requires known columns for both parties.", remedy=Option("first")
+            )
         rng = scene.rng(self.name)
         people = scene.targets.drawn(self.targets, rng)
         strangers = scene.strangers(*columns, most=self.targets)

@@ -132,8 +132,19 @@ class Result:
         return _gain(self.success.value, self._reference)
 
     @property
+    def gained(self) -> str:
+        """The gain over the baseline in percentage points, with its 95% interval.
+
+        >>> Result("a", "b", Adversary.CLASSICAL, Criterion.INFERENCE, Estimate(0.62, 0.59, 0.65), 0.6, 10, 0).gained
+        '2.0 points (−1.0 to 5.0)'
+        """
+        points = [100 * (share - self.baseline) for share in (self.success.value, self.success.low, self.success.high)]
+        value, low, high = (f"{round(point, 1) + 0.0:.1f}".replace("-", "−") for point in points)
+        return f"{value} points ({low} to {high})"
+
+    @property
     def is_sure(self) -> bool:
-        """Whether something is gained over baseline and control, and not by chance."""
+        """Whether the gain over baseline and control is significant: the 95% interval lies above both."""
         return self.success.low > self._reference
 
     @property

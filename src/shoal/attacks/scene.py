@@ -17,6 +17,7 @@ from shoal.kernels.ranges import expanded
 from shoal.progress import Hook, silent
 from shoal.recoding.cells import Cells, united
 from shoal.recoding.nodes import Floats, Ints
+from shoal.remedy import Option, by, either
 from shoal.table.column import Column
 from shoal.table.role import Role
 from shoal.table.table import Table
@@ -113,8 +114,12 @@ class Scene:
         quasi = tuple(name for name in self.original.quasi if name in names)
         if not names or not self.original.quasi:
             raise AttackError(
-                "There is nothing that an adversary could know of the people in the release.",
-                hint="Name quasi-identifiers, and columns that are in both: --quasi age,sex; or give the policy.",
+                "no-known-columns",
+                "The release has no column that an adversary could know.",
+                remedy=either(
+                    by("Name quasi-identifiers that both tables have", Option("quasi")),
+                    "give the policy of the release",
+                ),
             )
         return replace(
             self,

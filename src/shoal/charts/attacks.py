@@ -24,7 +24,7 @@ def attacks(attacked: Attacked) -> Chart:
     'homogeneity of dx gains most: 50.0%, by chance 37.5%'
     """
     if not attacked.results:
-        raise AttackError("No attack could be tried, so there is nothing to draw.")
+        raise AttackError("nothing-to-draw", "No attack could be run, so there is nothing to draw.")
     shown = sorted(attacked.results, key=lambda result: (not ATTACKS[result.attack].on_card, -result.lift))[:MOST]
     values = [
         {

@@ -11,6 +11,7 @@ from typing import Any
 from shoal.charts.colours import FAINT, INK
 from shoal.errors import WriteError
 from shoal.fileset import replacing
+from shoal.remedy import either
 from shoal.words import printable
 
 VERSION = "6.4"
@@ -80,7 +81,11 @@ class Chart:
         make = renderers.get(target.suffix.lower())
         if make is None:
             raise WriteError(
-                f"'{target.name}' is no picture.", hint=f"Give it one of the suffixes {', '.join(renderers)}."
+                "unknown-picture-format",
+                "'{file}' has no suffix of a picture format.",
+                remedy="Use one of the suffixes {suffixes}.",
+                file=target.name,
+                suffixes=", ".join(renderers),
             )
         with replacing(target, force=force) as beside:
             beside.write_bytes(make())
@@ -127,7 +132,8 @@ def _converter() -> ModuleType:
         converter = vl_convert
     if converter is None:
         raise WriteError(
-            "Pictures are drawn by vl-convert, which is not installed.",
-            hint='Run: pip install "shoal[report]". Or save the specification: .json.',
+            "not-installed",
+            "Pictures require vl-convert, which is not installed.",
+            remedy=either('Run pip install "shoal[report]"', "save the specification with the suffix .json"),
         )
     return converter

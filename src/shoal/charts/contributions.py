@@ -6,6 +6,7 @@ from shoal.charts.chart import Chart
 from shoal.charts.colours import INK, LINES
 from shoal.errors import ModelError
 from shoal.identification.identification import Identification
+from shoal.remedy import Option
 
 MOST = 30  # columns that are drawn
 
@@ -20,7 +21,11 @@ def contributions(identification: Identification) -> Chart:
     """
     parts = identification.contribution
     if parts is None:
-        raise ModelError("Combinations of columns were not looked at.", hint="Identify with combinations=True.")
+        raise ModelError(
+            "not-computed",
+            "The contributions of column combinations were not computed.",
+            remedy=Option("combinations", True),
+        )
     order = sorted(parts.shares, key=lambda name: -parts.shares[name])[:MOST]
     values = [
         {

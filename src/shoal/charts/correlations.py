@@ -21,7 +21,7 @@ def correlations(recoding: Recoding) -> Chart:
     """
     strengths = pairs(recoding)
     if not strengths:
-        raise RecodingError("There are no two columns whose values vary, so there is nothing to draw.")
+        raise RecodingError("nothing-to-draw", "Fewer than two columns vary, so there is no correlation to draw.")
     names = list(dict.fromkeys(name for pair in strengths for name in pair))
     values = [
         {"one": left, "two": two, "before": before, "after": after, "change": abs(after) - abs(before)}

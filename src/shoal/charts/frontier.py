@@ -23,7 +23,7 @@ def frontier(frontier: Frontier) -> Chart:
         if point.price is not None
     ]
     if not values:
-        raise ModelError("No scheme will do, so there is nothing to draw.")
+        raise ModelError("nothing-to-draw", "No scheme meets the requirements, so there is nothing to draw.")
     limits = [_share(limit) for limit in sorted({point.limit for point in frontier.points})]
     line = [value for value in values if value["limit"] == values[0]["limit"]]
     first, last = line[0], line[-1]

@@ -41,10 +41,20 @@ def heatmap(people: People, *, measure: str = "ppp", unknown_for: str | None = N
     '3 of 3 persons are breached in at least one variable'
     """
     if measure not in MEASURES:
-        raise ModelError(f"There is no picture of '{measure}'.", hint=f"Choose one of {', '.join(MEASURES)}.")
+        raise ModelError(
+            "unknown-measure",
+            "There is no heatmap of '{measure}'.",
+            remedy="Choose one of {measures}.",
+            measure=measure,
+            measures=", ".join(MEASURES),
+        )
     shown = people.variables if unknown_for is None else people.leave_one_out(unknown_for)
     if not shown:
-        raise ModelError(f"Only one variable is known about '{unknown_for}': there is none to leave out.")
+        raise ModelError(
+            "nothing-to-omit",
+            "Only one variable is known about '{variable}', so none can be omitted.",
+            variable=unknown_for,
+        )
     drawn = _Drawn.of(people, shown, measure)
     order, breached = drawn.order(), drawn.breached()
     return Chart.of(
@@ -151,7 +161,9 @@ def _measured(people: People, variable: Variable, measure: str) -> tuple[NDArray
     if measure == "poac":
         values = variable.poac()
         if values is None:
-            raise ModelError("PoAC is not measured here: near values agree, or few of many variables are known.")
+            raise ModelError(
+                "not-computed", "PoAC is not computed with tolerances, or with a limited number of known variables."
+            )
         return values, values == 0
     protection = variable.least if measure == "ppp" else variable.full
     return protection.ppp().floats(), protection.breached(people.p)

@@ -23,7 +23,7 @@ def knowledge(result: Result) -> Chart:
     'linkage: success 100.0%, without the release 25.0%'
     """
     if not result.curve:
-        raise AttackError("This attack has no curve.")
+        raise AttackError("nothing-to-draw", "This attack has no curve.")
     values = [
         {
             "at": point.at,

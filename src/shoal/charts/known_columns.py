@@ -4,6 +4,7 @@ from shoal.charts.chart import Chart
 from shoal.charts.colours import LINES
 from shoal.errors import ModelError
 from shoal.identification.identification import Identification
+from shoal.remedy import Option
 
 _HALF = 0.5
 
@@ -18,7 +19,7 @@ def known_columns(identification: Identification) -> Chart:
     """
     parts = identification.contribution
     if parts is None:
-        raise ModelError("Combinations of columns were not looked at.", hint="Identify with combinations=True.")
+        raise ModelError("not-computed", "Column combinations were not counted.", remedy=Option("combinations", True))
     values = [{"known": known, "share": share} for known, share in enumerate(parts.by_number)]
     half = next((known for known, share in enumerate(parts.by_number) if share >= _HALF), None)
     title = f"Even with all columns known, {parts.total:.1%} of people are unique"

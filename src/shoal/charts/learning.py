@@ -23,7 +23,7 @@ def learning(by_name: Mapping[str, Learned], *, title: str | None = None) -> Cha
     'y: 100.0 % of what can be predicted is left in the worst case (as it is)'
     """
     if not by_name:
-        raise RecodingError("Nothing was learned, so there is nothing to draw.")
+        raise RecodingError("nothing-to-draw", "Nothing was learned, so there is nothing to draw.")
     values = [
         {"name": f"{place:02d} {name}", **_numbers("after", after), **_numbers("before", before), "baseline": guess}
         for place, (name, learned) in enumerate(by_name.items())

@@ -20,7 +20,11 @@ def left_out(people: People, variable: str) -> Chart:
     whole = _share(people, people.variable(variable))
     shares = {unknown: _share(people, people_known) for unknown, people_known in people.leave_one_out(variable).items()}
     if not shares:
-        raise ModelError(f"Only one variable is known about '{variable}': there is none to leave out.")
+        raise ModelError(
+            "nothing-to-omit",
+            "Only one variable is known about '{variable}', so none can be omitted.",
+            variable=variable,
+        )
     least = min(shares, key=lambda name: shares[name])
     order = sorted(shares, key=lambda name: shares[name])
     values = [

@@ -6,9 +6,9 @@ from typing import Any
 
 from shoal.charts.chart import Chart
 from shoal.charts.colours import FAINT, LINES
-from shoal.errors import counted
 from shoal.identification.identification import Identification
 from shoal.identification.links import Link, Way
+from shoal.words import counted
 
 _WAYS = [way.value for way in Way]
 _STEP = 24  # pixels from one column to the next

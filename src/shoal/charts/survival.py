@@ -23,7 +23,7 @@ def survival(curves: Sequence[Curves], *, title: str | None = None) -> Chart:
     'Survival before and after differs by 25.0 % at most'
     """
     if not curves:
-        raise RecodingError("There is no curve, so there is nothing to draw.")
+        raise RecodingError("nothing-to-draw", "There is no survival curve to draw.")
     shown = list(curves)[:MOST]
     gaps = [curve.largest_gap for curve in shown if curve.largest_gap is not None]
     default_title = (

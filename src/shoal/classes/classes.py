@@ -14,9 +14,10 @@ from shoal.classes.grouped import Attribute, Coarsening, Grouped
 from shoal.classes.histogram import Histogram
 from shoal.classes.members import Counts, Ids, Members
 from shoal.classes.shown import Shown
-from shoal.errors import ColumnError, listed
+from shoal.errors import ColumnError
 from shoal.kernels.compatibility import compatible
 from shoal.kernels.translation import Codes
+from shoal.remedy import Option, by
 from shoal.table.missing import Missing
 from shoal.table.table import Table
 
@@ -142,15 +143,24 @@ class Classes:
 def _check(table: Table, quasi: Sequence[str], sensitive: Sequence[str]) -> None:
     if not quasi:
         raise ColumnError(
+            "no-quasi-identifier",
             "No quasi-identifiers are given.",
-            hint=f"Say which columns an adversary may know: quasi=[…]. There are {listed(table.names)}.",
+            remedy=[
+                by("Name the columns that an adversary may know", Option("quasi")),
+                "The table has the columns {columns:listed}.",
+            ],
+            columns=table.names,
         )
     if table.records == 0:
-        raise ColumnError("The table has no records: there is nothing to measure.")
+        raise ColumnError("no-records", "The table has no records.")
     named = [*quasi, *sensitive]
     twice = [name for name in named if named.count(name) > 1]
     if twice:
-        raise ColumnError(f"Column '{twice[0]}' is named twice among the quasi-identifiers and sensitive columns.")
+        raise ColumnError(
+            "column-twice",
+            "Column '{column}' is named twice among the quasi-identifiers and sensitive columns.",
+            column=twice[0],
+        )
 
 
 def _ruled(grouped: Grouped, missing: Missing) -> Classes:

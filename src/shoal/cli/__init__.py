@@ -1,6 +1,7 @@
 """The command line. Every command is a file here; heavy modules are imported when a command runs."""
 
 import os
+import re
 import signal
 import sys
 import traceback
@@ -10,6 +11,7 @@ from pathlib import Path
 from shoal.errors import ShoalError
 from shoal.words import printable
 
+_IS_OURS = re.compile(r"[\\/]shoal[\\/]")  # a file of the package
 _LONG = 60  # characters of a file name that a message shows
 
 
@@ -29,17 +31,21 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(128 + signal.SIGINT)
     except ShoalError as error:
-        _fail(f"Error: {error}")
+        from shoal.cli.remedies import COMMAND_LINE
+
+        advice = error.advice(COMMAND_LINE)
+        _fail(f"Error: {error.message}\n\nHint: {advice}" if advice else f"Error: {error.message}")
     except OSError as error:
         _fail(f"Error: {_refused(error)}.")
     except Exception as error:
         if os.environ.get("SHOAL_DEBUG"):
             raise
-        last = traceback.extract_tb(error.__traceback__)[-1]
+        places = traceback.extract_tb(error.__traceback__)
+        last = next((place for place in reversed(places) if _IS_OURS.search(place.filename)), places[-1])
         place = f"{Path(last.filename).name}, line {last.lineno}"
         _fail(
             f"Error: shoal failed unexpectedly ({type(error).__name__} in {place}).\n\n"
-            "Hint: SHOAL_DEBUG=1 shows where; mind that it may show values of your data, too."
+            "Hint: Set SHOAL_DEBUG=1 to see the details. They may contain values of your data."
         )
 
 

@@ -5,7 +5,9 @@ from math import exp
 from typing import TYPE_CHECKING, Any
 
 from shoal.cli.output import grid, plain, progress_bar
-from shoal.errors import RecodingError, counted
+from shoal.errors import RecodingError
+from shoal.remedy import Option
+from shoal.words import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -34,20 +36,34 @@ class Asked:
 
     def __post_init__(self) -> None:
         if self.outcome and not self.on:
-            raise RecodingError("A regression needs columns to explain the outcome.", hint="Name them: --on age,sex.")
+            raise RecodingError(
+                "incomplete-analysis", "A regression requires explanatory columns.", remedy=Option("on", ["age", "sex"])
+            )
         if (self.time is None) != (self.event is None):
-            raise RecodingError("Survival needs a time and an event.", hint="Give both: --time days --event died.")
+            raise RecodingError(
+                "incomplete-analysis",
+                "Survival analysis requires a time and an event.",
+                remedy="Add --time and --event, for example --time days --event died.",
+            )
         if self.by and not self.time:
-            raise RecodingError("--by draws survival curves.", hint="Give --time and --event, too.")
+            raise RecodingError(
+                "incomplete-analysis", "--by requires a survival analysis.", remedy="Add --time and --event."
+            )
         if self.on and not (self.learn or self.outcome or self.time):
             raise RecodingError(
-                "--on names what explains.", hint="Say what: --learn, --outcome, or --time and --event."
+                "incomplete-analysis",
+                "--on requires an analysis.",
+                remedy="Add --learn, --outcome, or --time and --event.",
             )
         from shoal.analyses.learner import LEARNERS
 
         if self.model not in LEARNERS:
             raise RecodingError(
-                f"There is no model '{self.model}' to learn with.", hint=f"Use one of {', '.join(LEARNERS)}."
+                "unknown-model",
+                "There is no learning model '{model}'.",
+                remedy="Choose one of {models}.",
+                model=self.model,
+                models=", ".join(LEARNERS),
             )
 
 

@@ -7,7 +7,8 @@ import typer
 
 from shoal.cli import source as given
 from shoal.cli.output import console, document, grid, plain, progress_bar, remark
-from shoal.errors import WriteError, counted
+from shoal.errors import WriteError
+from shoal.words import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -92,13 +93,17 @@ def anonymize(  # noqa: PLR0913, PLR0917 - options of a command
 def _check_place(data: Any, policy: Path | None, output: Any, *, frontier: bool, dry_run: bool) -> None:
     """Refuse what leaves open where the release goes, or would overwrite the data."""
     if output is None and not (frontier or dry_run):
-        raise WriteError("Nothing is said about where the release goes.", hint="Give -o OUT, --dry-run or --frontier.")
+        raise WriteError("no-output", "No output is named.", remedy="Add -o OUT, --dry-run or --frontier.")
     if output is not None and frontier:
-        raise WriteError("A frontier is shown, not written.", hint="Leave out -o, or use --json.")
+        raise WriteError(
+            "output-of-frontier", "--frontier prints a table and writes no release.", remedy="Omit -o, or add --json."
+        )
     if output is not None and given.same(output, data):
-        raise WriteError("The release would overwrite the data that it is made of.", hint="Give another name with -o.")
+        raise WriteError(
+            "overwrites-input", "The release would overwrite its own input.", remedy="Give another name with -o."
+        )
     if policy is None and frontier:
-        raise WriteError("--frontier needs a policy.", hint="Give -p POLICY.")
+        raise WriteError("no-policy", "--frontier requires a policy.", remedy="Add -p POLICY.")
 
 
 def _several(  # noqa: PLR0913 - options of a command
@@ -116,11 +121,15 @@ def _several(  # noqa: PLR0913 - options of a command
     import shoal
 
     if frontier:
-        raise WriteError("A frontier is that of a single table.", hint="The policy is about several.")
+        raise WriteError(
+            "several-tables", "A frontier is computed for a single table, and the policy describes several."
+        )
     if options:
         raise WriteError(
-            f"The option '{next(iter(options))}' says how one table is read, but the policy is about several.",
-            hint="Say it in the policy: [tables.NAME.read].",
+            "several-tables",
+            "The option '{option}' applies to a single table, and the policy describes several.",
+            remedy="Set it in the policy, under [tables.NAME.read].",
+            option=next(iter(options)),
         )
     with progress_bar() as hook:
         release = shoal.anonymize_dataset(data, policy, progress=hook)

@@ -59,7 +59,7 @@ def _stoppable(command: Callable[..., None]) -> Callable[..., None]:
         try:
             command(*arguments, **options)
         except KeyboardInterrupt:
-            raise Cancelled("Stopped. Nothing half-done was left behind.") from None
+            raise Cancelled("stopped", "Stopped. No incomplete file was left behind.") from None
 
     return run
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from shoal.attacks.battery import Attacked
     from shoal.attacks.result import Result
 
-Policy = Annotated[Path | None, typer.Option("--policy", "-p", help="The policy file: roles and hierarchies.")]
+Policy = Annotated[Path | None, typer.Option("--policy", "-p", help="Policy file with roles and hierarchies.")]
 
 
 @given.reading
@@ -24,7 +24,7 @@ def attack(  # noqa: PLR0913, PLR0917 - options of a command
     original: given.Original,
     release: Annotated[
         Any,
-        typer.Argument(parser=given.place, metavar="RELEASE", help="The release, made from the original by whomever."),
+        typer.Argument(parser=given.place, metavar="RELEASE", help="The release, made by shoal or by another tool."),
     ],
     options: dict[str, Any],
     policy: Policy = None,
@@ -32,21 +32,25 @@ def attack(  # noqa: PLR0913, PLR0917 - options of a command
     sensitive: Sensitive = None,
     subject: Subject = None,
     external: Annotated[
-        Any, typer.Option(parser=given.place, metavar="DATA", help="An identified register: who could the records be?")
+        Any, typer.Option(parser=given.place, metavar="DATA", help="Identified register that an adversary could use.")
     ] = None,
     outsiders: Annotated[
         Any,
-        typer.Option(parser=given.place, metavar="DATA", help="People who are not in the data, with the same columns."),
+        typer.Option(
+            parser=given.place, metavar="DATA", help="Individuals outside the data, with the same columns (control)."
+        ),
     ] = None,
     second: Annotated[
-        Any, typer.Option(parser=given.place, metavar="DATA", help="Another release of the same people.")
+        Any, typer.Option(parser=given.place, metavar="DATA", help="Another release of the same individuals.")
     ] = None,
-    key: Annotated[str | None, typer.Option(help="Columns that identify a record, comma-separated.")] = None,
+    key: Annotated[
+        str | None, typer.Option(help="Columns that identify a record in both tables, comma-separated.")
+    ] = None,
     in_order: Annotated[bool, typer.Option("--in-order", help="Match records by position.")] = False,
-    only: Annotated[str | None, typer.Option(help="Names of attacks, comma-separated; all that suit without.")] = None,
-    targets: Annotated[int, typer.Option(min=1, help="How many people are attacked at most.")] = 10_000,
-    seed: Annotated[int, typer.Option(min=0, help="Decides who is drawn by chance.")] = 0,
-    pictures: Annotated[Path | None, typer.Option(help="Draw what came of it into this folder.")] = None,
+    only: Annotated[str | None, typer.Option(help="Attacks to run, comma-separated (default: all that apply).")] = None,
+    targets: Annotated[int, typer.Option(min=1, help="Maximum number of targets.")] = 10_000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of random choices.")] = 0,
+    pictures: Annotated[Path | None, typer.Option(help="Folder for pictures of the results.")] = None,
     force: given.Force = False,
     json: given.Json = False,
 ) -> None:
@@ -86,7 +90,7 @@ def attack(  # noqa: PLR0913, PLR0917 - options of a command
     for note in (*attacked.notes, *(f"{result.title}: {note}" for result in attacked.results for note in result.notes)):
         remark(f"Note: {note}")
     for name, why in attacked.left_out.items():
-        remark(f"Note: {name} is left out. {why}")
+        remark(f"Note: {name} was not run. {why}")
 
 
 def _curves(attacked: "Attacked") -> dict[str, Any]:
@@ -110,7 +114,7 @@ def show(attacked: "Attacked", out: "Console") -> None:
     from shoal.attacks.attack import ATTACKS
 
     controlled = any(result.control is not None for result in attacked.results)
-    names = ("attack", "success (95 %)", "baseline", *(("control",) if controlled else ()), "lift")
+    names = ("attack", "success (95% CI)", "baseline", *(("control",) if controlled else ()), "gain over baseline")
     table = grid(*names)
     table.columns[0].overflow = "fold"
     for column, width in zip(table.columns[1:], (18, 8, *((7,) if controlled else ()), 5), strict=True):
@@ -123,15 +127,15 @@ def show(attacked: "Attacked", out: "Console") -> None:
             f"{success.value:.1%} ({100 * success.low:.1f}–{100 * success.high:.1f})",
             f"{result.baseline:.1%}",
             *((control,) if controlled else ()),
-            f"{result.lift:+.2f}",
+            result.gained,
         )
     out.print(table)
-    out.print("\nWhat counts as success:")
+    out.print("\nDefinition of success:")
     for name, says in {_way(result): result.says for result in attacked.results}.items():
         out.print(f"  {plain(name)}: {plain(says)}")
-    out.print("\nThe three questions of WP216, each with the attack that gained most over its baseline:")
+    out.print("\nRisks of WP216, each with the attack that gains most over its baseline:")
     for question, best in attacked.card().items():
-        outcome = "nothing was tried"
+        outcome = "no attack was run"
         if best is not None:
             without = ATTACKS[best.attack].without
             outcome = f"{best.success.value:.1%} by {best.title}, {best.baseline:.1%} {without}"

@@ -10,7 +10,7 @@ from shoal.cli import source as given
 from shoal.cli.assess import Quasi, Sensitive, Subject
 from shoal.cli.output import console, document, grid, plain, remark
 from shoal.cli.pictures import draw
-from shoal.errors import counted
+from shoal.words import counted, share, short
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 Releases = Annotated[
     list[Any],
-    typer.Argument(parser=given.place, metavar="RELEASE", help="One release or more, each made from the original."),
+    typer.Argument(parser=given.place, metavar="RELEASE", help="One or more releases of the original."),
 ]
-Policy = Annotated[Path | None, typer.Option("--policy", "-p", help="The policy file: roles and hierarchies.")]
+Policy = Annotated[Path | None, typer.Option("--policy", "-p", help="Policy file with roles and hierarchies.")]
 
 
 @given.reading
@@ -36,20 +36,24 @@ def compare(  # noqa: PLR0913, PLR0917 - options of a command
     quasi: Quasi = None,
     sensitive: Sensitive = None,
     subject: Subject = None,
-    key: Annotated[str | None, typer.Option(help="Columns that name each record in both tables.")] = None,
+    key: Annotated[
+        str | None, typer.Option(help="Columns that identify a record in both tables, comma-separated.")
+    ] = None,
     in_order: Annotated[bool, typer.Option("--in-order", help="Match records by position.")] = False,
-    target: Annotated[str | None, typer.Option(help="The column that a classifier is to predict.")] = None,
-    qualities: Annotated[str | None, typer.Option(help="Measures to take, comma-separated; all, if not given.")] = None,
-    learn: Annotated[str | None, typer.Option(help="Predict this column, trained before and after.")] = None,
-    outcome: Annotated[str | None, typer.Option(help="Regress this column on those of --on.")] = None,
-    time: Annotated[str | None, typer.Option(help="The time of a survival analysis.")] = None,
-    event: Annotated[str | None, typer.Option(help="Whether the event came: a column of two values.")] = None,
-    by: Annotated[str | None, typer.Option(help="One survival curve for each value of this column.")] = None,
-    on: Annotated[str | None, typer.Option(help="The columns that explain, comma-separated.")] = None,
-    subgroups: Annotated[str | None, typer.Option(help="Columns to tell who was suppressed by.")] = None,
-    model: Annotated[str, typer.Option(help="What learns: boosting, forest, linear or network.")] = "boosting",
-    seed: Annotated[int, typer.Option(help="Deal persons out to the folds in another way.")] = 0,
-    pictures: Annotated[Path | None, typer.Option(help="Draw every column before and after into this folder.")] = None,
+    target: Annotated[str | None, typer.Option(help="Target of the classification metric.")] = None,
+    qualities: Annotated[str | None, typer.Option(help="Quality measures, comma-separated (default: all).")] = None,
+    learn: Annotated[
+        str | None, typer.Option(help="Predict this column with models trained on the original and the release.")
+    ] = None,
+    outcome: Annotated[str | None, typer.Option(help="Outcome of a regression on the columns of --on.")] = None,
+    time: Annotated[str | None, typer.Option(help="Time of a survival analysis.")] = None,
+    event: Annotated[str | None, typer.Option(help="Event of a survival analysis: a column with two values.")] = None,
+    by: Annotated[str | None, typer.Option(help="Group survival curves by this column.")] = None,
+    on: Annotated[str | None, typer.Option(help="Explanatory columns, comma-separated.")] = None,
+    subgroups: Annotated[str | None, typer.Option(help="Columns for the analysis of suppressed records.")] = None,
+    model: Annotated[str, typer.Option(help="Learning model: boosting, forest, linear or network.")] = "boosting",
+    seed: Annotated[int, typer.Option(help="Seed of the assignment to folds.")] = 0,
+    pictures: Annotated[Path | None, typer.Option(help="Folder for pictures of every column before and after.")] = None,
     force: given.Force = False,
     json: given.Json = False,
 ) -> None:
@@ -107,7 +111,7 @@ def show(comparisons: "dict[Path, Comparison]", out: "Console") -> None:
     """Print the comparison: cost by measure, privacy before and after, what became of each column."""
     first = next(iter(comparisons.values()))
     names = [plain(name) for name in _names(list(comparisons)).values()]
-    about = f"[dim]measured over {plain(', '.join(first.quasi))}[/dim]"
+    about = f"[dim]quasi-identifiers: {plain(', '.join(first.quasi))}[/dim]"
     released = " " if len(comparisons) > 1 else f", {first.released:,} released "
     out.print(f"[bold]{counted(first.records, 'record')}{released}[/bold] {about}", soft_wrap=True)
     _show_cost(comparisons, names, out)
@@ -121,8 +125,10 @@ def _show_cost(comparisons: "dict[Path, Comparison]", names: list[str], out: "Co
     from shoal.qualities.quality import Aspect
 
     first = next(iter(comparisons.values()))
-    out.print("\n[bold]What it cost[/bold]  [dim]0: nothing, 1: everything; then the measure's own value[/dim]")
-    sheet = grid("", *names) if len(comparisons) > 1 else grid("", "cost", "value", "most in")
+    out.print(
+        "\n[bold]Information loss[/bold]  [dim]cost: 0 = none, 1 = everything; value: in the unit of the measure[/dim]"
+    )
+    sheet = grid("", *names) if len(comparisons) > 1 else grid("  measure", "cost", "value", "highest in")
     for aspect in Aspect:
         costs = {
             name: measured
@@ -143,24 +149,24 @@ def _single(measured: "Measured", quasi: tuple[str, ...]) -> tuple[str, ...]:
         return ()
     costs = {name: measured.columns[name].cost for name in quasi if name in measured.columns}
     dearest = max(costs, key=lambda name: costs[name], default=None)
-    where = f"[dim]{plain(dearest)} {costs[dearest]:.3f}[/dim]" if dearest and costs[dearest] > 0 else ""
+    where = f"[dim]{plain(dearest)} {short(costs[dearest])}[/dim]" if dearest and costs[dearest] > 0 else ""
     left = sum(name in measured.left_out for name in quasi)
     where += f" [dim](of {len(quasi) - left} columns)[/dim]" if left else ""
     unit = "" if measured.unit == "share" else f" [dim]{measured.unit}[/dim]"
-    return f"{measured.total.cost:.3f}", f"{measured.total.value:,.5g}{unit}", where
+    return short(measured.total.cost), f"{short(measured.total.value)}{unit}", where
 
 
 def _cell(measured: "Measured | None") -> str:
     if measured is None or measured.total is None:
         return "–"
-    return f"{measured.total.cost:.3f} [dim]({measured.total.value:,.4g})[/dim]"
+    return f"{short(measured.total.cost)} [dim]({short(measured.total.value)})[/dim]"
 
 
 def _show_privacy(comparisons: "dict[Path, Comparison]", names: list[str], out: "Console") -> None:
     first = next(iter(comparisons.values()))
     if not first.before:
         return
-    out.print("\n[bold]What it brought[/bold]  [dim]privacy models before and after[/dim]")
+    out.print("\n[bold]Privacy[/bold]  [dim]models before and after[/dim]")
     sheet = grid("", "before", *(names if len(comparisons) > 1 else ["after"]))
     for name, value in first.before.items():
         sheet.add_row(
@@ -174,16 +180,16 @@ def _written(value: Any) -> str:
         return "–"
     if isinstance(value, dict):
         return ", ".join(f"{name} {_written(part)}" for name, part in value.items())
-    return f"{value:.4g}" if isinstance(value, float) else f"{value:,}"
+    return short(value)
 
 
 def _show_columns(comparison: "Comparison", out: "Console") -> None:
-    out.print("\n[bold]What became of the cells[/bold]")
-    sheet = grid("", "kept", "coarser", "suppressed", "changed")
+    out.print("\n[bold]Cells[/bold]")
+    sheet = grid("  column", "unchanged", "generalised", "suppressed", "changed")
     for name, fates in comparison.columns.items():
-        mark = "" if name in comparison.quasi else " [dim](not counted above)[/dim]"
+        mark = "" if name in comparison.quasi else " [dim](not a quasi-identifier)[/dim]"
         whole = max(sum(asdict(fates).values()), 1)
-        shares = (f"{number / whole:.1%}" for number in asdict(fates).values())
+        shares = (share(number / whole) for number in asdict(fates).values())
         sheet.add_row(f"  {plain(name)}{mark}", *shares)
     out.print(sheet)
 
@@ -196,12 +202,12 @@ def _remark(path: Path, comparison: "Comparison", *, many: bool) -> None:
     for text in comparison.remarks:
         remark(f"Note: {where}Column '{text.column}', {counted(text.records, 'record')}: {text.says}{_texts(text)}.")
     for name, reason in comparison.left_out.items():
-        remark(f"Note: {where}{name} is left out. {reason}")
+        remark(f"Note: {where}{name} was not measured. {reason}")
 
 
 def _texts(remark: "Remark") -> str:
     """Return how many texts a remark is about; ``--json`` names them."""
-    return f" ({counted(len(remark.texts), 'text')}, which --json names)" if remark.texts else ""
+    return f" ({counted(len(remark.texts), 'text')}; --json lists them)" if remark.texts else ""
 
 
 def _names(paths: list[Path]) -> dict[Path, str]:

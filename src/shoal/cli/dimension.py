@@ -74,7 +74,7 @@ def _levels(texts: list[str]) -> dict[str, int]:
     for text in texts:
         name, _, number = text.rpartition("=")
         if not name or not number.isdecimal():
-            raise ModelError("A level is given as NAME=2.")
+            raise ModelError("bad-level", "A level must be given as NAME=LEVEL, for example age=2.")
         levels[name] = int(number)
     return levels
 

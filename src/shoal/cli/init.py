@@ -31,7 +31,9 @@ def init(
     from shoal.verbs.identify import identify
 
     if given.same(output, data):
-        raise WriteError("The policy would overwrite the data.", hint="Give another name with -o.")
+        raise WriteError(
+            "overwrites-input", "The policy would overwrite the data.", remedy="Give another name with -o."
+        )
     table = given.load(data, options)
     policy = identify(table, combinations=False).starter(data.name, options)
     if str(output) == "-" and json:

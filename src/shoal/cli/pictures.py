@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from shoal.cli.output import remark
 from shoal.errors import WriteError
+from shoal.remedy import Option
 
 if TYPE_CHECKING:
     from shoal.charts import Chart
@@ -14,14 +15,18 @@ if TYPE_CHECKING:
 def draw(folder: Path, charts: "Mapping[str, Chart]", *, force: bool, kinds: tuple[str, ...] = (".svg",)) -> None:
     """Draw pictures into a folder, each into a file of its name; none of them if one may not be overwritten."""
     if folder.exists() and not folder.is_dir():
-        raise WriteError(f"'{folder}' is a file, not a folder.", hint="Give a folder: --pictures FOLDER.")
+        raise WriteError(
+            "not-a-folder", "'{path}' is a file, not a folder.", remedy="Give a folder with --pictures.", path=folder
+        )
     files = {name: _file(name) for name in charts}
     if len({*files.values()}) < len(files):
-        raise WriteError("Two pictures would have the same name.", hint="Rename one of the tables or columns.")
+        raise WriteError(
+            "same-name", "Two pictures would have the same file name.", remedy="Rename one of the tables or columns."
+        )
     paths = {folder / f"{file}{kind}": charts[name] for name, file in files.items() for kind in kinds}
     taken = [path for path in paths if path.exists()]
     if taken and not force:
-        raise WriteError(f"'{taken[0]}' is already there.", hint="Say --force to overwrite it.")
+        raise WriteError("file-exists", "'{path}' already exists.", remedy=Option("force", True), path=taken[0])
     folder.mkdir(parents=True, exist_ok=True)
     for path, chart in paths.items():
         chart.save(path, force=force)

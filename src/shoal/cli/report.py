@@ -8,6 +8,7 @@ import typer
 from shoal.cli import source as given
 from shoal.cli.output import document, progress_bar, remark
 from shoal.errors import ModelError, WriteError
+from shoal.remedy import Option
 
 if TYPE_CHECKING:
     from shoal.policy.policy import Policy
@@ -67,12 +68,21 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
     from shoal.table.column import SUPPRESSED
 
     if output.suffix.lower() not in {".html", ".htm", ".md", ".json"}:
-        raise WriteError(f"'{output.name}' is no report.", hint="Give it the suffix .html, .md or .json.")
+        raise WriteError(
+            "unknown-report-format",
+            "'{file}' has no suffix of a report format.",
+            remedy="Use the suffix .html, .md or .json.",
+            file=output.name,
+        )
     if keep is not None and release is not None:
-        raise WriteError("There is no release to keep: it was made elsewhere.", hint="Leave out --keep.")
+        raise WriteError(
+            "nothing-to-keep",
+            "--keep applies to releases made in the same run, and this release already exists.",
+            remedy="Omit --keep.",
+        )
     for target in (output, keep):
         if isinstance(target, Path) and target.exists() and not force:
-            raise WriteError(f"'{target}' is already there.", hint="Say --force to overwrite it.")
+            raise WriteError("file-exists", "'{path}' already exists.", remedy=Option("force", True), path=target)
     if external and survival is not None:
         remark("Note: Survival curves step where somebody's event was; they are not in a report for others.")
     chosen = shoal.Policy.load(policy)
@@ -130,7 +140,7 @@ def _wanted(table: "Table", predict: str | None, survival: str | None) -> dict[s
     for name in (*wanted["predict"], *wanted["survival"]):
         table[name]  # raises if there is none
     if wanted["survival"] and len(wanted["survival"]) != 2:
-        raise ModelError("Survival takes two columns: --survival TIME,EVENT.")
+        raise ModelError("bad-survival", "--survival requires two columns: TIME,EVENT.")
     if wanted["survival"]:  # columns are checked before the long work
         shoal.compare(table, table, qualities=[], in_order=True).survival(*wanted["survival"])
     return {name: value for name, value in wanted.items() if value}

@@ -23,6 +23,8 @@ def serve(
         from shoal.web.server import run
     except ImportError:
         raise ShoalError(
-            "The workbench needs Starlette and uvicorn, which are not installed.", hint='Run: pip install "shoal[web]".'
+            "not-installed",
+            "The workbench requires Starlette and uvicorn, which are not installed.",
+            remedy='Run pip install "shoal[web]".',
         ) from None
     run(data, policy, project, port, announce=remark, browser=browser)

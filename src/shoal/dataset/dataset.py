@@ -33,7 +33,11 @@ class Dataset:
         """
         chosen, hook = Policy.given(policy), progress or silent
         if not chosen.tables:
-            raise PolicyError("The policy names no tables.", hint="Say what each is: [tables.patients.columns] …")
+            raise PolicyError(
+                "no-tables",
+                "The policy describes no tables.",
+                remedy="Describe each table under [tables.NAME.columns].",
+            )
         options = {name: chosen.of(name).data.read for name in in_order(chosen.tables)}
         tables = _of_database(source, options, hook) if is_address(source) else _one_by_one(source, options, hook)
         return cls({name: table.in_memory() for name, table in tables.items()}, chosen)
@@ -57,8 +61,10 @@ def _of_database(source: str | Address, options: Mapping[str, Options], progress
     address = Address.parse(source)
     if address.table is not None:
         raise ReadError(
-            f"The address names the table '{address.table}', but the policy is about several.",
-            hint="Give the address of the database, without a table.",
+            "table-in-address",
+            "The address names the table '{table}', and the policy describes several tables.",
+            remedy="Give the address of the database, without a table.",
+            table=address.table,
         )
     with database_of(address).opened(address, list(options)) as stored:
         pairs = zip(options.items(), stored, strict=True)
@@ -77,14 +83,20 @@ def _source(source: Any, name: str) -> Any:
     """Return where a table of a dataset is."""
     if isinstance(source, Mapping):
         if name not in source:
-            raise ReadError(f"The policy names a table '{name}', which was not given.", hint=did_you_mean(name, source))
+            raise ReadError(
+                "table-not-given",
+                "The policy describes a table '{table}', which was not given.",
+                remedy=did_you_mean(name, source),
+                table=name,
+            )
         return source[name]
     if isinstance(source, str | Path) and not Path(source).exists():
-        raise ReadError(f"There is no folder '{source}'.")
+        raise ReadError("no-file", "There is no folder '{path}'.", path=source)
     if not isinstance(source, str | Path) or not Path(source).is_dir():
         raise ReadError(
-            "Several tables are read from a folder, a database or a mapping of names to tables.",
-            hint="The policy names tables: give the folder in which they are.",
+            "not-a-dataset",
+            "Several tables are read from a folder, a database, or a mapping of names to tables.",
+            remedy="The policy describes several tables: give the folder or database that contains them.",
         )
     return _file(Path(source), name)
 
@@ -100,5 +112,10 @@ def _file(folder: Path, name: str) -> Path:
         return fitting[0]
     what = "no file" if not fitting else f"{len(fitting)} files"
     raise ReadError(
-        f"The folder '{folder}' has {what} of the table '{name}'.", hint=f"A file of it is called {name}.csv or such."
+        "no-file-of-table",
+        "The folder '{folder}' has {what} for the table '{table}'.",
+        remedy="Name the file like the table, for example {table}.csv.",
+        folder=folder,
+        what=what,
+        table=name,
     )

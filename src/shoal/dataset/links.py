@@ -7,9 +7,10 @@ import numpy as np
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.errors import PolicyError, counted
+from shoal.errors import PolicyError
 from shoal.policy.policy import Policy
 from shoal.policy.references import Reference, domain, references
+from shoal.remedy import Setting
 from shoal.table.column import Column
 from shoal.table.table import Table
 
@@ -42,20 +43,33 @@ def check_reference(reference: Reference, table: Table, other: Table) -> None:
     column, key = table[reference.column], other[reference.key]
     if key.missing or key.suppressed:
         raise PolicyError(
-            f"Others refer to '{reference.other}' by its column '{reference.key}', which is empty in some records."
+            "key-missing",
+            "Tables refer to '{table}' by its column '{key}', which is empty in some records.",
+            table=reference.other,
+            key=reference.key,
         )
     twice = int(np.count_nonzero(other.counts(reference.key) > 1))
     if twice:
         raise PolicyError(
-            f"Others refer to '{reference.other}' by its column '{reference.key}', but {counted(twice, 'value')} in it "
-            "are those of several records.",
-            hint="Records that are referred to must have keys of their own.",
+            "key-not-unique",
+            "Tables refer to '{table}' by its column '{key}', and {values:value} of it identify several records.",
+            remedy="A column that tables refer to must be unique.",
+            table=reference.other,
+            key=reference.key,
+            values=twice,
         )
     if column.kind is not key.kind and len(column.values) and len(key.values):
         raise PolicyError(
-            f"'{reference.table}.{reference.column}' holds {column.kind}, "
-            f"but '{reference.other}.{reference.key}' holds {key.kind}.",
-            hint="Both must be written alike: 7 is not 7.0, nor 007. Text is read by [tables.NAME.read] text = […].",
+            "reference-kinds",
+            "'{table}.{column}' is of kind {kind}, and '{other}.{key}' of kind {other_kind}.",
+            remedy="Both must be written alike: 7 differs from 7.0 and 007. Read both as text with text = […] under "
+            "[tables.NAME.read].",
+            table=reference.table,
+            column=reference.column,
+            kind=column.kind,
+            other=reference.other,
+            key=reference.key,
+            other_kind=key.kind,
         )
 
 
@@ -87,15 +101,20 @@ def whose(policy: Policy, columns: Mapping[str, Collection[str]], name: str) -> 
         return Whose((), name, subject)
     if own is not None:
         raise PolicyError(
-            f"The table '{name}' has no column '{own}', which identifies the person of a record.",
-            hint="In a release it has one if the subject gets pseudonyms: [pseudonyms] key_file = …, and if it is the "
-            "same in all tables: [data] subject = …",
+            "subject-not-in-table",
+            "The table '{table}' has no column '{column}', which identifies the individual of a record.",
+            remedy="A release has it if the subject gets pseudonyms (key_file = … under [pseudonyms]) and is the "
+            "same in all tables (subject = … under [data]).",
+            table=name,
+            column=own,
         )
     way = by_reference(policy, columns, name)
     if len(way) > 1:
         raise PolicyError(
-            f"The table '{name}' refers to several that say whose records they are.",
-            hint=f"Name the column of its own that does: [tables.{name}] subject = …",
+            "ambiguous-subject",
+            "The table '{table}' refers to several tables that identify individuals.",
+            remedy=Setting("tables.{table}.subject"),
+            table=name,
         )
     return next(iter(way), None)
 
@@ -128,9 +147,14 @@ def check_persons(policy: Policy, tables: Mapping[str, Table], name: str) -> Non
         differ = int(np.count_nonzero((labels[codes[records]] != mine) & (records >= 0)))
         if differ:
             raise PolicyError(
-                f"In {counted(differ, 'record')} of the table '{name}', '{own.column}' says another person than what "
-                f"'{way.steps[0].column}' refers to.",
-                hint="A record is that of one person: mend it, or leave the other reference out.",
+                "contradicting-subjects",
+                "In {records:record} of the table '{table}', '{column}' identifies another individual than the "
+                "record that '{reference}' refers to.",
+                remedy="Correct these records, or remove the other reference from the policy.",
+                records=differ,
+                table=name,
+                column=own.column,
+                reference=way.steps[0].column,
             )
 
 

@@ -41,9 +41,17 @@ def check_named(policy: Policy) -> None:
     for _, _, model in _all(policy):
         named = getattr(model, "column", None)
         if named is not None and named not in sensitive:
-            raise PolicyError(f"A requirement names column '{named}', which is sensitive in no table.")
+            raise PolicyError(
+                "column-not-sensitive",
+                "A requirement names column '{column}', which is sensitive in no table.",
+                column=named,
+            )
         if Need.SENSITIVE in model.needs and not sensitive:
-            raise PolicyError(f"The requirement {model.name} is about sensitive values, and no column is sensitive.")
+            raise PolicyError(
+                "no-sensitive-column",
+                "The requirement {model} concerns sensitive values, and no column is sensitive.",
+                model=model.name,
+            )
 
 
 def _all(policy: Policy) -> list[tuple[str, str, Model]]:

@@ -40,7 +40,9 @@ def hospital(*, patients: int = 5000, seed: int = 1, factor: int = 10) -> Hospit
     (100, 1000, True)
     """
     if patients < 1 or factor < 1:
-        raise ShoalError("A hospital needs at least one patient, and a town at least as many people.")
+        raise ShoalError(
+            "demo-size", "The demo needs at least one patient, and a town with at least as many inhabitants."
+        )
     people = town(patients * factor, np.random.default_rng([seed, 1]))
     chosen = admitted(people, patients, np.random.default_rng([seed, 2]))
     rows = stays(chosen, np.random.default_rng([seed, 3]))

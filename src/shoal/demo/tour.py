@@ -70,7 +70,7 @@ def _make_up(folder: Path, console: "Console", *, patients: int, seed: int, forc
     _heading(console, 1, "A hospital is made up")
     town = hospital(patients=patients, seed=seed)
     if folder.exists() and not folder.is_dir():
-        raise WriteError(f"'{folder}' is a file, not a folder.")
+        raise WriteError("not-a-folder", "'{path}' is a file, not a folder.", path=folder)
     folder.mkdir(parents=True, exist_ok=True)
     for name, attribute in FILES.items():
         table: Table = getattr(town, attribute)

@@ -38,7 +38,7 @@ class Watch:
     >>> watch.seen(100, 90)
     Traceback (most recent call last):
       ...
-    shoal.errors.CapacityError: After 20 % of the records there are 90 different combinations, up to 330 in all: ...
+    shoal.errors.CapacityError: After 20% of the records there are 90 distinct combinations, ...
     """
 
     rows: int
@@ -63,8 +63,13 @@ class Watch:
 def too_many(share: float, different: int, expected: int, most: int) -> CapacityError:
     """Say that there are too many different rows, and what can be done."""
     return CapacityError(
-        f"After {100 * share:.0f} % of the records there are {different:,} different combinations, up to "
-        f"{expected:,} in all: more than the {most:,} that fit into the memory of this machine.",
-        hint="Make a column coarser before (a date as a year, a number rounded), leave a column out, take a sample of "
-        "the persons, or use a machine with more memory.",
+        "too-many-combinations",
+        "After {share:share} of the records there are {different:,} distinct combinations, and up to {expected:,} "
+        "are expected. This machine can hold {most:,} in memory.",
+        remedy="Generalise a column beforehand (a date to a year, a number rounded), omit a column, take a sample of "
+        "the individuals, or use a machine with more memory.",
+        share=share,
+        different=different,
+        expected=expected,
+        most=most,
     )

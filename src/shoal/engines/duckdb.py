@@ -13,8 +13,10 @@ from shoal.engines.dictionary import Dictionary
 from shoal.engines.disk import Spool
 from shoal.engines.outside import OutsideEngine, merged
 from shoal.engines.protocol import DistinctRows
-from shoal.errors import ReadError, listed
+from shoal.errors import ReadError
 from shoal.kernels.translation import Codes
+from shoal.remedy import FixedText, Option
+from shoal.words import listed
 
 
 class DuckDatabase:
@@ -53,7 +55,7 @@ class DuckDatabase:
         """Return what an action returns; what DuckDB says if it fails may quote values, and is dropped."""
         with suppress(Exception):
             return action()
-        raise ReadError(f"'{self._name}' cannot be read by DuckDB, or is damaged.")
+        raise ReadError("unreadable", "'{file}' cannot be read by DuckDB, or is damaged.", file=self._name)
 
     def query(self, sql: str) -> pa.Table:
         """Return the whole answer to a query."""
@@ -91,10 +93,15 @@ def _chosen(tables: Sequence[tuple[str, str]], table: str | None, file: str) -> 
     if len(fitting) == 1:
         return ".".join(map(quoted, fitting[0]))
     if not tables:
-        raise ReadError(f"'{file}' has no tables.")
-    hint = f"It has {listed(name for _, name in tables)}: say which one, table='…' (--table)."
+        raise ReadError("no-tables-in-file", "'{file}' contains no tables.", file=file)
     what = f"no table '{table}'" if table is not None and not fitting else "several tables"
-    raise ReadError(f"'{file}' has {what}.", hint=hint)
+    raise ReadError(
+        "unknown-table",
+        "'{file}' has {what}.",
+        remedy=[FixedText(f"Tables: {listed(name for _, name in tables)}."), Option("table")],
+        file=file,
+        what=what,
+    )
 
 
 def quoted(name: str) -> str:

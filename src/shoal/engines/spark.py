@@ -81,9 +81,11 @@ class SparkFrame:
         with suppress(Exception):
             return action()
         raise ReadError(
-            f"'{self._name}' cannot be read by Spark, or Spark has given up.",
-            hint="Its log says more. If its memory was short, it has ended: start Python anew, and a session with more "
-            "(spark.driver.memory) before you read.",
+            "unreadable",
+            "'{file}' cannot be read by Spark, or Spark has stopped.",
+            remedy="Spark's log has the details. If it ran out of memory, restart Python and start a session with "
+            "more memory (spark.driver.memory) before reading.",
+            file=self._name,
         )
 
     def schema(self) -> pa.Schema:

@@ -18,6 +18,7 @@ from shoal.hierarchy.order import Order
 from shoal.hierarchy.prefix import Prefix
 from shoal.hierarchy.spec import KINDS, Spec
 from shoal.hierarchy.suppression import Suppression
+from shoal.remedy import Option, by, either
 from shoal.table.column import Column, as_text
 from shoal.table.kind import Kind
 from shoal.table.scale import doubles
@@ -56,8 +57,10 @@ class Automatic(Spec):
         """Propose and bind; infinite numbers would leave nothing to be shown."""
         if column.kind is Kind.NUMBER and not np.isfinite(doubles(column.values).to_numpy(zero_copy_only=False)).all():
             raise HierarchyError(
-                f"Column '{column.name}' holds infinite numbers, which are in no interval.",
-                hint='Read them as missing: markers = ["inf"]; or give the column a hierarchy.',
+                "infinite-numbers",
+                "Column '{column}' contains infinite numbers, which belong to no interval.",
+                remedy=either(by("Read them as missing", Option("markers", ["inf"])), "give the column a hierarchy"),
+                column=column.name,
             )
         return propose(column).build(column, counts, folder)
 

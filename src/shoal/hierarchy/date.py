@@ -95,7 +95,9 @@ class Date(Spec):
             return [read_day(text, self.format) for text in as_text(column.values).to_pylist()]
         if column.kind is Kind.INTEGER:
             return [(value, 0, 0) if 1000 <= value <= 9999 else None for value in column.values.to_pylist()]
-        raise HierarchyError(f"Column '{column.name}' holds {column.kind}, not dates.")
+        raise HierarchyError(
+            "not-dates", "Column '{column}' is of kind {kind}, not dates.", column=column.name, kind=column.kind
+        )
 
     def _label(self, day: Day, unit: DateUnit) -> str:
         if self.earliest is not None and day[0] < self.earliest:

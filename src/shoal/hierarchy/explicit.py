@@ -103,7 +103,7 @@ def _beside(rung: Labels, added: Sequence[str | None]) -> Sequence[str | None]:
 def read_file(path: Path, separator: str | None) -> list[Sequence[str]]:
     """Read a hierarchy file: a row for each value, a column for each level."""
     if not path.is_file():
-        raise ReadError(f"There is no hierarchy file '{path}'.")
+        raise ReadError("no-hierarchy-file", "There is no hierarchy file '{path}'.", path=path)
     data = path.read_bytes()
     text = decode(data, detect_encodings(data)[0], whole=True)
     separator = separator or detect_separator(text, whole=True)
@@ -114,19 +114,28 @@ def read_file(path: Path, separator: str | None) -> list[Sequence[str]]:
 
 def _check_rows(path: Path, rows: list[tuple[str, ...]]) -> None:
     if not rows:
-        raise HierarchyError(f"The hierarchy file '{path.name}' is empty.")
+        raise HierarchyError("hierarchy-file-empty", "The hierarchy file '{file}' is empty.", file=path.name)
     for line, row in enumerate(rows, 1):
         if len(row) != len(rows[0]):
             raise HierarchyError(
-                f"Line {line} of the hierarchy file '{path.name}' has {len(row)} levels, the first has {len(rows[0])}.",
-                hint="Every row must have a label for every level; check the separator.",
+                "hierarchy-file-ragged",
+                "Line {line} of the hierarchy file '{file}' has {levels:level}, the first line has {first}.",
+                remedy="Every line must have a label for every level. Check the separator.",
+                line=line,
+                file=path.name,
+                levels=len(row),
+                first=len(rows[0]),
             )
     first: dict[str, int] = {}
     for line, row in enumerate(rows, 1):
         earlier = first.setdefault(row[0], line)
         if rows[earlier - 1] != row:
             raise HierarchyError(
-                f"Lines {earlier} and {line} of the hierarchy file '{path.name}' are about the same value, but differ."
+                "hierarchy-file-contradicts",
+                "Lines {earlier} and {line} of the hierarchy file '{file}' describe the same value differently.",
+                earlier=earlier,
+                line=line,
+                file=path.name,
             )
 
 

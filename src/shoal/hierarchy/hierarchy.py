@@ -115,7 +115,12 @@ def _check_coarser(name: str, levels: Sequence[Level]) -> None:
         torn = len(pairs[0]) - len(fine)
         if torn > 0:
             raise HierarchyError(
-                f"The hierarchy of column '{name}' is no ladder: level {number} takes apart {torn} groups that "
-                f"level {number - 1} has put together.",
-                hint="Values with the same label on one level must have the same label on every level above.",
+                "not-nested",
+                "The levels of the hierarchy of column '{column}' are not nested: level {level} separates "
+                "{groups:group} that level {lower} has merged.",
+                remedy="Values with the same label on one level must have the same label on every level above.",
+                column=name,
+                level=number,
+                groups=torn,
+                lower=number - 1,
             )

@@ -71,12 +71,19 @@ class Interval(Spec):
         del counts, folder
         if not column.kind.numeric and len(column.values):
             raise HierarchyError(
-                f"Column '{column.name}' holds {column.kind}, but intervals are of numbers.",
-                hint='Use another kind of hierarchy, such as "auto".',
+                "not-numeric",
+                "Column '{column}' is of kind {kind}. Intervals require numbers.",
+                remedy="Choose another kind of hierarchy, such as auto.",
+                column=column.name,
+                kind=column.kind,
             )
         values = doubles(column.values).to_numpy(zero_copy_only=False)
         if not np.isfinite(values).all():
-            raise HierarchyError(f"Column '{column.name}' holds infinite numbers, which are in no interval.")
+            raise HierarchyError(
+                "infinite-numbers",
+                "Column '{column}' contains infinite numbers, which belong to no interval.",
+                column=column.name,
+            )
         whole = column.kind is Kind.INTEGER
         if self.cuts:
             return ladder(column, [self._by_cuts(values, cuts, whole=whole) for cuts in self.cuts])
@@ -142,7 +149,12 @@ def _steps(column: Column, values: NDArray[np.float64], width: float, anchor: fl
     with np.errstate(over="ignore"):
         rough = np.floor((values - anchor) / width)
     if not np.isfinite(rough).all():
-        raise HierarchyError(f"Intervals of width {width:g} are too narrow for column '{column.name}'.")
+        raise HierarchyError(
+            "intervals-too-narrow",
+            "Intervals of width {width:g} are too narrow for column '{column}'.",
+            width=width,
+            column=column.name,
+        )
     places = [int(place) for place in rough.tolist()]
     edges = {place: float(_edge(place, width, anchor)) for near in set(places) for place in (near, near + 1)}
     return [

@@ -7,6 +7,7 @@ from decimal import Decimal, InvalidOperation
 from itertools import pairwise
 
 from shoal.errors import HierarchyError
+from shoal.remedy import ColumnSetting, either
 
 _NUMBER = r"[-+]?\d+(?:\.\d+)?"
 _END = rf"(?:{_NUMBER}|[-+]?inf|[-+]?∞)"
@@ -75,20 +76,27 @@ def check_intervals(name: str, level: int, leaves: Sequence[str], labels: Sequen
         for leaf, label in zip(leaves, labels, strict=True)
         if label is not None
     )
-    hint = "Mend the labels, or say check_labels = false if they are not meant as intervals."
+    remedy = either("Correct the labels", ColumnSetting("hierarchy.check_labels", False))
     if wrong:
         raise HierarchyError(
-            f"On level {level} of the hierarchy of column '{name}', {wrong} values lie outside the interval that is "
-            "their label.",
-            hint=hint,
+            "outside-interval",
+            "On level {level} of the hierarchy of column '{column}', {values:value} lie outside the interval that "
+            "labels them.",
+            remedy=remedy,
+            level=level,
+            column=name,
+            values=wrong,
         )
     ordered = sorted(ranges.values(), key=lambda part: (part.low is not None, part.low or 0))
     overlaps = sum(range_.overlaps(other) for range_, other in pairwise(ordered))
     if overlaps:
         raise HierarchyError(
-            f"On level {level} of the hierarchy of column '{name}', {overlaps} labels overlap: it is not clear where "
-            "a value belongs.",
-            hint=hint,
+            "overlapping-labels",
+            "On level {level} of the hierarchy of column '{column}', {labels:label} overlap.",
+            remedy=remedy,
+            level=level,
+            column=name,
+            labels=overlaps,
         )
 
 

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from shoal.errors import HierarchyError
 from shoal.hierarchy.hierarchy import Hierarchy, Labels, ladder
 from shoal.hierarchy.spec import KINDS, Spec, refuse_unknown
+from shoal.remedy import ColumnSetting
 from shoal.table.column import Column, as_text
 
 
@@ -59,8 +60,10 @@ class Order(Spec):
         values = as_text(column.values).to_pylist()
         if not self.order and not column.kind.ordered and len(values):
             raise HierarchyError(
-                f"Column '{column.name}' is text, which has no order of its own.",
-                hint='Give it: order = ["none", "mild", …].',
+                "no-order",
+                "Column '{column}' contains text, which has no order of its own.",
+                remedy=ColumnSetting("hierarchy", {"kind": "order", "order": ["none", "mild", "severe"]}),
+                column=column.name,
             )
         ordered = self.order or values
         places = {value: place for place, value in enumerate(ordered)}

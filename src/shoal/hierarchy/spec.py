@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal import toml
-from shoal.errors import HierarchyError, counted
+from shoal.errors import HierarchyError
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.registry import Registry
+from shoal.remedy import ColumnSetting, either
 from shoal.table.column import Column
 from shoal.table.table import Table
 from shoal.validation import Checked, validated
+from shoal.words import counted
 
 KINDS: Registry[type["Spec"]] = Registry("kind of hierarchy", "shoal.hierarchy")
 
@@ -70,7 +72,11 @@ def bind_all(given: Any, table: Table) -> dict[str, Hierarchy]:
     ['30-39', '70-79']
     """
     if not isinstance(given, Mapping):
-        raise HierarchyError("Hierarchies are given by column.", hint='Give { "icd10": { "kind": "icd10" } }.')
+        raise HierarchyError(
+            "hierarchies-not-a-mapping",
+            "Hierarchies must be given by column.",
+            remedy='For example: {{ "icd10": {{ "kind": "icd10" }} }}.',
+        )
     return {name: _bound(given_spec, table, name) for name, given_spec in given.items()}
 
 
@@ -81,10 +87,20 @@ def _bound(given: Any, table: Table, name: str) -> Hierarchy:
     if isinstance(given, Mapping):
         kind = given.get("kind")
         if not isinstance(kind, str):
-            raise HierarchyError(f"{where} has no kind.", hint='Give { "kind": "interval", … }.')
+            raise HierarchyError(
+                "no-kind",
+                "{where} has no kind.",
+                remedy='For example: {{ "kind": "interval", "widths": [10] }}.',
+                where=where,
+            )
         given = validated(KINDS[kind], given, where=where, error=HierarchyError)
     if not isinstance(given, Spec):
-        raise HierarchyError(f"{where} is none.", hint='Give { "kind": "interval", … }.')
+        raise HierarchyError(
+            "not-a-hierarchy",
+            "{where} is not a hierarchy.",
+            remedy='For example: {{ "kind": "interval", "widths": [10] }}.',
+            where=where,
+        )
     return bind(given, table, name)
 
 
@@ -97,6 +113,12 @@ def refuse_unknown(
     if lost.any():
         values, records = int(np.count_nonzero(lost)), counted(int(counts[lost].sum()), "record")
         raise HierarchyError(
-            f"{values:,} of the {column.size:,} values of column '{column.name}', in {records}, {what}.",
-            hint=f'{mend}, or say unknown = "suppress": they are then shown as * on every level.',
+            "values-outside-hierarchy",
+            "{values:,} of the {all:,} values of column '{column}', in {records}, {what}.",
+            remedy=either(mend, ColumnSetting("hierarchy.unknown", "suppress")),
+            values=values,
+            all=column.size,
+            column=column.name,
+            records=records,
+            what=what,
         )

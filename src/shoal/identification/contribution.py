@@ -112,7 +112,7 @@ def contribution(
     ({'age': 0.625, 'sex': 0.375, 'eye': 0.0}, (0.0, 0.25, 0.5833333333333334, 1.0))
     """
     if orders is not None and orders < FEWEST_DRAWN:
-        raise ModelError(f"At least {FEWEST_DRAWN} orders have to be drawn.")
+        raise ModelError("too-few-draws", "At least {fewest} orders must be drawn.", fewest=FEWEST_DRAWN)
     rows = rows_of(table, names)
     persons = int(rows.weights.sum())
     few = len(names) <= MOST_COLUMNS and len(rows) << len(names) <= MOST_WORK

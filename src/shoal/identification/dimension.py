@@ -15,7 +15,7 @@ from typing import Any
 
 from shoal.classes.classes import Classes
 from shoal.classes.grouped import Coarsening
-from shoal.errors import ColumnError, ModelError, PolicyError, counted
+from shoal.errors import ColumnError, ModelError, PolicyError
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.identification.g_distinct import g_distinct
 from shoal.models.evidence import Evidence
@@ -32,6 +32,7 @@ from shoal.sheet import Presentable, Sheet
 from shoal.table.frames import of_rows
 from shoal.table.missing import Missing
 from shoal.table.table import Table
+from shoal.words import short
 
 NATS = log(2)  # in a bit
 MOST_COLUMNS = 12  # of which every subset is tried
@@ -172,9 +173,9 @@ class Dimension(Presentable):
             for step in (self.before, *self.steps)
         ]
         columns = self.principled.columns
-        best = "nothing will do" if columns is None else ", ".join(columns) or "nothing"
-        headings = ("coarser", "k", "alone", "mean risk", "loss (nats)", "all required")
-        return Sheet(f"Best to make coarser: {best} ({self.principled.because})", headings, tuple(rows))
+        best = "none" if columns is None else ", ".join(columns) or "nothing"
+        headings = ("coarser", "k", "alone", "average risk", "loss (nats)", "requirements")
+        return Sheet(f"Recommended generalisation: {best} ({self.principled.because})", headings, tuple(rows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,8 +247,12 @@ def levels_of(ladders: Mapping[str, Hierarchy], given: Mapping[str, int]) -> dic
             raise ColumnError.unknown(name, ladders)
         if level not in range(ladders[name].height + 1):
             raise PolicyError(
-                f"There is no level {level} of column '{name}'.",
-                hint=f"Its hierarchy has the levels 0 to {ladders[name].height}.",
+                "no-such-level",
+                "Column '{column}' has no level {level}.",
+                remedy="Its hierarchy has the levels 0 to {top}.",
+                column=name,
+                level=level,
+                top=ladders[name].height,
             )
     return {name: given.get(name, max(ladder.height - 1, 1)) for name, ladder in ladders.items()}
 
@@ -259,8 +264,11 @@ def judges(required: Iterable[Model], quasi: tuple[str, ...], sensitive: tuple[s
         plain = all(view.quasi == quasi and len(view.sensitive) <= 1 for view in model.views(quasi, sensitive))
         if model.scope is not Scope.CLASS or not plain or model.needs & {Need.POPULATION, Need.REGISTER, Need.SUBSETS}:
             raise PolicyError(
-                f"The dimension cannot be chosen by {model.name}: it needs more than the classes of a table.",
-                hint="Use k-anonymity, l-diversity, t-closeness or another model of classes.",
+                "model-needs-more",
+                "The dimension cannot be chosen by {model}, which requires more than the equivalence classes of a "
+                "table.",
+                remedy="Use k-anonymity, l-diversity, t-closeness, or another model judged on equivalence classes.",
+                model=model.name,
             )
     return models
 
@@ -277,8 +285,11 @@ def by_levels(  # noqa: PLR0913 - keyword-only options
     """Yield the table as it is, and with ever more columns on their level; or with every subset of them."""
     if subsets and len(order) > MOST_COLUMNS:
         raise ModelError(
-            f"{len(order)} columns have too many subsets to try them all.",
-            hint=f"Name at most {MOST_COLUMNS} quasi-identifiers, or look at prefixes only.",
+            "too-many-subsets",
+            "{columns:column} have too many subsets to evaluate.",
+            remedy="Name at most {most} quasi-identifiers, or evaluate prefixes only.",
+            columns=len(order),
+            most=MOST_COLUMNS,
         )
     base = Classes.of(table, missing=missing)
     chosen = [order[:number] for number in range(len(order) + 1)]
@@ -296,15 +307,22 @@ def by_tables(
     """Yield tables that were treated elsewhere: the original, and one table for each further column of an order."""
     if len(tables) != len(order):
         raise ModelError(
-            f"{counted(len(tables), 'table')} {'is' if len(tables) == 1 else 'are'} given for "
-            f"{counted(len(order), 'column')}.",
-            hint="Give one table for each quasi-identifier: with the first made coarser, with the first two, …",
+            "number-of-tables",
+            "{tables:table} for {columns:column}.",
+            remedy="Give one table for each quasi-identifier: with the first one generalised, with the first two, "
+            "and so on.",
+            tables=len(tables),
+            columns=len(order),
         )
     for number, table in enumerate([original, *tables]):
         if table.records != original.records:
             raise ModelError(
-                f"Table {number} has {counted(table.records, 'record')}, the original {original.records:,}.",
-                hint="Each table must have all records of the original.",
+                "number-of-records",
+                "Table {number} has {records:record}, the original has {all:,}.",
+                remedy="Each table must have all records of the original.",
+                number=number,
+                records=table.records,
+                all=original.records,
             )
         for name in (*original.quasi, *original.sensitive):
             table[name]
@@ -324,31 +342,34 @@ def chosen(order: Sequence[str], before: Step, steps: Sequence[Step]) -> Dimensi
 def _published(steps: Sequence[Step]) -> Choice:
     """Choose as the thesis' script does: its list of dimensions is emptied each time, so it sees the last one only."""
     if steps[-1].k < _SAFE:
-        return Choice(None, "the script ends with an error: its last dimension has k = 1")
-    return Choice(steps[-1].columns, "the last one: the script sees no other")
+        return Choice(None, "the published script fails: its last dimension has k = 1")
+    return Choice(steps[-1].columns, "the last one, the only one that the published script considers")
 
 
 def _repaired(steps: Sequence[Step]) -> Choice:
     """Choose as the thesis' printed function does (Figure 5), given all dimensions."""
     safe = [step for step in steps if step.k >= _SAFE]
     if not safe:
-        return Choice(None, "no dimension has k of at least 2")
+        return Choice(None, "no dimension has k ≥ 2")
     best = safe[0]
     for step in safe:
         no_worse = step.privacy_gain >= best.privacy_gain and step.inverse >= best.inverse
         if no_worse and abs(step.privacy_gain - step.inverse) < abs(best.privacy_gain - best.inverse):
             best = step
     if best is safe[0]:
-        return Choice(best.columns, "the first with k of at least 2: more columns never keep more")
-    return Choice(best.columns, "no worse than the first with k of at least 2, and its gain is nearer to what is kept")
+        return Choice(best.columns, "the first with k ≥ 2: further columns only increase the loss")
+    return Choice(best.columns, "not worse than the first with k ≥ 2, and closer to balance between gain and loss")
 
 
 def _principled(steps: Sequence[Step]) -> Choice:
     """Choose what costs least among all that fulfil the requirements; of equals, the fewest columns."""
     fitting = [step for step in steps if step.satisfied]
     if not fitting:
-        return Choice(None, "none fulfils what is required")
+        return Choice(None, "none meets the requirements")
     best = min(fitting, key=lambda step: (step.generic, step.dimension))
     if not best.columns:
-        return Choice((), "nothing has to be made coarser: what is required holds")
-    return Choice(best.columns, f"loses least ({best.generic_percent:.1f} %) of all that fulfil what is required")
+        return Choice((), "no generalisation required: the requirements are met")
+    return Choice(
+        best.columns,
+        f"smallest information loss ({short(best.generic_percent)}%) among those that meet the requirements",
+    )

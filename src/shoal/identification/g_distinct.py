@@ -22,6 +22,7 @@ from shoal.kernels.ratios import Ratios
 from shoal.table.kind import Kind
 from shoal.table.role import Role
 from shoal.table.table import Table
+from shoal.words import share
 
 COMPATS = ("menten-2024",)
 ALPHA, BETA = 25.0, 1.0
@@ -84,23 +85,23 @@ class GDistinct:
     def advice(self) -> list[str]:
         """Say where the thresholds cut badly."""
         notes = [
-            "Rates fall as a table grows: with twice the records and the same values, each is about half.",
-            f"α = {self.alpha:g} and β = {self.beta:g} fit {self.records:,} records, if any.",
+            "Risk rates depend on the number of records: with twice the records and the same values, they are halved.",
+            f"α = {self.alpha:g} and β = {self.beta:g} are calibrated for {self.records:,} records at most.",
         ]
         moved = [rate.name for rate in self.rates if len({self._role(rate.rate * by) for by in (0.5, 1, 2)}) > 1]
         if moved:
-            notes.append(f"With half or twice the records these would be something else: {', '.join(moved)}.")
+            notes.append(f"With half or twice the records, these columns would have another role: {', '.join(moved)}.")
         notes.extend(
-            f"{rate.name}: {rate.single:.0%} of its rate is due to values that one record has; the mean risk of a "
-            f"record is {rate.record_risk:.2%}."
+            f"{rate.name}: {share(rate.single)} of its rate comes from unique values; the average risk of a record is "
+            f"{share(rate.record_risk)}."
             for rate in self.rates
             if rate.single >= _DOMINATED and rate.role is not Role.INSENSITIVE
         )
         if self.beta <= 0:
-            notes.append("No rate is 0 or less, so with this β nothing is harmless.")
+            notes.append("No rate is 0 or less, so no column is insensitive with this β.")
         notes.append(
-            "A high rate says that a column has many values, not that it is sensitive; a low one not that it is "
-            "harmless: columns single people out together."
+            "A high rate means many values, not sensitivity. A low rate does not mean insensitivity: columns identify "
+            "individuals in combination."
         )
         return notes
 
@@ -129,9 +130,16 @@ def g_distinct(  # noqa: PLR0913 - keyword-only options
     [('sex', 66.67, 'quasi')]
     """
     if compat is not None and compat not in COMPATS:
-        raise ModelError(f"Compatible with what? There is {', '.join(COMPATS)}.")
+        raise ModelError(
+            "unknown-compatibility",
+            "There is no such compatibility mode.",
+            remedy="Available: {modes}.",
+            modes=", ".join(COMPATS),
+        )
     if not alpha >= beta:
-        raise ModelError("α is less than β: nothing could be a quasi-identifier.", hint="Give α ≥ β.")
+        raise ModelError(
+            "alpha-below-beta", "α is less than β, so no column could be a quasi-identifier.", remedy="Give α ≥ β."
+        )
     for name in direct:
         table[name]
     missing = {name: _missing(table, name, compat) for name in table.names if name not in direct}

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.classes.classes import Classes
-from shoal.errors import ModelError, counted, did_you_mean
+from shoal.errors import ModelError, did_you_mean
 from shoal.identification.concepts import Concept
 from shoal.identification.contribution import Key, ShapleyValues, contribution, rows_of
 from shoal.identification.finding import Finding
@@ -21,12 +21,14 @@ from shoal.identification.separation import separating
 from shoal.identification.starter import starter
 from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress
+from shoal.remedy import Option
 from shoal.risk.distinction import distinction, separated, separation
 from shoal.sheet import Presentable, Sheet
 from shoal.table.frames import of_rows
 from shoal.table.role import Role
 from shoal.table.scale import scale
 from shoal.table.table import Table
+from shoal.words import counted, short
 
 METHODS = ("evidence", "g-distinct")
 _MANY = 0.9  # of the people must a key make unique
@@ -151,11 +153,21 @@ def identified(  # noqa: PLR0913 - keyword-only options
 
 def _check(method: str, alpha: float, beta: float, compat: str | None, seed: int) -> None:
     if method not in METHODS:
-        raise ModelError(f"The method must be one of {', '.join(METHODS)}.", hint=did_you_mean(method, METHODS))
+        raise ModelError(
+            "unknown-method",
+            "There is no method '{method}'.",
+            remedy=did_you_mean(method, METHODS) or "Available: {methods}.",
+            method=method,
+            methods=", ".join(METHODS),
+        )
     if method == "evidence" and (compat is not None or (alpha, beta) != (ALPHA, BETA)):
-        raise ModelError('α, β and compatibility are of the method "g-distinct".', hint='Say method = "g-distinct".')
+        raise ModelError(
+            "option-of-method",
+            "α, β and the compatibility mode apply to the method g-distinct only.",
+            remedy=Option("method", "g-distinct"),
+        )
     if seed < 0:
-        raise ModelError("The seed must not be negative.")
+        raise ModelError("negative-seed", "The seed must not be negative.")
 
 
 def _whose(table: Table, subject: str | None, direct: set[str], *, look: bool) -> str | None:
@@ -208,7 +220,7 @@ def _same_as_quasi(proposals: Mapping[str, Proposal], together: Sequence[Link]) 
                 Role.SENSITIVE,
                 Role.INSENSITIVE,
             }:
-                reasons = (*same_as_quasi[other].reasons, f"but it says the same as {first}")
+                reasons = (*same_as_quasi[other].reasons, f"Determines {first} and is determined by it.")
                 same_as_quasi[other] = replace(same_as_quasi[other], role=Role.QUASI, reasons=reasons)
     return same_as_quasi
 
@@ -264,13 +276,13 @@ def _more(seen: Seen, proposal: Proposal, share: float | None, teller: str | Non
     """Return what else is to be said about a column."""
     reasons = []
     if share is not None:
-        reasons.append(f"on average it makes {share:.1%} more of the people unique")
+        reasons.append(f"Adds {short(100 * share)} percentage points of unique individuals on average.")
     if proposal.concept is not None and proposal.concept.known is not None and proposal.role is Role.QUASI:
-        reasons.append(f"{proposal.concept.known} may know it")
+        reasons.append(f"May be known to {proposal.concept.known}.")
     if seen.missing > MOST_MISSING:
-        reasons.append(f"{floor(1000 * seen.missing) / 10:g}% are missing")
+        reasons.append(f"{floor(1000 * seen.missing) / 10:g}% missing.")
     if teller is not None:
-        reasons.append(f"it is told by {teller}")
+        reasons.append(f"Determined by {teller}.")
     return reasons
 
 

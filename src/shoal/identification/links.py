@@ -49,9 +49,11 @@ class Link:
     def __str__(self) -> str:
         names = " and ".join(self.columns)
         return {
-            Way.DETERMINES: f"{names} and {self.told} tell each other" if self.both else f"{names} tells {self.told}",
-            Way.NEAR: f"{names} and {self.told} nearly tell each other",
-            Way.COMPUTED: f"{self.told} can be computed, exactly or nearly, from {names}",
+            Way.DETERMINES: f"{names} and {self.told} determine each other"
+            if self.both
+            else f"{names} determines {self.told}",
+            Way.NEAR: f"{names} and {self.told} nearly determine each other",
+            Way.COMPUTED: f"{self.told} can be computed from {names}, exactly or approximately",
         }[self.way]
 
 
@@ -61,7 +63,7 @@ def links(table: Table, names: Sequence[str], *, seed: int = 0) -> list[Link]:
     >>> import shoal
     >>> table = shoal.read({"code": [1, 2, 1, 2] * 10, "text": ["a", "b", "a", "b"] * 10, "x": [1, 2, 3, 4] * 10})
     >>> [str(link) for link in links(table, table.names)]
-    ['code and text tell each other', 'x tells code', 'x tells text']
+    ['code and text determine each other', 'x determines code', 'x determines text']
     """
     sample = Sample.of(table, names, seed)
     return [*_pairs(sample), *_triples(sample)] if sample.records >= _FEWEST else []

@@ -13,7 +13,6 @@ import numpy as np
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.errors import counted
 from shoal.identification.concepts import Concept, Named, all_named, concepts, says_number
 from shoal.identification.g_distinct import GDistinct
 from shoal.identification.shape import Form, Shape
@@ -21,6 +20,7 @@ from shoal.table.column import Column, as_text
 from shoal.table.kind import Kind
 from shoal.table.role import Role
 from shoal.table.table import Table
+from shoal.words import counted, short
 
 _FEW_RECORDS = 20  # of which all may differ by chance
 _UNIQUE = 0.9  # the share of records, or persons, that have values of their own in a column that names them
@@ -104,7 +104,7 @@ class Seen:
         if number < _FEW_RECORDS or self.shape.values < _UNIQUE * number:
             return None
         pairs = persons * self.column.size + self.table.codes(self.name)[mine]
-        return "person" if len(np.unique(pairs)) <= _SHARED * self.shape.values else None
+        return "individual" if len(np.unique(pairs)) <= _SHARED * self.shape.values else None
 
     @cached_property
     def explained(self) -> bool:
@@ -135,7 +135,7 @@ def proposal(seen: Seen) -> Proposal:
     >>> [proposal(Seen(table, name)).role.value for name in table.names]
     ['quasi', 'quasi']
     >>> proposal(Seen(table, "Geburtsdatum")).reasons
-    ('its name says birth date (de)',)
+    ('Name suggests birth date.',)
     """
     return next(proposed for rule in _RULES if (proposed := rule(seen)) is not None)
 
@@ -147,32 +147,34 @@ def rated(rates: GDistinct, name: str, proposal: Proposal) -> Proposal:
     >>> from shoal.identification.g_distinct import g_distinct
     >>> table = shoal.read({"sex": ["f", "m", "m", "m"]})
     >>> rated(g_distinct(table, alpha=70, beta=60), "sex", proposal(Seen(table, "sex"))).reasons
-    ('its risk rate of 66.67 % is from β = 60 to α = 70',)
+    ('Risk rate of 66.7%, between β = 60 and α = 70.',)
     """
     rate = next((rate for rate in rates.rates if rate.name == name), None)
     if rate is None or proposal.role is Role.DIRECT or proposal.role.single:
         return proposal
     cut = {
         Role.SENSITIVE: f"above α = {rates.alpha:g}",
-        Role.QUASI: f"from β = {rates.beta:g} to α = {rates.alpha:g}",
+        Role.QUASI: f"between β = {rates.beta:g} and α = {rates.alpha:g}",
         Role.INSENSITIVE: f"below β = {rates.beta:g}",
     }
-    return Proposal(rate.role, (f"its risk rate of {rate.rate:.4g} % is {cut[rate.role]}",), proposal.concept)
+    return Proposal(rate.role, (f"Risk rate of {short(rate.rate)}%, {cut[rate.role]}.",), proposal.concept)
 
 
 def _subject(seen: Seen) -> Proposal | None:
     if seen.whose != seen.name:
         return None
     claims = [named.concept for named in seen.names if named.concept.role in {Role.DIRECT, Role.SUBJECT}]
-    gaps = ("; records without one must be mended before anything is released",) if seen.column.missing else ()
-    return Proposal(Role.SUBJECT, ("it says whose record it is", *gaps), (*claims, concepts()["patient"])[0])
+    gaps = ("Records without a value must be corrected before a release.",) if seen.column.missing else ()
+    return Proposal(
+        Role.SUBJECT, ("Identifies the individual of a record.", *gaps), (*claims, concepts()["patient"])[0]
+    )
 
 
 def _given(seen: Seen) -> Proposal | None:
     if not seen.direct:
         return None
     concepts = [named.concept for named in seen.names if named.concept.role is Role.DIRECT]
-    return Proposal(Role.DIRECT, ("it was said to name persons",), (*concepts, None)[0])
+    return Proposal(Role.DIRECT, ("Declared as a direct identifier.",), (*concepts, None)[0])
 
 
 def _patterned(seen: Seen) -> Proposal | None:
@@ -180,16 +182,16 @@ def _patterned(seen: Seen) -> Proposal | None:
     if pattern is None or (not pattern.sure and seen.explained):
         return None
     claims = [named.concept for named in seen.names if named.concept.role is Role.DIRECT]
-    checked = ", with right check digits" if pattern.checked else ""
+    checked = " with valid check digits" if pattern.checked else ""
     concept = concepts()[pattern.concept]
     concept = claims[0] if claims and not pattern.sure else concept
-    return Proposal(concept.role, (f"its values are {pattern.says}{checked}",), concept)
+    return Proposal(concept.role, (f"Values are {pattern.says}{checked}.",), concept)
 
 
 def _text(seen: Seen) -> Proposal | None:
     if seen.shape.form is not Form.TEXT:
         return None
-    reason = "free text, which may name anybody: it is not released"
+    reason = "Free text, which may identify individuals. Not released."
     return Proposal(Role.DIRECT, (reason,), concepts()["free-text"])
 
 
@@ -200,7 +202,7 @@ def _dated(seen: Seen) -> Proposal | None:
     dated = [named for named in seen.names if named.concept.role is Role.QUASI]
     if dated:
         return Proposal(Role.QUASI, (_says(dated[0]),), dated[0].concept)
-    return Proposal(Role.QUASI, ("it holds dates",), concepts()["other-date"])
+    return Proposal(Role.QUASI, ("Contains dates.",), concepts()["other-date"])
 
 
 def _numbering(seen: Seen) -> Proposal | None:
@@ -210,7 +212,7 @@ def _numbering(seen: Seen) -> Proposal | None:
     first, last = seen.column.values[0].as_py(), seen.column.values[-1].as_py()
     codes = seen.table.codes(seen.name).astype(np.int64)
     rises = bool((np.diff(codes) > 0).all()) and last - first < _DENSE * seen.table.records
-    return Proposal(Role.DIRECT, ("it numbers the records",), concepts()["row-number"]) if rises else None
+    return Proposal(Role.DIRECT, ("Numbers the records.",), concepts()["row-number"]) if rises else None
 
 
 def _naming(seen: Seen) -> Proposal | None:
@@ -222,7 +224,7 @@ def _naming(seen: Seen) -> Proposal | None:
         return None
     claims = [named.concept for named in seen.names if named.concept.role is Role.DIRECT]
     concept = (*claims, concepts()["record-number" if says_number(seen.name) else "other-number"])[0]
-    return Proposal(Role.DIRECT, (f"nearly every {seen.all_differ} has a value of its own",), concept)
+    return Proposal(Role.DIRECT, (f"Nearly every {seen.all_differ} has a unique value.",), concept)
 
 
 def _long_numbers(seen: Seen) -> bool:
@@ -239,14 +241,14 @@ def _called(seen: Seen) -> Proposal | None:
     flags, doubts = seen.only_flags, list[str]()
     for named in sorted(seen.names, key=lambda named: _strictness(_fitting(seen, named.concept.role))):
         if _fitting(seen, named.concept.role) is Role.DIRECT and flags:
-            doubts += [_says(named), f"but it has {counted(seen.shape.values, 'value')} only"]
+            doubts += [_says(named), f"Has only {counted(seen.shape.values, 'value')}."]
             continue
         return Proposal(_fitting(seen, named.concept.role), (_says(named), *doubts), named.concept)
     return Proposal(Role.QUASI, tuple(doubts), None)
 
 
 def _says(named: Named) -> str:
-    return f"its name says {named.concept.says} ({', '.join(named.languages)})"
+    return f"Name suggests {named.concept.says}."
 
 
 def _strictness(role: Role) -> int:
@@ -271,19 +273,19 @@ def _is_weight(seen: Seen) -> bool:
 def _diseases(seen: Seen) -> Proposal | None:
     if not seen.shape.icd:
         return None
-    return Proposal(Role.SENSITIVE, ("its values are codes of diseases",), concepts()["diagnosis"])
+    return Proposal(Role.SENSITIVE, ("Values are disease codes.",), concepts()["diagnosis"])
 
 
 def _nothing(seen: Seen) -> Proposal | None:
     if seen.shape.values == 0:
-        return Proposal(Role.INSENSITIVE, ("it is empty",))
+        return Proposal(Role.INSENSITIVE, ("Empty.",))
     if seen.shape.values == 1 and seen.known == seen.table.records and seen.known > 1:
-        return Proposal(Role.INSENSITIVE, ("all records have the same value",))
+        return Proposal(Role.INSENSITIVE, ("All records have the same value.",))
     return None
 
 
 def _unknown(seen: Seen) -> Proposal:  # noqa: ARG001 - as the others
-    return Proposal(Role.QUASI, ("nothing says what it is: on the safe side",))
+    return Proposal(Role.QUASI, ("Not recognised; treated as a quasi-identifier to be safe.",))
 
 
 _RULES: tuple[Callable[[Seen], Proposal | None], ...] = (

@@ -10,6 +10,7 @@ from shoal.individuals.protection import Protection, at
 from shoal.individuals.question import Question
 from shoal.individuals.variable import Variable
 from shoal.kernels.subsets import NONE
+from shoal.remedy import Option, by, either
 from shoal.subsets import SubsetCounts
 
 WORK = 5e9  # rows times combinations times variables: some minutes
@@ -28,9 +29,15 @@ def look_listed(
     number = question.number(counted.subset(known))
     if number * len(hidden) * (len(counted.rows) + COST) > WORK:
         raise ModelError(
-            f"{number:,} combinations of {len(known)} variables, for {len(hidden)} sensitive ones, are too many to "
-            "look at one by one.",
-            hint="Let at most two or three variables be known (most=3, --most 3), or choose fewer (auxiliary=…).",
+            "too-many-combinations",
+            "{number:,} combinations of {known:variable} for {hidden:sensitive variable} are too many to evaluate.",
+            remedy=either(
+                by("Limit the number of known variables", Option("most", 3)),
+                by("choose fewer variables", Option("auxiliary")),
+            ),
+            number=number,
+            known=len(known),
+            hidden=len(hidden),
         )
     variables = {}
     for done, name in enumerate(hidden):
@@ -54,7 +61,12 @@ def _look(  # noqa: PLR0913, PLR0917 - what is asked
 ) -> Variable:
     variable, auxiliary = counted.names.index(name), counted.subset(known)
     if not listed:
-        raise ModelError(f"None of the combinations leaves '{name}' unknown.", hint="Give others, or leave it out.")
+        raise ModelError(
+            "variable-always-known",
+            "Every given combination contains '{variable}', so it cannot be inferred.",
+            remedy="Give other combinations, or remove it from the sensitive variables.",
+            variable=name,
+        )
     least = at(counted, variable, listed[0])
     smallest = np.full(len(counted.rows), NONE, np.uint8)
     telling = np.zeros(len(counted.rows), np.int64)

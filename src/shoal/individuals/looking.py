@@ -49,10 +49,9 @@ def plan(
     return CombinationPlan(
         "searched",
         number,
-        f"{number:,} combinations of {width} variables would take {size:,.0f} GiB to count. The one that tells "
-        f"most is searched for instead, for {seconds:g} s at most. You can let fewer variables be known (most=3, "
-        "--most 3), search longer (seconds=600, --seconds 600) or ask about some persons only (sample=1000, "
-        "--sample 1000).",
+        f"{number:,} combinations of {width} variables would require {size:,.0f} GiB. The most disclosive one is "
+        f"searched for instead, for at most {seconds:g} s. Alternatives: limit the number of known variables (most), "
+        "search longer (seconds), or evaluate a sample of the individuals (sample).",
     )
 
 
@@ -70,16 +69,19 @@ def look(
     for name in hidden:
         if not any(other != name for other in known):
             raise ModelError(
-                f"Nothing may be known, so nothing can be learned about '{name}'.", hint="Give more columns."
+                "nothing-known",
+                "No other variable may be known, so nothing can be inferred about '{variable}'.",
+                remedy="Give more columns.",
+                variable=name,
             )
     way = plan(counted, hidden, known, question).way
     if way == "searched":
         return look_searched(some, hidden, known, question, partial(_told, progress, "searching"))
     if way == "listed":
-        return look_listed(counted, hidden, known, question, partial(_told, progress, "looking at combinations"))
+        return look_listed(counted, hidden, known, question, partial(_told, progress, "evaluating combinations"))
     variables = {}
     for done, name in enumerate(hidden):
-        progress(Progress("looking at variables", done, len(hidden)))
+        progress(Progress("evaluating variables", done, len(hidden)))
         variables[name] = look_counted(counted[name], name, [other for other in known if other != name], question)
     return variables
 

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.errors import ColumnError, ModelError, counted
+from shoal.errors import ColumnError, ModelError
 from shoal.individuals.looking import CombinationPlan, look
 from shoal.individuals.protection import share_with
 from shoal.individuals.question import Question
@@ -19,14 +19,16 @@ from shoal.individuals.telling import ALL, Lookalikes, minimal
 from shoal.individuals.variable import Variable
 from shoal.kernels.subsets import NONE
 from shoal.progress import silent
+from shoal.remedy import Option
 from shoal.sheet import Presentable, Sheet
 from shoal.subsets import SubsetCounts
 from shoal.table import frames
+from shoal.words import counted
 
 ASSUMPTIONS = (
-    "The adversary knows that the person is in the table.",
-    "What the adversary knows is correct.",
-    "The adversary knows something about one person only.",
+    "The adversary knows that the individual is in the table.",
+    "The background knowledge of the adversary is correct.",
+    "The adversary has background knowledge about one individual only.",
 )
 FEW = 3  # facts that are combined in a wide table to find out what gives one person away
 MEASURES = ("ppp", "npp", "poac")
@@ -58,15 +60,20 @@ class People(Presentable):
     def assumptions(self) -> tuple[str, ...]:
         """What is assumed about the adversary."""
         asked, near = self.question, any(counts.rows.near for counts in self.counts.values())
-        how_much = "every combination of the known variables is looked at."
+        how_much = "every combination of known variables is evaluated."
         if asked.combinations is not None:
-            how_much = "the combinations that were given are looked at."
+            how_much = "the given combinations are evaluated."
         elif self.plan.way == "searched":
-            how_much = "the combination that discloses most is searched for."
+            how_much = "the most disclosive combination is searched for."
         elif asked.most is not None:
-            how_much = f"every combination of at most {asked.most} of the known variables is looked at."
-        nearly = ("What is near enough counts as known, or as learned.",) if near else ()
-        return (*ASSUMPTIONS[:2], f"How much that is, nobody knows: {how_much}", *ASSUMPTIONS[2:], *nearly)
+            how_much = f"every combination of at most {asked.most} known variables is evaluated."
+        nearly = ("Values within the tolerance count as known or inferred.",) if near else ()
+        return (
+            *ASSUMPTIONS[:2],
+            f"The extent of the background knowledge is unknown: {how_much}",
+            *ASSUMPTIONS[2:],
+            *nearly,
+        )
 
     def __len__(self) -> int:
         return self.counted.table.records
@@ -77,8 +84,9 @@ class People(Presentable):
         for name, summary in self.summary().items():
             few = self.breached_by_few(name)
             rows.append((name, f"{summary['share_breached']:.1%}", few, f"{summary['mean']:.3f}"))
-        headings = ("variable", "can be learned about", f"from at most {FEW} facts", "mean protection")
-        title = f"{counted(self.persons(), 'person')}, {counted(self.plan.combinations, 'combination')} of facts"
+        headings = ("variable", "individuals disclosed", f"by at most {FEW} attributes", "mean PPP")
+        combinations = counted(self.plan.combinations, "combination")
+        title = f"{counted(self.persons(), 'individual')}, {combinations} of known attributes"
         return Sheet(title, headings, tuple(rows), self.assumptions)
 
     def breached_by_few(self, name: str) -> str:
@@ -118,11 +126,19 @@ class People(Presentable):
         """
         measured = self.variable(variable)
         if measure not in MEASURES:
-            raise ModelError(f"There is no measure '{measure}'.", hint=f"Measures are {', '.join(MEASURES)}.")
+            raise ModelError(
+                "unknown-measure",
+                "There is no measure '{measure}'.",
+                remedy="Available: {measures}.",
+                measure=measure,
+                measures=", ".join(MEASURES),
+            )
         values = self._measured(measured)[measure]
         if values is None:
             raise ModelError(
-                f"'{measure}' is not measured here: near values agree, or few of many variables are known."
+                "not-computed",
+                "'{measure}' is not computed with tolerances, or with a limited number of known variables.",
+                measure=measure,
             )
         return self.counted.expand(values)
 
@@ -140,14 +156,23 @@ class People(Presentable):
         measured = self.variable(variable)
         counts = self.counts[variable]
         if counts.rows.near:
-            raise ModelError("PP is not measured where values agree that are only near.")
+            raise ModelError("not-computed", "PP is not computed with tolerances.")
         column = counts.columns[measured.least.variable]
         codes = [code for code, label in enumerate(column.values.to_pylist()) if label == value]
         if not codes:
-            raise ModelError(f"Nobody has this value in '{variable}'.", hint="Give it as it stands in the table.")
+            raise ModelError(
+                "unknown-value",
+                "No individual has this value in '{variable}'.",
+                remedy="Write the value exactly as it appears in the table.",
+                variable=variable,
+            )
         subset = counts.subset(measured.known if known is None else known)
         if subset >> measured.least.variable & 1:
-            raise ModelError(f"'{variable}' is to be learned: it cannot be known.")
+            raise ModelError(
+                "variable-is-target",
+                "'{variable}' is the variable to be inferred, so it cannot be known.",
+                variable=variable,
+            )
         return self.counted.expand(share_with(counts, measured.least.variable, subset, codes[0]))
 
     def to_dict(self) -> dict[str, Any]:
@@ -239,7 +264,10 @@ class People(Presentable):
         measured = self.variable(sensitive)
         if variable not in measured.known:
             raise ModelError(
-                f"'{variable}' is not among what may be known about '{sensitive}'.", hint="Choose one that is."
+                "variable-not-known",
+                "'{variable}' is not among the known variables of '{sensitive}'.",
+                variable=variable,
+                sensitive=sensitive,
             )
         counts = self.counts[sensitive]
         return sweep(counts, variable, sensitive, measured.known, self.question, smallest_class=smallest_class)
@@ -279,10 +307,20 @@ class People(Presentable):
         Who has several records is given away by facts of any of them. ``record``: its place in the input, from 0.
         """
         if isinstance(record, bool) or not isinstance(record, int) or not 0 <= record < len(self):
-            raise ColumnError(f"There is no record {record!r}: there are {counted(len(self), 'record')}, from 0.")
+            raise ColumnError(
+                "unknown-record",
+                "There is no record {record!r}. Records are numbered from 0 to {last:,}.",
+                record=record,
+                last=len(self) - 1,
+            )
         own = np.flatnonzero(self.counted.rows.holders == self.counted.holders()[record]).tolist()
         if self.question.sampled is not None and not self.question.sampled[own].any():
-            raise ModelError(f"Record {record:,} is not in the sample.", hint="Ask about everybody, or about another.")
+            raise ModelError(
+                "record-not-sampled",
+                "Record {record:,} is not in the sample.",
+                remedy="Measure all individuals, or choose another record.",
+                record=record,
+            )
         different = {id(counts.rows): counts.rows for counts in self.counts.values()}  # mostly they are the same
         alike = {key: [Lookalikes(rows, row) for row in own] for key, rows in different.items()}
         facts = (
@@ -317,7 +355,12 @@ class People(Presentable):
     def variable(self, name: str) -> Variable:
         """Return one variable, as it is protected."""
         if name in self.counted.names and name not in self.variables:
-            raise ModelError(f"'{name}' was not among the sensitive variables.", hint="Ask for it: sensitive=[…].")
+            raise ModelError(
+                "not-sensitive",
+                "'{variable}' is not among the sensitive variables.",
+                remedy=Option("sensitive"),
+                variable=name,
+            )
         if name not in self.variables:
             raise ColumnError.unknown(name, self.variables)
         return self.variables[name]

@@ -29,11 +29,14 @@ def window(column: Column, distance: Fraction) -> Window:
     """
     if not (column.kind.numeric or column.kind in {Kind.DATE, Kind.DATETIME}):
         raise ColumnError(
-            f"Column '{column.name}' holds {column.kind}: nothing is near in it.",
-            hint="A tolerance or a range can be given for numbers and dates.",
+            "no-distance",
+            "Column '{column}' is of kind {kind}, which has no distances.",
+            remedy="Tolerances and ranges apply to numbers and dates.",
+            column=column.name,
+            kind=column.kind,
         )
     if distance < 0:
-        raise ColumnError(f"The distance for column '{column.name}' is less than 0.")
+        raise ColumnError("negative-distance", "The tolerance for column '{column}' is negative.", column=column.name)
     values = [number(value) for value in column.values.to_pylist()]
     codes = np.arange(column.size, dtype=np.uint32)  # missing and suppressed agree with themselves only
     lows, highs = codes.copy(), codes.copy()

@@ -13,6 +13,7 @@ from shoal.individuals.question import Question
 from shoal.individuals.variable import Variable
 from shoal.kernels.subset_search import MOST, Found, largest_shares
 from shoal.kernels.subsets import NONE
+from shoal.remedy import Option, by, either
 from shoal.subsets import SubsetCounts
 
 SECONDS = 60.0  # for which is searched unless told otherwise
@@ -29,8 +30,14 @@ def look_searched(
     """Take variables as sensitive, one after the other, in a table whose combinations cannot all be counted."""
     if len(counted.columns) > MOST:
         raise ModelError(
-            f"{len(counted.columns)} columns have too many combinations to search among.",
-            hint=f"Choose at most {MOST}: sensitive=…, auxiliary=…; or let at most two or three be known: most=3.",
+            "too-many-combinations",
+            "{columns:column} have too many combinations to search.",
+            remedy=either(
+                by("Choose at most {most} columns", Option("auxiliary")),
+                by("limit the number of known variables", Option("most", 3)),
+            ),
+            columns=len(counted.columns),
+            most=MOST,
         )
     rows, sensitive, auxiliary = counted.rows, counted.subset(hidden), counted.subset(known)
 

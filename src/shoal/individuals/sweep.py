@@ -121,16 +121,22 @@ class _Intervals:
         rows = counted.rows
         if not column.kind.ordered:
             raise ColumnError(
-                f"Column '{variable}' has no order, so it cannot be cut into intervals.",
-                hint="Choose a column of numbers or dates.",
+                "no-order",
+                "Column '{column}' has no order and cannot be divided into intervals.",
+                remedy="Choose a column of numbers or dates.",
+                column=variable,
             )
         if not 1 <= len(column.values) <= MOST:
             raise ModelError(
-                f"Column '{variable}' has {len(column.values):,} values: no intervals, or too many to try all.",
-                hint=f"Make it coarser first, years of dates for example: up to {MOST} values are swept.",
+                "too-many-values",
+                "Column '{column}' has {values:,} values, which give no intervals or too many.",
+                remedy="Generalise it first, for example dates to years: up to {most} values can be swept.",
+                column=variable,
+                values=len(column.values),
+                most=MOST,
             )
         if len(rows.weights) != len(rows) or rows.near:
-            raise ModelError("A sweep needs one record for each person, and values that agree if they are equal.")
+            raise ModelError("several-records", "A sweep requires one record per individual, and no tolerances.")
         values = tuple(column.values.to_pylist())
         places = rows.columns[counted.names.index(variable)].astype(np.int64)
         task = _Task(

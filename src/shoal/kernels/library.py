@@ -122,14 +122,14 @@ class _Selection:
 
     def library(self) -> ctypes.CDLL | None:
         if self.choice not in {"auto", "c", "numpy"}:
-            raise ShoalError("SHOAL_KERNELS must be c, numpy or auto.")
+            raise ShoalError("bad-kernels", "SHOAL_KERNELS must be c, numpy or auto.")
         if self.choice == "numpy":
             return None
         if not self._loaded:
             self._library = load(_library_path(), _HERE / "c")
             self._loaded = True
         if self._library is None and self.choice == "c":
-            raise NotInstalledError("SHOAL_KERNELS=c, but shoal's C core is not installed here.")
+            raise NotInstalledError("no-core", "SHOAL_KERNELS is c, but the C core of shoal is not installed.")
         return self._library
 
 

@@ -64,13 +64,18 @@ def _check_order(histogram: Histogram) -> None:
     column = histogram.column
     if not column.kind.ordered:
         raise ModelError(
-            f"The values of column '{column.name}' have no order (it is {column.kind}).",
-            hint='Use distance = "equal" or "hierarchical", or read it as ordered categories.',
+            "no-order",
+            "The values of column '{column}' ({kind}) have no order.",
+            remedy="Use the distance equal or hierarchical, or read the column as ordered categories.",
+            column=column.name,
+            kind=column.kind,
         )
     if histogram.reference[len(column.values) :].any():
         raise ModelError(
-            f"Column '{column.name}' has missing or suppressed values, which have no place in the order.",
-            hint='Use distance = "equal", or fill them.',
+            "gaps-in-order",
+            "Column '{column}' has missing or suppressed values, which have no place in the order.",
+            remedy="Use the distance equal, or fill the gaps.",
+            column=column.name,
         )
 
 

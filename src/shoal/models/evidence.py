@@ -11,6 +11,7 @@ from shoal.classes.members import Counts
 from shoal.errors import ModelError
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.population import Matched, Population
+from shoal.remedy import ColumnSetting, Option, Setting, either
 from shoal.table.missing import Missing
 from shoal.table.table import Table
 
@@ -57,7 +58,11 @@ class Evidence:
     def histogram(self) -> Histogram:
         """The values of the sensitive column."""
         if self.column is None:
-            raise ModelError("No sensitive column is given.", hint="Name it: sensitive=[…], or give it the role.")
+            raise ModelError(
+                "no-sensitive-column",
+                "No sensitive column is given.",
+                remedy=either("Give a column the role sensitive", Option("sensitive")),
+            )
         return self.classes.histograms[self.column]
 
     @property
@@ -65,8 +70,10 @@ class Evidence:
         """The hierarchy of the sensitive column."""
         if self.column is None or self.column not in self.hierarchies:
             raise ModelError(
-                f"The sensitive column '{self.column}' has no hierarchy.",
-                hint="Give it one in the policy: hierarchy = { kind = … }, or hierarchies={…}.",
+                "no-hierarchy",
+                "The sensitive column '{column}' has no hierarchy.",
+                remedy=either(ColumnSetting("hierarchy"), Option("hierarchies")),
+                column=self.column,
             )
         return self.hierarchies[self.column]
 
@@ -74,8 +81,9 @@ class Evidence:
         """Return the share of the population that is in the table."""
         if self.population is None:
             raise ModelError(
-                "Nothing is said about the population.",
-                hint="Give [population] in the policy: file, size or fraction; or population=….",
+                "no-population",
+                "The population is not described.",
+                remedy=either(Setting("population.size"), Setting("population.file"), Option("population")),
             )
         return self.population.fraction(self.classes.persons)
 
@@ -83,8 +91,9 @@ class Evidence:
         """Return how many people of the register look like each class."""
         if self.matched is None:
             raise ModelError(
-                "This needs a register of the population.",
-                hint="Give a file with the quasi-identifiers of everybody: [population] file = …, or population=table.",
+                "no-register",
+                "A register of the population is required.",
+                remedy=either(Setting("population.file"), Option("population")),
             )
         return self.matched
 

@@ -51,7 +51,9 @@ class KEAnonymity(AttributeModel):
 
 def _exactly(value: float | Decimal, name: str) -> Fraction:
     if not isfinite(value):
-        raise ModelError(f"Column '{name}' holds infinite numbers, which have no range.")
+        raise ModelError(
+            "infinite-numbers", "Column '{column}' contains infinite numbers, which have no range.", column=name
+        )
     return Fraction(value) if isinstance(value, Decimal) else Fraction(Decimal(repr(value)))
 
 
@@ -59,11 +61,18 @@ def _ranges(histogram: Histogram) -> tuple[list[Fraction], NDArray[np.intp]]:
     """Return the different ranges that occur, exactly, and which of them each class has."""
     column = histogram.column
     if not column.kind.numeric:
-        raise ModelError(f"Column '{column.name}' is {column.kind}: (k, e)-anonymity needs numbers.")
+        raise ModelError(
+            "not-numeric",
+            "Column '{column}' is of kind {kind}. (k, e)-anonymity requires numbers.",
+            column=column.name,
+            kind=column.kind,
+        )
     if histogram.reference[len(column.values) :].any():
         raise ModelError(
-            f"Column '{column.name}' has missing or suppressed values, which have no place among numbers.",
-            hint="Fill them, or leave these records out.",
+            "gaps-in-order",
+            "Column '{column}' has missing or suppressed values, which have no place among numbers.",
+            remedy="Fill the gaps, or remove these records.",
+            column=column.name,
         )
     low = histogram.codes[histogram.starts[:-1]]
     high = histogram.codes[histogram.starts[1:] - 1]

@@ -14,6 +14,7 @@ from pydantic import Field, model_validator
 from shoal.errors import ModelError
 from shoal.models.evidence import ColumnReading, Evidence, View
 from shoal.registry import Registry
+from shoal.remedy import Option, Setting, either
 from shoal.table.missing import Missing
 from shoal.validation import Checked
 from shoal.words import values
@@ -149,7 +150,12 @@ class Model(Checked):
         """Refuse to judge without thresholds."""
         lacking = [name for name in self.measured if getattr(self, name) is None]
         if lacking:
-            raise ModelError(f"The model {self.name} needs {' and '.join(lacking)} to judge.")
+            raise ModelError(
+                "missing-evidence",
+                "The model {model} cannot be judged without {lacking}.",
+                model=self.name,
+                lacking=" and ".join(lacking),
+            )
 
     def demand(self) -> str:
         """Return what is asked for, in words: ``k ≥ 11``, or ``c < 3, l = 2``."""
@@ -185,9 +191,11 @@ class Model(Checked):
         """Refuse evidence that the model cannot read."""
         if evidence.classes.missing is Missing.WILDCARD and not self.reads_wildcards:
             raise ModelError(
-                f"The model {self.name} cannot be measured where missing values match anything: such records form no "
-                "classes.",
-                hint='Use missing = "own" or "never".',
+                "wildcard-missing",
+                "The model {model} cannot be measured if missing values match any value, because records then form "
+                "no equivalence classes.",
+                remedy=Setting("data.missing", "own"),
+                model=self.name,
             )
 
 
@@ -218,8 +226,10 @@ class AttributeModel(Model):
         named = (self.column,) if self.column is not None else sensitive
         if not named:
             raise ModelError(
-                f"The model {self.name} needs a sensitive column.",
-                hint="Name it: sensitive=[…], or give a column the role.",
+                "no-sensitive-column",
+                "The model {model} requires a sensitive column.",
+                remedy=either("Give a column the role sensitive", Option("sensitive")),
+                model=self.name,
             )
         if self.reading is ColumnReading.COMBINED and len(named) > 1:
             return [View(quasi, named, combined=True)]

@@ -18,8 +18,12 @@ def counts_of(histogram: Histogram, names: Sequence[str] | None, model: str) -> 
     places = pc.index_in(pa.array(names, pa.string()), histogram.column.labels())
     if places.null_count:
         raise ModelError(
-            f"The model {model} names {places.null_count} values that column '{histogram.column.name}' does not have.",
-            hint="Write them as they stand in the data.",
+            "unknown-values",
+            "The model {model} names {values:value} that column '{column}' does not have.",
+            remedy="Write values exactly as they appear in the data.",
+            model=model,
+            values=places.null_count,
+            column=histogram.column.name,
         )
     protected = np.isin(histogram.codes, places.to_numpy())
     return np.where(protected, histogram.counts, 0)

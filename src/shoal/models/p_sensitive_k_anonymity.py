@@ -123,7 +123,11 @@ class PAlphaSensitiveKAnonymity(_KAndP):
 def _categories(hierarchy: Hierarchy, level: int) -> NDArray[np.uint32]:
     if level > hierarchy.height:
         raise ModelError(
-            f"The hierarchy of column '{hierarchy.column}' has no level {level}: its last one is {hierarchy.height}."
+            "no-such-level",
+            "The hierarchy of column '{column}' has no level {level}. Its last level is {top}.",
+            column=hierarchy.column,
+            level=level,
+            top=hierarchy.height,
         )
     return hierarchy.nodes(level)
 
@@ -145,9 +149,13 @@ def _weights(hierarchy: Hierarchy, level: int, given: Mapping[str, Fraction] | N
     lacking = [label for label in labels if label is not None and label not in given]
     if unknown or lacking:
         raise ModelError(
-            f"The weights do not fit the categories of column '{hierarchy.column}': {len(lacking)} have none, and "
-            f"{len(unknown)} are given to categories that are not there.",
-            hint="Give each label of that level of the hierarchy a weight.",
+            "weights-of-categories",
+            "The weights do not match the categories of column '{column}': {lacking:category} without a weight, "
+            "{unknown:weight} without a category.",
+            remedy="Give a weight to each label of that level of the hierarchy.",
+            column=hierarchy.column,
+            lacking=len(lacking),
+            unknown=len(unknown),
         )
     exact = [Fraction(0) if label is None else given[label] for label in labels]
     unit = int(np.lcm.reduce([weight.denominator for weight in exact]))

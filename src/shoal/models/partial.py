@@ -27,8 +27,13 @@ def known_partly(classes: Classes, most: int) -> Iterator[Classes]:
     number = comb(len(names), deepest)
     if number > MOST:
         raise ModelError(
-            f"There are {number:,} combinations of {deepest} of {len(names)} quasi-identifiers: too many to look at.",
-            hint="Let fewer be known, or choose fewer columns.",
+            "too-many-combinations",
+            "There are {number:,} combinations of {known} of {columns:quasi-identifier}, which are too many to "
+            "evaluate.",
+            remedy="Limit the number of known attributes, or choose fewer columns.",
+            number=number,
+            known=deepest,
+            columns=len(names),
         )
     for size in range(1 if classes.overlap else deepest, deepest + 1):
         for known in combinations(names, size):

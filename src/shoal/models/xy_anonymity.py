@@ -13,6 +13,7 @@ from shoal.exact import Share
 from shoal.kernels.ratios import Ratios
 from shoal.models.evidence import Evidence, View
 from shoal.models.model import MODELS, Better, Model, Need, Number
+from shoal.remedy import Option
 
 
 class _XAndY(Model):
@@ -25,7 +26,9 @@ class _XAndY(Model):
         """See X as what is known and Y as one value."""
         known, hidden = self.x or quasi, self.y or sensitive
         if not hidden:
-            raise ModelError(f"The model {self.name} needs columns y.", hint="Name them: y=[…].")
+            raise ModelError(
+                "no-columns", "The model {model} requires the columns y.", remedy=Option("y"), model=self.name
+            )
         return [View(known, hidden, combined=len(hidden) > 1)]
 
 

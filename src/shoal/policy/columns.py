@@ -49,8 +49,8 @@ class ColumnPolicy(Checked):
         if role in set(Role) - set(plain):
             raise ValueError(f'the {role} is named under [data]: {role} = "…"')
         if role not in plain:
-            hint = did_you_mean(str(role), plain)
-            raise ValueError(f"must be one of {', '.join(plain)}" + (f". {hint}" if hint else ""))
+            close = did_you_mean(str(role), plain)
+            raise ValueError(f"must be one of {', '.join(plain)}" + (f". {close}" if close else ""))
         return role
 
 

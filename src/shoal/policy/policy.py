@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 
-from shoal.errors import ColumnError, PolicyError, ReadError, did_you_mean, listed
+from shoal.errors import ColumnError, PolicyError, ReadError, similar
 from shoal.exact import exact
 from shoal.fileset import note_inputs
 from shoal.hierarchy.automatic import Automatic
@@ -97,9 +97,13 @@ class Policy(Checked):
         try:
             text = path.read_text(encoding="utf-8-sig")
         except FileNotFoundError:
-            raise ReadError(f"There is no policy file '{path}'.", hint="shoal init DATA writes one.") from None
+            raise ReadError(
+                "no-policy-file", "There is no policy file '{path}'.", remedy="shoal init DATA writes one.", path=path
+            ) from None
         except (OSError, ValueError):
-            raise ReadError(f"'{path}' cannot be read as a policy file (UTF-8 text).") from None
+            raise ReadError(
+                "policy-unreadable", "'{path}' cannot be read as a policy file (UTF-8 text).", path=path
+            ) from None
         policy = cls.parse(text, where=f"The policy '{path}'").within(path.parent)
         policy._file = path.resolve()  # noqa: SLF001 - its own
         note_inputs(policy.files())
@@ -114,7 +118,9 @@ class Policy(Checked):
             place = re.search(r"\(at ([^)]*)\)", str(error))
             given = None
         if given is None:
-            raise PolicyError(f"{where} is not valid TOML{f' at {place[1]}' if place else ''}.")
+            raise PolicyError(
+                "not-toml", "{where} is not valid TOML{place}.", where=where, place=f" at {place[1]}" if place else ""
+            )
         return validated(cls, given, where=where, error=PolicyError)
 
     @property
@@ -137,11 +143,13 @@ class Policy(Checked):
             if name is not None:
                 roles[role] = [name]
         if not isinstance(table, Table):
-            raise PolicyError("A policy applies to a table.", hint="Read it first: shoal.read(frame).")
+            raise PolicyError(
+                "not-a-table", "A policy applies to a table.", remedy="Read the data first: shoal.read(frame)."
+            )
         try:
             return replace(table, roles={}).assign(**roles)
         except ColumnError as error:
-            raise PolicyError(f"The policy does not fit the table. {error.message}", hint=error.hint) from None
+            raise error.within("The policy does not fit the table. ", PolicyError) from None
 
     def read(self, source: Any, *, progress: Hook | None = None) -> Table:
         """Read a file or a frame the way the policy says, and apply it."""
@@ -159,7 +167,11 @@ class Policy(Checked):
         if isinstance(policy, str | Path):
             return cls.load(policy)
         if not isinstance(policy, Policy):
-            raise PolicyError("This is no policy.", hint="Give the path of a policy file, or shoal.Policy.parse(text).")
+            raise PolicyError(
+                "not-a-policy",
+                "This is not a policy.",
+                remedy="Give the path of a policy file, or shoal.Policy.parse(text).",
+            )
         return policy
 
     def of(self, name: str) -> "Policy":
@@ -176,8 +188,12 @@ class Policy(Checked):
         (<Role.QUASI: 'quasi'>, 5)
         """
         if name not in self.tables:
-            hint = did_you_mean(name, self.tables) or f"It has {listed(self.tables)}."
-            raise PolicyError(f"The policy says nothing about a table '{name}'.", hint=hint)
+            raise PolicyError(
+                "table-not-described",
+                "The policy does not describe a table '{table}'.",
+                remedy=similar(name, self.tables),
+                table=name,
+            )
         own_policy = self.tables[name]
         shifted = [] if self.dates is None else [name for name in self.dates.columns if name in own_policy.columns]
         dates = self.dates.model_copy(update={"columns": shifted}) if self.dates is not None and shifted else None
@@ -203,8 +219,10 @@ class Policy(Checked):
         """Return the policy of a single table; refuse one of several."""
         if self.tables:
             raise PolicyError(
-                f"The policy is about several tables: {listed(self.tables)}.",
-                hint="Take what it says about one of them, policy.of('…'); or all of them: shoal.anonymize_dataset.",
+                "several-tables",
+                "The policy describes several tables: {tables:listed}.",
+                remedy="Select one with policy.of(…), or anonymise all with shoal.anonymize_dataset.",
+                tables=self.tables,
             )
         return self
 

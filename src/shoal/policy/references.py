@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
-from shoal.errors import did_you_mean, listed
+from shoal.errors import similar
 from shoal.policy.tables import TablePolicy
 
 
@@ -53,9 +53,9 @@ def check_references(tables: Mapping[str, TablePolicy]) -> None:
     """Refuse references to what is not there, and tables that refer to each other in a circle."""
     for reference in references(tables):
         if reference.other not in tables:
-            hint = did_you_mean(reference.other, tables) or f"Known are {listed(tables)}."
+            close = similar(reference.other, tables)
             raise ValueError(
-                f"table '{reference.table}' refers to '{reference.other}', which is none of the tables. {hint}"
+                f"table '{reference.table}' refers to '{reference.other}', which is not a table of the policy. {close}"
             )
     try:
         in_order(tables)

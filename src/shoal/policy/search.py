@@ -16,7 +16,9 @@ from shoal.validation import Checked, Share, one_of
 DEFAULT_BALANCE = 0.5
 for _name in TECHNIQUES:
     if TECHNIQUES[_name].model_fields["kind"].default != _name:
-        raise DeclarationError(f"The technique '{_name}' is registered by another name than its kind.")
+        raise DeclarationError(
+            "name-and-kind", "The technique '{name}' is registered by another name than its kind.", name=_name
+        )
 AnyTechnique: Any = Annotated[reduce(or_, TECHNIQUES.values()), Field(discriminator="kind")]
 _FLAT = ("strict", "cuts")  # options of techniques that may also stand beside the technique
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import Field
 
-from shoal.errors import ShoalError, did_you_mean, listed
+from shoal.errors import ShoalError, similar
 from shoal.models.model import MODELS, Model
 from shoal.validation import Checked, validated
 
@@ -47,8 +47,9 @@ class _Presets(Mapping[str, Preset]):
 
     def __getitem__(self, name: str) -> Preset:
         if name not in _files():
-            hint = did_you_mean(name, _files()) or f"Known are {listed(_files(), 20)}."
-            raise ShoalError(f"There is no preset '{name}'.", hint=hint)
+            raise ShoalError(
+                "unknown-preset", "There is no preset '{name}'.", remedy=similar(name, _files(), 20), name=name
+            )
         return _load(name)
 
     def __contains__(self, name: object) -> bool:

@@ -13,6 +13,7 @@ from shoal.kernels.translation import Codes
 from shoal.qualities.quality import QUALITIES, Aspect, Measured, Quality, Score
 from shoal.recoding.nodes import Ints
 from shoal.recoding.recoding import Recoding
+from shoal.remedy import Option
 
 
 @QUALITIES.register("classification-metric")
@@ -43,7 +44,9 @@ class ClassificationMetric(Quality):
     def measured(self, recoding: Recoding) -> Measured:
         """Count the records."""
         if self.target is None:
-            raise RecodingError("The classification metric needs a target.", hint="Name the column: target=….")
+            raise RecodingError(
+                "no-target", "The classification metric requires a target column.", remedy=Option("target")
+            )
         target = recoding[self.target]
         kept = ~recoding.suppressed
         size, width = recoding.records, target.domain.codes

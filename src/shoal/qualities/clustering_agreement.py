@@ -74,7 +74,9 @@ def _k_means(clusters: int, seed: int, features: Floats, counts: Ints) -> Ints:
         kind = KMeans
     if kind is None:
         raise RecodingError(
-            "Clustering is done by scikit-learn, which is not installed.", hint='Run: pip install "shoal[analysis]".'
+            "not-installed",
+            "Clustering requires scikit-learn, which is not installed.",
+            remedy='Run pip install "shoal[analysis]".',
         )
     with threadpool_limits(1):
         clusters_of = kind(clusters, n_init=5, random_state=seed).fit(features, sample_weight=counts)

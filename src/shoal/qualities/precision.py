@@ -48,7 +48,7 @@ def height(domain: Domain) -> int:
 def check_levels(recoded: Recoded) -> None:
     """Refuse a column that shows sets of values but has no hierarchy."""
     if recoded.domain.height is None and (recoded.node_counts[recoded.nodes.fates == Fate.COARSER] > 0).any():
-        raise NotMeasurableError("it has no hierarchy to count levels of")
+        raise NotMeasurableError("it has no hierarchy whose levels could be counted")
 
 
 def levels(nodes: Nodes) -> Floats:

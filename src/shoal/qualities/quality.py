@@ -16,6 +16,7 @@ from shoal.recoding.nodes import Fate, Floats, Nodes
 from shoal.recoding.recoding import Recoded, Recoding
 from shoal.recoding.rungs import Rungs
 from shoal.registry import Registry
+from shoal.remedy import Option, by
 from shoal.validation import Checked
 
 Counts = NDArray[np.integer]
@@ -25,10 +26,10 @@ Pricing: TypeAlias = Callable[[Counts, Counts], Floats]
 class Aspect(StrEnum):
     """What a measure looks at."""
 
-    VALUES = "what values say"
-    CLASSES = "telling records apart"
+    VALUES = "values"
+    CLASSES = "classes"
     RELATIONS = "distributions"
-    RECORDS = "gone or untrue"
+    RECORDS = "suppressed or changed records"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +107,10 @@ class Quality(Checked):
         """Measure what a transformation cost."""
         if self.matched and not recoding.matched:
             raise RecodingError(
-                f"{self.name} needs to know which record became which.",
-                hint="Give a key: a column that names each record in both tables.",
+                "records-not-matched",
+                "The measure {quality} requires matched records of the original and the release.",
+                remedy=by("Name a column that identifies the records in both tables", Option("key")),
+                quality=self.name,
             )
         return self.measured(recoding)
 

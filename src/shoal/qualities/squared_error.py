@@ -29,12 +29,12 @@ class SquaredError(ColumnQuality):
     def column(self, recoded: Recoded) -> Score:
         """Measure one column."""
         if recoded.domain.positions is None:
-            raise NotMeasurableError("it holds no numbers or dates")
+            raise NotMeasurableError("it contains no numbers or dates")
         before = recoded.domain.positions[recoded.matched]
         known = ~np.isnan(before)
         before, counts = before[known], recoded.counts[known]
         if not len(before) or before.min() == before.max():
-            raise NotMeasurableError("all its values are the same")
+            raise NotMeasurableError("all its values are equal")
         mean = np.average(before, weights=counts)
         shown = recoded.values[known]
         scale = np.abs(before - mean).max()  # squares of large numbers must not overflow

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import RecodingError, counted, listed
+from shoal.errors import RecodingError
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.grouping import group_rows
 from shoal.recoding.content import MOST, Content
@@ -20,6 +20,7 @@ from shoal.table.column import Column
 from shoal.table.kind import Kind
 from shoal.table.scale import scale
 from shoal.table.table import Table
+from shoal.words import listed
 
 _TELLING = 0.9  # a column is uninformative if a larger share of its cells fits a random record
 _FEW = 10  # with fewer records, a test against chance has no power
@@ -110,8 +111,10 @@ def _checked(match: Match, release: Table) -> Match:
     """Refuse a key that matches no record, such as one of pseudonyms."""
     if release.records and not (_rows(match) >= 0).any():
         raise RecodingError(
-            f"No released record has a key ({listed(match.key)}) of the original.",
-            hint="The key may hold pseudonyms. Name another, or omit the key to match records by content.",
+            "key-matches-nothing",
+            "No released record has a key ({key:listed}) of the original.",
+            remedy="The key may contain pseudonyms. Name another key, or omit the key to match records by content.",
+            key=match.key,
         )
     return match
 
@@ -119,9 +122,11 @@ def _checked(match: Match, release: Table) -> Match:
 def _in_order(original: Table, release: Table) -> Match:
     if original.records != release.records:
         raise RecodingError(
-            f"Records cannot be matched by position: the release has {counted(release.records, 'record')} and the "
-            f"original {original.records:,}.",
-            hint="Give a key that identifies the records, or neither: they are then matched by content.",
+            "different-numbers",
+            "Records cannot be matched by position: the release has {records:record} and the original {all:,}.",
+            remedy="Give a key that identifies the records, or neither: they are then matched by content.",
+            records=release.records,
+            all=original.records,
         )
     return Match(np.arange(original.records), "by position")
 
@@ -274,11 +279,16 @@ def _same_subjects(original: Table, release: Table) -> bool:
 
 def _by_key(original: Table, release: Table, key: tuple[str, ...]) -> Match:
     if not key:
-        raise RecodingError("The key is empty.", hint="Name the columns that identify a record.")
+        raise RecodingError("empty-key", "The key is empty.", remedy="Name the columns that identify a record.")
     for table, what in ((original, "original"), (release, "release")):
         for name in key:
             if name not in table:
-                raise RecodingError(f"The {what} has no column '{name}', which the key names.")
+                raise RecodingError(
+                    "key-without-column",
+                    "The {table} has no column '{column}', which the key names.",
+                    table=what,
+                    column=name,
+                )
     sizes = [original[name].size + 1 for name in key]
     ours = [original.codes(name).astype(np.uint32) for name in key]
     theirs = [_translated(original[name], release, name) for name in key]
@@ -305,7 +315,11 @@ def _check_once(ids: NDArray[np.uint32], key: tuple[str, ...], what: str) -> Non
     twice = int(np.count_nonzero(np.bincount(ids)[ids] > 1)) if len(ids) else 0
     if twice:
         raise RecodingError(
-            f"The key {listed(key)} does not identify the records of the {what}: {counted(twice, 'record')} share "
-            "their key with another.",
-            hint="Name more columns, so that together they identify a record.",
+            "key-not-unique",
+            "The key {key:listed} does not identify the records of the {table}: {records:record} share their key "
+            "with another.",
+            remedy="Name more columns, which together identify a record.",
+            key=key,
+            table=what,
+            records=twice,
         )

@@ -47,7 +47,7 @@ def relate(  # noqa: PLR0913, PLR0917 - the two tables, and how they belong toge
     (('*', '*', '30-39', 'old'), ('old',))
     """
     if not original.records:
-        raise RecodingError("The original has no records: there is nothing to compare.")
+        raise RecodingError("no-records", "The original has no records.")
     codes, shown, counts, of_record = _rows(original, release, columns, match)
     placed = [
         place(

@@ -23,12 +23,12 @@ from shoal.table.column import SUPPRESSED, Column, as_text
 from shoal.table.kind import Kind
 from shoal.table.scale import scale
 
-UNREAD = "texts that cannot be read; each is taken for the values that its records had"
-UNKNOWN = "texts that cannot be read; they count as suppressed"
-UNTRUE = "something else than the record had; it counts as suppressed"
-MERGED = "values that stand for others, too"
-WIDENED = "sets that do not hold all values of their records; they were widened"
-AVERAGED = "means, medians or middles of what the records had"
+UNREAD = "unreadable texts, interpreted as the original values of their records"
+UNKNOWN = "unreadable texts, counted as suppressed"
+UNTRUE = "values that contradict the original, counted as suppressed"
+MERGED = "values that represent several original values"
+WIDENED = "intervals or sets that do not contain all values of their records; they were extended"
+AVERAGED = "means, medians or midpoints of the original values"
 ROUNDED = "rounded values"
 _LISTED = {UNREAD, UNKNOWN, WIDENED}  # others may be values, of which nothing is to be seen
 

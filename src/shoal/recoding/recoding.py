@@ -70,7 +70,9 @@ class Recoded:
     def matched(self) -> Codes:
         """The original code of each row; refused where it is not known."""
         if self.codes is None:
-            raise RecodingError("Without matched records it is not known what became of a value.")
+            raise RecodingError(
+                "records-not-matched", "The fate of single values is unknown, because records could not be matched."
+            )
         return self.codes
 
     @cached_property
@@ -254,7 +256,12 @@ class Recoding:
 
     def __getitem__(self, name: str) -> Recoded:
         if name not in self._places:
-            raise RecodingError(f"Column '{name}' is not compared.", hint="It must be in both tables.")
+            raise RecodingError(
+                "column-not-compared",
+                "Column '{column}' is not compared.",
+                remedy="It must be in both tables.",
+                column=name,
+            )
         return self.columns[self._places[name]]
 
     def __contains__(self, name: object) -> bool:
@@ -328,7 +335,7 @@ def _as_it_is(domain: Domain, codes: Codes, counts: Ints) -> Recoded:
 
 def _on_level(domain: Domain, level: int, codes: Codes, counts: Ints, hidden: NDArray[np.bool_]) -> Recoded:
     if domain.hierarchy is None:
-        raise RecodingError(f"Column '{domain.column.name}' has no hierarchy.")
+        raise RecodingError("no-hierarchy", "Column '{column}' has no hierarchy.", column=domain.column.name)
     nodes, of_code = Nodes.on_level(domain, domain.hierarchy, level)
     at = of_code.astype(narrowest(len(nodes)))[codes]
     if hidden.any():

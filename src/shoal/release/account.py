@@ -8,7 +8,6 @@ import numpy as np
 
 from shoal.classes.shown import class_sizes
 from shoal.engines.memory import MemoryEngine
-from shoal.errors import listed
 from shoal.qualities.quality import Measured
 from shoal.release.case import Case
 from shoal.release.columns import compacted
@@ -25,6 +24,7 @@ from shoal.table.inference import infer
 from shoal.table.kind import Kind
 from shoal.table.raw import Entries
 from shoal.table.scale import doubles
+from shoal.words import listed
 
 
 def facts(
@@ -107,22 +107,26 @@ def notes(case: Case, transformed: Transformed, dependent: tuple[str, ...]) -> t
     sentences = list(_split(transformed))
     exact = [name for name, kind in case.show.items() if kind in {"median", "mode"}]
     if exact:
-        sentences.append(f"Column '{exact[0]}' shows a {case.show[exact[0]]}: an exact value of a member of the class.")
+        sentences.append(
+            f"Column '{exact[0]}' shows the {case.show[exact[0]]} of a class, which is the exact value of one of its "
+            f"members."
+        )
     sentences += case.policy.search.technique.notes
     if case.leaders:
-        sentences.append(f"What it cost does not count columns that follow others: {', '.join(case.leaders)}.")
+        sentences.append(f"Linked columns are not included in the information loss: {', '.join(case.leaders)}.")
     runs = [column.name for column in transformed.table.columns if column.has_formulas]
     if runs:
-        formula = (
-            "holds text that a spreadsheet would run as a formula: open the release as text, not by a double click"
+        sentences.append(
+            f"Spreadsheets would execute text of {listed(runs)} as formulas. Import the release as text instead of "
+            "opening it by a double click."
         )
-        sentences.append(f"Column '{runs[0]}' {formula}.")
     if case.policy.dates is not None:
         dates = [column.name for column in transformed.table.columns if column.kind in {Kind.DATE, Kind.DATETIME}]
         still = [name for name in dates if name not in case.policy.dates.columns]
         if still:
             sentences.append(
-                f"Dates of column '{still[0]}' are not moved: beside others of a person, they may tell how far."
+                f"Dates of column '{still[0]}' are not shifted. Together with shifted dates of the same individual, "
+                f"they may disclose the shift."
             )
     typed = [*_inferred(case, transformed)]
     if typed:
@@ -137,7 +141,7 @@ def notes(case: Case, transformed: Transformed, dependent: tuple[str, ...]) -> t
             "the suppressed records. Write it into the policy to release labels that do not depend on them."
         )
     if case.table.subject is None:
-        sentences.append("No column says whose row it is: every record is taken for a person.")
+        sentences.append("No column is the subject: every record is counted as an individual.")
     return tuple(sentences)
 
 

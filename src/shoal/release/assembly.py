@@ -38,7 +38,11 @@ def _keys(case: Case) -> dict[str, bytes]:
         return {}
     wrong = [name for name in pseudonyms.columns if case.table.roles.get(name) not in {Role.DIRECT, Role.SUBJECT}]
     if wrong:
-        raise PolicyError(f"Column '{wrong[0]}' is to get pseudonyms, but it is neither direct nor the subject.")
+        raise PolicyError(
+            "pseudonyms-of-column",
+            "Column '{column}' cannot get pseudonyms, because it is neither a direct identifier nor the subject.",
+            column=wrong[0],
+        )
     for name in pseudonyms.columns:
         _check_links(case, name)
     return dict.fromkeys(pseudonyms.columns, key_of(case.policy, pseudonyms))
@@ -54,9 +58,12 @@ def _check_links(case: Case, name: str) -> None:
         differ = bool(shared) or Classes.of(case.table, case.table.quasi).overlap
     if differ:
         raise PolicyError(
-            f"Pseudonyms of column '{name}' would link records of a person with different quasi-identifiers; together "
-            "these may be rare.",
-            hint="Omit the pseudonyms, or give each person one record. A column that repeats must be the subject.",
+            "pseudonyms-link",
+            "Pseudonyms of column '{column}' would link records of an individual with different quasi-identifiers, "
+            "whose combination may be rare.",
+            remedy="Omit the pseudonyms, or reduce the table to one record per individual. A column that repeats "
+            "must be the subject.",
+            column=name,
         )
 
 

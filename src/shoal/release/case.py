@@ -10,7 +10,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal import toml
 from shoal.errors import PolicyError, did_you_mean
 from shoal.exact import exact
 from shoal.hierarchy.hierarchy import Hierarchy
@@ -26,6 +25,7 @@ from shoal.release.drawing import draw_key
 from shoal.release.pseudonyms import key_of
 from shoal.release.sampling import sampled
 from shoal.release.shifted import shifted
+from shoal.remedy import ColumnSetting, Option, Setting, by, either
 from shoal.search.goal import Goal
 from shoal.search.space import Space
 from shoal.table.column import SUPPRESSED, Column, as_text
@@ -73,7 +73,11 @@ class Case:
         if policy.search.sample is not None:
             searched, drawn = sampled(searched, policy.search.sample, key)
             if not len(drawn):
-                raise PolicyError("The sample has no persons.", hint="Give a larger share: sample = …")
+                raise PolicyError(
+                    "empty-sample",
+                    "The sample contains no individual.",
+                    remedy=by("Increase the share", Setting("search.sample")),
+                )
         return cls(table, whole, searched, drawn, policy, leaders, key, is_fresh, register)
 
     @property
@@ -144,24 +148,35 @@ class Case:
         for name in quality.beside:
             if self.table.roles.get(self.table[name].name) not in {Role.SENSITIVE, Role.INSENSITIVE}:
                 raise PolicyError(
-                    f"The target '{name}' does not go out as it is.",
-                    hint='Name a column with the role "sensitive" or "insensitive".',
+                    "target-not-released",
+                    "The target '{column}' is not released unchanged.",
+                    remedy="Name a column with the role sensitive or insensitive.",
+                    column=name,
                 )
         if how.weights and Gives.SCHEME in how.technique.gives and not isinstance(quality, LevelQuality):
             raise PolicyError(
-                f"Weights are for measures of single columns, and {quality.name} is none.",
-                hint='Leave weights out, or use a quality such as "loss" or "nue".',
+                "weights-of-quality",
+                "Weights apply to measures of single columns, and {quality} is not one.",
+                remedy=either("Remove the weights", Setting("search.quality", "loss")),
+                quality=quality.name,
             )
         return quality
 
     def _check_columns(self, model: Model) -> None:
         named = getattr(model, "column", None)
         if named is not None and named not in self.table.sensitive:
-            raise PolicyError(f"A requirement names column '{named}', which the policy does not call sensitive.")
+            raise PolicyError(
+                "column-not-sensitive",
+                "A requirement names column '{column}', which is not sensitive.",
+                remedy=ColumnSetting("role", "sensitive"),
+                column=named,
+            )
         if Need.SENSITIVE in model.needs and not self.table.sensitive:
             raise PolicyError(
-                f"The requirement {model.name} is about sensitive values, and no column is sensitive.",
-                hint='Give such a column the role "sensitive".',
+                "no-sensitive-column",
+                "The requirement {model} concerns sensitive values, and no column is sensitive.",
+                remedy="Give a column the role sensitive.",
+                model=model.name,
             )
 
 
@@ -174,8 +189,10 @@ def _with_dates(table: Table, policy: Policy) -> Table:
         _check_placeholders(table[name])
         if table.roles.get(name) is not Role.INSENSITIVE:
             raise PolicyError(
-                f"The dates of column '{name}' are to be moved, but it is not insensitive.",
-                hint="What others may know is made coarser instead; what must be distributed as it was stays.",
+                "dates-not-insensitive",
+                "The dates of column '{column}' cannot be shifted, because it is not insensitive.",
+                remedy="Quasi-identifiers are generalised instead. The distribution of sensitive values must be kept.",
+                column=name,
             )
     return shifted(table, dates.columns, key_of(policy, dates), dates.days)
 
@@ -187,39 +204,59 @@ def _check_placeholders(column: Column) -> None:
     days = np.asarray(column.values.cast(pa.timestamp("s"), safe=False).cast(pa.int64())) // 86_400
     if np.diff(days).max(initial=0) > _FAR:
         raise PolicyError(
-            f"Column '{column.name}' is to be moved, but holds dates that lie more than twenty years from all others, "
-            "as those do that stand for none.",
-            hint='Moved, they would tell by how many days. Read them as missing: markers = ["9999-12-31"] under read.',
+            "placeholder-dates",
+            "Column '{column}' cannot be shifted, because it contains dates more than twenty years from all others, "
+            "such as placeholders for missing dates.",
+            remedy=[
+                "Once shifted, they would disclose the number of days.",
+                by("Read them as missing", Option("markers", ["9999-12-31"])),
+            ],
+            column=column.name,
         )
 
 
 def _check(table: Table, policy: Policy) -> None:
     if not table.quasi:
         raise PolicyError(
-            "The policy names no quasi-identifier, so there is nothing to transform.",
-            hint='Give columns that others may know the role "quasi".',
+            "no-quasi-identifier",
+            "No column is a quasi-identifier, so there is nothing to transform.",
+            remedy="Give the role quasi to columns that an adversary may know.",
         )
     if not table.records:
-        raise PolicyError("The table has no records.")
+        raise PolicyError("no-records", "The table has no records.")
     _check_limits(table, policy)
     for name in policy.search.weights:
         if name not in table.quasi:
             raise PolicyError(
-                f"A weight is given to column '{name}', which is no quasi-identifier.",
-                hint=did_you_mean(name, table.quasi),
+                "weight-of-column",
+                "Column '{column}' has a weight but is not a quasi-identifier.",
+                remedy=did_you_mean(name, table.quasi),
+                column=name,
             )
     for name, column in policy.columns.items():
         if column.show != "label" and Gives.CLASSES not in policy.search.technique.gives:
             recoding = f'recoding = "{policy.search.technique.kind}"'
-            raise PolicyError(f"Column '{name}' is to show one value for a class, but with {recoding} there are none.")
+            raise PolicyError(
+                "no-classes-to-show",
+                "Column '{column}' cannot show a value per class, because {recoding} forms no classes.",
+                column=name,
+                recoding=recoding,
+            )
         if column.show not in {"label", "midpoint"} and policy.search.way.adds_records:
             raise PolicyError(
-                f"Column '{name}' is to show a {column.show}: in a class with counterfeits, that of few real persons.",
-                hint='Use show = "label" or "midpoint", or other outliers.',
+                "show-with-counterfeits",
+                "Column '{column}' cannot show a {show}: in a class with counterfeits, it would be that of few real "
+                "individuals.",
+                remedy=either(ColumnSetting("show", "midpoint"), "treat outliers differently"),
+                column=name,
+                show=column.show,
             )
         if column.show != "label" and (name not in table.quasi or column.linked is not None):
             raise PolicyError(
-                f"Column '{name}' is to show one value for a class, but is no quasi-identifier, or follows another."
+                "show-of-column",
+                "Column '{column}' cannot show a value per class, because it is not a quasi-identifier or is linked "
+                "to another.",
+                column=name,
             )
 
 
@@ -228,8 +265,11 @@ def _check_limits(table: Table, policy: Policy) -> None:
     for limit in policy.attack_limits:
         if limit.column is not None and limit.column not in table.sensitive:
             raise PolicyError(
-                f"The limit for the attack '{limit.attack}' names column '{limit.column}', which is not sensitive.",
-                hint=did_you_mean(limit.column, table.sensitive),
+                "column-not-sensitive",
+                "The limit for the attack '{attack}' names column '{column}', which is not sensitive.",
+                remedy=did_you_mean(limit.column, table.sensitive),
+                attack=limit.attack,
+                column=limit.column,
             )
 
 
@@ -254,11 +294,16 @@ def _check_naming(table: Table, policy: Policy) -> None:
         shape = Shape.of(table[name], table.counts(name))
         pattern = shape.pattern if shape.pattern is not None and _identifies(shape.pattern) else None
         if shape.form is Form.TEXT or pattern is not None:
-            what = "is free text" if pattern is None else f"holds {pattern.says}"
+            what = "is free text" if pattern is None else f"contains {pattern.says}"
             raise PolicyError(
-                f"Column '{name}' {what}: it may name anybody.",
-                hint=f'Give it the role "direct", so that it is not released; or, if somebody has read all of it: '
-                f"{toml.key(name)} = {{ role = …, names_nobody = true }}.",
+                "may-identify",
+                "Column '{column}' {what}, and may identify individuals.",
+                remedy=either(
+                    "Give it the role direct, so that it is not released",
+                    by("if somebody has read all of it and it identifies nobody", ColumnSetting("names_nobody", True)),
+                ),
+                column=name,
+                what=what,
             )
 
 
@@ -273,8 +318,11 @@ def _check_stars(table: Table) -> None:
         column = table[name]
         if column.is_text and pc.index(as_text(column.values), SUPPRESSED).as_py() >= 0:
             raise PolicyError(
-                f"Column '{name}' has a value that is written {SUPPRESSED}, which means suppressed in a release.",
-                hint=f'Write it otherwise, or read it as suppressed: suppressed = "{SUPPRESSED}".',
+                "value-like-suppressed",
+                "Column '{column}' contains the value {sign}, which means suppressed in a release.",
+                remedy=either("Change this value in the data", Option("suppressed", SUPPRESSED)),
+                column=name,
+                sign=SUPPRESSED,
             )
 
 
@@ -284,18 +332,32 @@ def _leaders(table: Table, policy: Policy) -> dict[str, str]:
     for follower, leader in leaders.items():
         if leader not in table:
             raise PolicyError(
-                f"Column '{follower}' is linked to '{leader}', which is not there.",
-                hint=did_you_mean(leader, policy.columns),
+                "link-to-unknown-column",
+                "Column '{column}' is linked to '{leader}', which does not exist.",
+                remedy=did_you_mean(leader, policy.columns),
+                column=follower,
+                leader=leader,
             )
         if follower not in table.quasi or leader not in table.quasi or leader in leaders:
             raise PolicyError(
-                f"Column '{follower}' is linked to '{leader}': both must be quasi-identifiers, and '{leader}' must not "
-                "follow another itself.",
-                hint=f"Delete linked = \"{leader}\" at column '{follower}' if one of them has another role now.",
+                "bad-link",
+                "Column '{column}' is linked to '{leader}'. Both must be quasi-identifiers, and '{leader}' must not "
+                "be linked itself.",
+                remedy="Delete linked = \"{leader}\" of column '{column}' if one of them has another role now.",
+                column=follower,
+                leader=leader,
             )
         for settings, what in ((policy.search.levels, "Levels are"), (policy.search.weights, "A weight is")):
             if follower in settings:
-                raise PolicyError(f"{what} given to column '{follower}', which follows '{leader}' instead.")
+                raise PolicyError(
+                    "setting-of-linked-column",
+                    "{what} given for column '{column}', which follows '{leader}'.",
+                    what=what,
+                    column=follower,
+                    leader=leader,
+                )
         if any({Need.POPULATION, Need.REGISTER} & model.needs for _, _, model in policy.requirements()):
-            raise PolicyError("Linked columns and requirements about a population cannot be had together.")
+            raise PolicyError(
+                "links-and-population", "Linked columns cannot be combined with requirements on a population."
+            )
     return leaders

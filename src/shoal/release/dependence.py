@@ -19,6 +19,7 @@ from shoal.kernels.summing import summed
 from shoal.release.case import Case
 from shoal.release.columns import compacted
 from shoal.release.transformation import Transformation
+from shoal.remedy import ColumnSetting, either
 from shoal.table.column import as_text
 
 
@@ -32,8 +33,13 @@ def dependent_labels(case: Case, transformation: Transformation) -> tuple[str, .
     for name in names:
         if case.policy.spec(name).resolved(case.table[name]).names_values:
             raise ReleaseError(
-                f"Labels of column '{name}' name values of the data, and some of these only suppressed persons have.",
-                hint='Write the order into the policy (kind = "order", order = […]), or use kind = "interval".',
+                "labels-disclose-values",
+                "Labels of column '{column}' contain values that only suppressed individuals have.",
+                remedy=either(
+                    ColumnSetting("hierarchy", {"kind": "order", "order": ["…"]}),
+                    ColumnSetting("hierarchy", {"kind": "interval"}),
+                ),
+                column=name,
             )
     return names
 

@@ -33,7 +33,10 @@ def check_pseudonyms(dataset: Dataset) -> None:
     for column in [] if pseudonyms is None else pseudonyms.columns:
         if column not in known:
             raise PolicyError(
-                f"Column '{column}' is to get pseudonyms, but no table has it.", hint=did_you_mean(column, known)
+                "pseudonyms-of-column",
+                "Column '{column}' cannot get pseudonyms, because no table has it.",
+                remedy=did_you_mean(column, known),
+                column=column,
             )
 
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 from functools import cache
 from math import ceil
 
-from shoal.errors import ModelError, PolicyError, ReleaseError, counted
+from shoal.errors import ModelError, PolicyError, ReleaseError
 from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress
 from shoal.qualities.quality import QUALITIES, Quality
@@ -21,11 +21,15 @@ from shoal.release.soundness import check_sound
 from shoal.release.transformation import Transformation
 from shoal.release.transformed import Transformed
 from shoal.release.verification import verified
+from shoal.remedy import Setting, either
 from shoal.techniques.refinement import refined
-from shoal.techniques.technique import Gives, giving, recodings
+from shoal.techniques.technique import Gives, giving
 from shoal.techniques.treatment import Treatment
+from shoal.words import share
 
-_FRESH_KEY = "Random draws use a new key: another run gives another release. Set key_file under [draw] to repeat it."
+_FRESH_KEY = (
+    "Random numbers come from a new key: another run gives another release. Set key_file under [draw] to repeat it."
+)
 NAME = "release"  # of a single table
 _MEASURES = ("loss", "nue", "precision", "discernibility", "average-class-size", "suppressed-records")
 
@@ -39,7 +43,7 @@ def released(case: Case, threads: int | None, progress: Hook) -> Release:
 def workers(threads: int | None) -> int:
     """Return the number of threads: as given, or one for each core."""
     if threads is not None and threads < 1:
-        raise ModelError("At least one thread is needed.")
+        raise ModelError("no-threads", "At least one thread is required.")
     return threads or os.cpu_count() or 1
 
 
@@ -50,7 +54,11 @@ def _treatment(case: Case, threads: int, progress: Hook) -> Treatment:
     how, goal = case.policy.search, case.goal(case.models, case.limit, threads)
     treatment = how.technique.treat(goal, progress)
     if not isinstance(treatment, Treatment):
-        raise ReleaseError(f"The recoding '{how.technique.kind}' returns no treatment. Nothing is released.")
+        raise ReleaseError(
+            "unsound-technique",
+            "The technique '{technique}' returns no treatment. Nothing is released.",
+            technique=how.technique.kind,
+        )
     if treatment.persons > case.limit or treatment.suppressed.all():
         raise _impossible(case, treatment.persons, threads, progress)
     finer = refined(goal, treatment, progress) if how.refine else treatment
@@ -64,12 +72,14 @@ def _nothing_asked(policy: Policy) -> PolicyError:
     """Say that there is no goal."""
     if policy.require:
         return PolicyError(
-            "All that the policy requires are rules about single columns, which no search can meet.",
-            hint='Follow them, and give a requirement as well: [[require]] model = "k-anonymity", k = 11.',
+            "only-rules",
+            "The policy only requires rules about single columns, which no transformation can meet.",
+            remedy=Setting("require", [{"model": "k-anonymity", "k": 11}]),
         )
     return PolicyError(
-        "The policy requires nothing, so anything would do.",
-        hint='Give a requirement: [[require]] model = "k-anonymity", k = 11; or a preset.',
+        "no-requirement",
+        "The policy has no privacy requirement.",
+        remedy=Setting("require", [{"model": "k-anonymity", "k": 11}]),
     )
 
 
@@ -79,15 +89,21 @@ def _impossible(case: Case, left_out: int, threads: int, progress: Hook) -> Rele
     goal = case.goal(case.models, everybody, threads)
     if goal.needed > everybody:
         return ReleaseError(
-            f"A class needs {counted(goal.needed, 'person')}, and the table has {everybody:,}.", hint="Ask for fewer."
+            "too-few-individuals",
+            "A class requires {needed:individual}, and the table has {persons:,}.",
+            remedy="Reduce the requirement.",
+            needed=goal.needed,
+            persons=everybody,
         )
     is_best = Gives.SCHEME in case.policy.search.technique.gives
     fine = None if is_best else case.goal(case.models, case.limit, threads).optimum()
     if fine is not None and fine.best is not None:
         return ReleaseError(
-            f"This recoding leaves out {counted(left_out, 'person')}, and at most {case.limit:,} may be.",
-            hint=f"Use {recodings(giving(Gives.SCHEME))}, which leaves out {fine.best.suppressed:,}, or allow more to "
-            "be left out.",
+            "too-much-suppression",
+            "This technique suppresses {suppressed:individual}, and at most {limit:,} are allowed.",
+            remedy=either(Setting("search.recoding", giving(Gives.SCHEME)[0].called()), "allow more suppression"),
+            suppressed=left_out,
+            limit=case.limit,
         )
     fewest = goal.coarsest()
     if fewest == everybody:
@@ -95,16 +111,30 @@ def _impossible(case: Case, left_out: int, threads: int, progress: Hook) -> Rele
         fewest = everybody if best is None else best.suppressed
     if fewest == everybody:
         return ReleaseError(
-            f"No scheme meets the requirements, however many of the {everybody:,} persons are left out.",
-            hint="Ask for less, or give columns coarser hierarchies.",
+            "impossible",
+            "No generalisation scheme meets the requirements, even if all {persons:,} individuals may be suppressed.",
+            remedy="Reduce the requirements, or add coarser levels to the hierarchies.",
+            persons=everybody,
         )
     allowed = (
-        f"at most {case.policy.search.suppression:.4g} of the persons ({case.limit:,})" if case.limit else "nobody"
+        f"at most {share(case.policy.search.suppression)} of the individuals ({case.limit:,})"
+        if case.limit
+        else "no individual"
     )
     return ReleaseError(
-        f"No scheme meets the requirements if {allowed} may be left out.",
-        hint=f"With {counted(fewest, 'person')} left out ({fewest / everybody:.2%}) there is one: allow "
-        f"suppression = {_enough(fewest, everybody):g}, ask for less, or give columns coarser hierarchies.",
+        "too-little-suppression",
+        "No generalisation scheme meets the requirements if {allowed} may be suppressed.",
+        remedy=[
+            "With {fewest:individual} suppressed ({part:share}), one does.",
+            either(
+                Setting("search.suppression", _enough(fewest, everybody)),
+                "reduce the requirements",
+                "add coarser levels to the hierarchies",
+            ),
+        ],
+        allowed=allowed,
+        fewest=fewest,
+        part=fewest / everybody,
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.errors import ReleaseError, counted
+from shoal.errors import ReleaseError
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.translation import narrowest
 from shoal.release.columns import compacted, labelled
@@ -54,10 +54,15 @@ class ValueMap:
             columns = {str(name): dict(pairs) for name, pairs in document["columns"].items()}
             return cls(columns, tuple(map(str, document["kept"])))
         except OSError as error:
-            raise ReleaseError(f"'{path}' cannot be read: {error.strerror}.") from None
+            raise ReleaseError(
+                "unreadable", "'{path}' cannot be read: {reason}.", path=path, reason=error.strerror
+            ) from None
         except (ValueError, KeyError, TypeError, AttributeError):  # whose messages could hold values
             raise ReleaseError(
-                f"'{path}' is no mapping.", hint="It is mapping.json in the folder ….owner-only beside a release."
+                "not-a-mapping",
+                "'{path}' is not a mapping.",
+                remedy="The mapping is the file mapping.json in the owner-only folder beside a release.",
+                path=path,
             ) from None
 
     def document(self) -> dict[str, Any]:
@@ -69,7 +74,9 @@ class ValueMap:
         table = read(data)
         lacking = [name for name in self.kept if name not in table]
         if lacking:
-            raise ReleaseError(f"The data have no column '{lacking[0]}', which the release has.")
+            raise ReleaseError(
+                "column-not-in-data", "The data have no column '{column}', which the release has.", column=lacking[0]
+            )
         mapped = [self._mapped(table, name) for name in self.kept]
         return Table.of(mapped, table.records, table.source)
 
@@ -83,8 +90,11 @@ class ValueMap:
         records = int(np.count_nonzero(unknown[codes]))
         if records:
             raise ReleaseError(
-                f"Column '{name}' has values in {counted(records, 'record')} that the mapping does not cover.",
-                hint="Make a new release, or leave these records out.",
+                "values-not-mapped",
+                "Column '{column}' has values in {records:record} that the mapping does not contain.",
+                remedy="Make a new release, or remove these records.",
+                column=name,
+                records=records,
             )
         mapped, place = labelled(name, [known.get(label) for label in labels])
         return Encoded(*compacted(mapped, place.astype(narrowest(max(mapped.size, 1)))[codes]))

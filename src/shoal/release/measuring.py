@@ -30,8 +30,11 @@ def _judged(limit: AttackLimit, attacked: Attacked) -> Judgement:
     if not results:
         why = attacked.left_out.get(limit.attack, "The attack was not run.")
         raise ReleaseError(
-            f"The requirement about the attack '{limit.attack}' could not be measured. {why}",
-            hint="Remove the requirement, or choose an attack that can run on this release.",
+            "attack-not-run",
+            "The requirement on the attack '{attack}' could not be measured. {why}",
+            remedy="Remove the requirement, or choose an attack that can run on this release.",
+            attack=limit.attack,
+            why=why,
         )
     worst = max(results, key=lambda result: result.success.high)
     verdict = Verdict(
@@ -57,7 +60,11 @@ def check_limits(judgements: Iterable[Judgement]) -> None:
         if not judgement.verdict.satisfied:
             verdict = judgement.verdict
             raise ReleaseError(
-                f"The attack '{verdict.model}' succeeds for up to {float(verdict.value['high']):.1%} of the targets "
-                f"(upper end of the 95 % interval); the limit is {verdict.parameters['at_most']:.1%}.",
-                hint="Increase k, or the limit.",
+                "attack-too-successful",
+                "The attack '{attack}' succeeds for up to {high:share} of the targets (upper end of the 95% "
+                "interval). The limit is {limit:share}.",
+                remedy="Increase k, or the limit.",
+                attack=verdict.model,
+                high=float(verdict.value["high"]),
+                limit=verdict.parameters["at_most"],
             )

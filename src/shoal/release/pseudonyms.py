@@ -26,11 +26,13 @@ def key_of(policy: Policy, keyed: Keyed) -> bytes:
         key = file.read_bytes().strip() if file is not None else os.environ[str(variable)].encode()
     except (OSError, KeyError):
         where = f"file '{file}'" if file is not None else f"variable '{variable}'"
-        raise PolicyError(f"The key cannot be read from the {where}.") from None
+        raise PolicyError("no-key", "The key cannot be read from the {where}.", where=where) from None
     if len(key) < SHORTEST_KEY:
         raise PolicyError(
-            f"The key is shorter than {SHORTEST_KEY} bytes.",
-            hint="Make one: python -c 'import secrets; print(secrets.token_hex())'",
+            "short-key",
+            "The key is shorter than {bytes} bytes.",
+            remedy="Make one with: python -c 'import secrets; print(secrets.token_hex())'",
+            bytes=SHORTEST_KEY,
         )
     return key
 
@@ -62,7 +64,12 @@ def pseudonymous(column: Column, key: bytes, invented: int = 0, domain: str | No
     pseudonyms = [pseudonym(key, where, label) for label in labels[: len(column.values)]]
     texts = sorted({*pseudonyms, *fakes})
     if len(texts) < len(pseudonyms) + len(fakes):
-        raise ReleaseError(f"Two values of column '{column.name}' have the same pseudonym.", hint="Use another key.")
+        raise ReleaseError(
+            "pseudonyms-collide",
+            "Two values of column '{column}' have the same pseudonym.",
+            remedy="Use another key.",
+            column=column.name,
+        )
     shown = Column(column.name, Kind.TEXT, pa.array(texts, pa.string()), column.missing, column.suppressed)
     place = {text: number for number, text in enumerate(texts)}
     tail = _tail(len(texts), column.missing + column.suppressed)

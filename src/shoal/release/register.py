@@ -9,10 +9,11 @@ from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.translation import narrowest
 from shoal.population import Population
 from shoal.release.columns import labelled
+from shoal.remedy import Setting
 from shoal.table.raw import Encoded
 from shoal.table.table import Table
 from shoal.techniques.outliers import usual_way
-from shoal.techniques.technique import Gives, giving, recodings
+from shoal.techniques.technique import Gives, giving
 
 _NOWHERE = "\ue000"  # a letter that means nothing: what it stands for is in no hierarchy
 
@@ -32,8 +33,13 @@ def released_register(
     """
     if not scheme:
         raise ModelError(
-            "A register can be compared with a release only where all records were made coarser alike.",
-            hint=f'Use {recodings(giving(Gives.SCHEME))}, without refine and with outliers = "{usual_way()}".',
+            "register-needs-scheme",
+            "A register can be compared with a release only if all records are generalised to the same levels.",
+            remedy=[
+                Setting("search.recoding", giving(Gives.SCHEME)[0].called()),
+                'Also set refine = false and outliers = "{outliers}".',
+            ],
+            outliers=usual_way(),
         )
     people = population.register_rows(table, list(scheme))
     encoded = []

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import ReleaseError, counted, listed
+from shoal.errors import ReleaseError
 from shoal.plain import plain
 from shoal.policy.policy import Policy
 from shoal.policy.references import Reference, references
@@ -24,7 +24,7 @@ from shoal.release.saving import Saving
 from shoal.sheet import Presentable, Sheet
 from shoal.table.databases.database import Address
 from shoal.table.table import Table
-from shoal.words import short
+from shoal.words import counted, short
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -56,8 +56,11 @@ class Release(Presentable):
         """The only part; a release of several original tables has no such part."""
         if len(self.parts) > 1:
             raise ReleaseError(
-                f"The release has {counted(len(self.parts), 'table')}.",
-                hint=f"Name the part: release.parts[…], one of {listed(self.parts)}.",
+                "several-tables",
+                "The release has {tables:table}.",
+                remedy="Select a part with release.parts[…]: {names:listed}.",
+                tables=len(self.parts),
+                names=self.parts,
             )
         (part,) = self.parts.values()
         return part
@@ -67,8 +70,11 @@ class Release(Presentable):
         """The only table that goes out."""
         if len(self.tables) > 1:
             raise ReleaseError(
-                f"The release has {counted(len(self.tables), 'table')}.",
-                hint=f"Select one of release.tables: {listed(self.tables)}.",
+                "several-tables",
+                "The release has {tables:table}.",
+                remedy="Select one of release.tables: {names:listed}.",
+                tables=len(self.tables),
+                names=self.tables,
             )
         return self.part.table
 
@@ -151,7 +157,7 @@ class Release(Presentable):
         unique, persons = self.alone
         if unique:
             notes.append(
-                f"An adversary who knows all records of a person in all tables at once, and not only one, can single "
+                f"An adversary who knows all records of an individual in all tables can single "
                 f"out {unique:,} of {counted(persons, 'person')}."
             )
         return tuple(notes)
@@ -242,7 +248,7 @@ def _table_sheet(release: Release) -> Sheet:
     """Return what a single table attains and what it cost."""
     part = release.part
     records = counted(part.promise.whole.records, "record")
-    suppressed = f", {counted(part.suppressed, 'person')} suppressed" if part.suppressed else ""
+    suppressed = f", {counted(part.suppressed, 'individual')} suppressed" if part.suppressed else ""
     title = f"{records} released in {counted(part.classes, 'class')}{suppressed}."
     judged = [
         (requirement.verdict.title, requirement.attained, f"{requirement.verdict.asked}: {requirement.outcome}")
@@ -250,7 +256,7 @@ def _table_sheet(release: Release) -> Sheet:
     ]
     levels = [(f"level of {name}", str(level), "") for name, level in part.scheme.items()]
     costs = [
-        (name, short(measured.total.value), f"cost {measured.total.cost:.3f}")
+        (name, short(measured.total.value), f"cost {short(measured.total.cost)} (0–1)")
         for name, measured in part.quality.items()
         if measured.total is not None
     ]

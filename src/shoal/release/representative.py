@@ -16,10 +16,11 @@ from shoal.hierarchy.labels import read_range
 from shoal.kernels.translation import Codes, narrowest
 from shoal.recoding.nodes import Floats, interval
 from shoal.recoding.recoding import Recoded, Recoding
+from shoal.remedy import ColumnSetting, either
 from shoal.table.column import Column
 from shoal.table.kind import Kind
 
-_OTHERS = 'Use show = "mode", or "median" where values have a scale.'
+_OTHERS = either(ColumnSetting("show", "mode"), ColumnSetting("show", "median"))
 _DIGITS = 6  # of a mean: enough for analyses, and the same in every file format
 
 
@@ -49,9 +50,22 @@ def represented(
     recoded = recoded if persons is None else replace(recoded, counts=persons)
     column = recoded.domain.column
     if how in {"mean", "midpoint"} and not column.kind.numeric and len(column.values):
-        raise PolicyError(f"Column '{name}' cannot show a {how}: it holds {column.kind}.", hint=_OTHERS)
+        raise PolicyError(
+            "cannot-show",
+            "Column '{column}' cannot show a {show}, because it is of kind {kind}.",
+            remedy=_OTHERS,
+            column=name,
+            show=how,
+            kind=column.kind,
+        )
     if how == "median" and recoded.domain.positions is None and len(column.values):
-        raise PolicyError(f"Column '{name}' cannot show a median: it holds {column.kind}.", hint='Use show = "mode".')
+        raise PolicyError(
+            "cannot-show",
+            "Column '{column}' cannot show a median, because it is of kind {kind}.",
+            remedy=ColumnSetting("show", "mode"),
+            column=name,
+            kind=column.kind,
+        )
     general = ~recoding.suppressed & (recoded.shown >= column.size) & ~_missing(recoded)
     if how in {"mean", "midpoint"}:
         return _numbers(recoding, recoded, general, how, least)

@@ -12,6 +12,7 @@ from shoal.progress import Hook
 from shoal.release.documents import Documents
 from shoal.release.part import ReleasePart
 from shoal.release.verification import Written, noting, verify
+from shoal.remedy import Option, by
 from shoal.table.databases.database import Address, Stored, database_of, is_address
 from shoal.table.formats.format import FORMATS
 from shoal.table.table import Table
@@ -37,13 +38,19 @@ class Saving:
     def to(self, where: str | Path | Address) -> tuple[Path | str, ...]:
         """Write everything, and return where."""
         if self.separator is not None and self.policy.tables:
-            raise WriteError("A separator is for the file of a single table.", hint="Omit separator.")
+            raise WriteError(
+                "option-of-single-table", "A separator applies to the file of a single table.", remedy="Omit separator."
+            )
         if self.suffix is not None and (is_address(where) or not self.policy.tables):
-            raise WriteError("A suffix is for the files of several tables.", hint="Omit suffix.")
+            raise WriteError(
+                "option-of-several-tables", "A suffix applies to the files of several tables.", remedy="Omit suffix."
+            )
         if is_address(where):
             return self._to_database(Address.parse(where))
         if self.beside is not None:
-            raise WriteError("Manifests of files are written beside the files.", hint="Omit beside.")
+            raise WriteError(
+                "manifests-beside-files", "Manifests of files are written beside the files.", remedy="Omit beside."
+            )
         return self._to_folder(Path(str(where))) if self.policy.tables else self._to_file(Path(str(where)))
 
     @property
@@ -59,7 +66,12 @@ class Saving:
         """Write a single table; what was split off gets a file of its own."""
         check_name(target)
         if target.is_dir() or not target.name:
-            raise WriteError(f"'{target}' is a folder.", hint="Give the name of a file, such as release.csv.")
+            raise WriteError(
+                "is-a-folder",
+                "'{path}' is a folder.",
+                remedy="Give the name of a file, such as release.csv.",
+                path=target,
+            )
         first = next(iter(self._tables))
         paths = {name: target.with_stem(f"{target.stem}{name.removeprefix(first)}") for name in self._tables}
         with FileSet(last=_manifest(target), force=self.force, never=self._inputs) as files:
@@ -69,8 +81,10 @@ class Saving:
         """Write several tables to a folder."""
         if target.suffix.lower() in {suffix for format_ in FORMATS.values() for suffix in format_.suffixes}:
             raise WriteError(
-                f"A release of several tables is written to a folder, and '{target.name}' is the name of a file.",
-                hint="Give the name of a folder. The format is given by suffix, such as .csv.",
+                "not-a-folder",
+                "A release of several tables is written to a folder, and '{path}' is the name of a file.",
+                remedy=["Give the name of a folder.", by("To choose the format", Option("suffix", ".csv"))],
+                path=target.name,
             )
         paths = {name: target / f"{name}{self.suffix or _suffix(table)}" for name, table in self._tables.items()}
         with FileSet(last=target / DATASET, force=self.force, never=self._inputs) as files:

@@ -12,6 +12,7 @@ from shoal.engines.derived import DerivedEngine
 from shoal.engines.memory import MemoryEngine
 from shoal.errors import PolicyError
 from shoal.kernels.translation import Codes, narrowest
+from shoal.remedy import Setting
 from shoal.table.column import Column
 from shoal.table.kind import Kind
 from shoal.table.table import Table
@@ -46,7 +47,7 @@ def shifted(table: Table, columns: Sequence[str], key: bytes, days: int) -> Tabl
     subject = table.subject
     if subject is None:
         raise PolicyError(
-            "Dates are to be moved, but no column says whose they are.", hint="Name it in the policy: [data] subject."
+            "no-subject", "Dates cannot be shifted, because no column is the subject.", remedy=Setting("data.subject")
         )
     persons = table[subject].labels().to_pylist()
     offsets = np.array([0 if person is None else offset(key, person, days) for person in persons], np.int64)
@@ -75,14 +76,20 @@ class _Move:
     def of(cls, table: Table, name: str, subject: str, offsets: NDArray[np.int64]) -> "_Move":
         before = table[name]
         if before.kind not in {Kind.DATE, Kind.DATETIME} or before.suppressed:
-            raise PolicyError(f"Column '{name}' is to be moved, but it does not hold dates only.")
+            raise PolicyError(
+                "not-dates", "Column '{column}' cannot be shifted, because it does not contain dates only.", column=name
+            )
         arrow = before.values.type
         numbers = _numbers(before.values)
         steps = offsets * (_DAY[arrow.unit] if pa.types.is_timestamp(arrow) else 1)
         seen = [np.zeros(0, np.int64), *(np.unique(part) for part in _moved(table, name, subject, numbers, steps))]
         seen_days = np.unique(np.concatenate(seen))
         if _is_beyond(numbers, steps):
-            raise PolicyError(f"Column '{name}' is to be moved, but holds dates at the end of the calendar.")
+            raise PolicyError(
+                "calendar-end",
+                "Column '{column}' cannot be shifted, because it contains dates at the end of the calendar.",
+                column=name,
+            )
         values = (
             pa.array(seen_days).cast(pa.int32()).cast(arrow)
             if arrow == pa.date32()

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from shoal.classes.shown import counted_rows, showing
-from shoal.errors import ReleaseError, counted
+from shoal.errors import ReleaseError
 from shoal.release.case import Case
 from shoal.table.role import Role
 from shoal.techniques.change import Added, Change, Drawn, Generalised, Moved, Replaced
 from shoal.techniques.technique import Technique, Truth
 from shoal.techniques.treatment import Treatment
+from shoal.words import counted
 
 _LEAST = {Replaced: Truth.REPRESENTATIVE, Drawn: Truth.PERTURBED, Moved: Truth.PERTURBED, Added: Truth.INVENTED}
 
@@ -20,15 +21,23 @@ def check_sound(case: Case, treatment: Treatment) -> None:
     """Refuse a treatment that contradicts what its technique or its treatment of outliers declares."""
     technique, way = case.policy.search.technique, case.policy.search.way
     for problem in (*_persons(case, treatment), *_columns(case, treatment, technique), *_split(case, treatment)):
-        raise ReleaseError(f"The recoding '{technique.kind}' {problem}. Nothing is released.")
+        raise ReleaseError(
+            "unsound-technique",
+            "The technique '{technique}' {problem}. Nothing is released.",
+            technique=technique.kind,
+            problem=problem,
+        )
     declared = max(technique.truth, way.truth, key=list(Truth).index)
     for change in treatment.changes:
         least = _LEAST.get(type(change), Truth.TRUE)
         if list(Truth).index(least) > list(Truth).index(declared):
             raise ReleaseError(
-                f"The recoding '{technique.kind}' declares {declared} cells, but makes {least} ones. Nothing is "
-                "released.",
-                hint="Declare truth and untrue.",
+                "undeclared-truth",
+                "The technique '{technique}' declares {declared} cells, but makes {actual} ones. Nothing is released.",
+                remedy="Declare truth and untrue.",
+                technique=technique.kind,
+                declared=declared,
+                actual=least,
             )
 
 

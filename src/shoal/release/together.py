@@ -32,12 +32,13 @@ from shoal.release.release import Release
 from shoal.release.transformation import Transformation
 from shoal.release.transformed import transformed
 from shoal.release.verification import verified
+from shoal.remedy import Setting, either
 from shoal.table.names import unused
 from shoal.table.raw import Encoded
 from shoal.table.role import Role
 from shoal.table.table import Table
 from shoal.techniques.outliers import usual_way
-from shoal.techniques.technique import Allows, allowing, recodings
+from shoal.techniques.technique import Allows, allowing
 
 
 def released_together(dataset: Dataset, threads: int | None, progress: Hook) -> Release:
@@ -63,7 +64,7 @@ def _of_table(name: str) -> Iterator[None]:
         failure = error
     else:
         return
-    raise type(failure)(f"Table '{name}': {failure.message}", hint=failure.hint) from None
+    raise failure.within("Table '{table}': ", table=name) from None
 
 
 def _check(dataset: Dataset) -> None:
@@ -72,30 +73,45 @@ def _check(dataset: Dataset) -> None:
     refers = [name for name, table_policy in policy.tables.items() if table_policy.refers]
     if refers and policy.pseudonyms is None:
         raise PolicyError(
-            f"The table '{refers[0]}' refers to another, and what refers to what is seen by pseudonyms only.",
-            hint="Give a key for them: [pseudonyms] key_file = …",
+            "no-pseudonyms",
+            "The table '{table}' refers to another. A release shows references by pseudonyms only, which require a "
+            "key.",
+            remedy=Setting("pseudonyms.key_file"),
+            table=refers[0],
         )
     if any(policy.of(name).attack_limits for name in policy.tables):
         raise PolicyError(
-            "Limits for attacks are for a release of a single table.",
-            hint="Omit them, and attack each released table: shoal attack.",
+            "limits-of-several-tables",
+            "Limits for attacks apply to a release of a single table.",
+            remedy="Remove them, and attack each released table.",
         )
     for name, table_policy in policy.tables.items():
         how = table_policy.search or policy.search
         if how.way.adds_records or (table_policy.refers and how.outliers != usual_way()):
             raise PolicyError(
-                f"In the table '{name}', persons who fit into no class must be left out.",
-                hint=f'search.outliers = "{usual_way()}"',
+                "outliers-of-table",
+                "In the table '{table}', outliers must be suppressed.",
+                remedy=Setting("search.outliers", usual_way()),
+                table=name,
             )
         if table_policy.refers and Allows.FIXED not in how.technique.allows:
             raise PolicyError(
-                f"The table '{name}' refers to another: what that shows stays as it is, which only some searches heed.",
-                hint=f"search.{recodings(allowing(Allows.FIXED))}.",
+                "technique-of-table",
+                "The table '{table}' refers to another, whose released values are fixed. Not every technique "
+                "supports fixed values.",
+                remedy=either(
+                    *(Setting("search.recoding", technique.called()) for technique in allowing(Allows.FIXED))
+                ),
+                table=name,
             )
     named = {column for table_policy in policy.tables.values() for column in table_policy.columns}
     for column in [] if policy.dates is None else policy.dates.columns:
         if column not in named:
-            raise PolicyError(f"Dates of a column '{column}' are to be moved, which no table has.")
+            raise PolicyError(
+                "dates-of-column",
+                "The dates of column '{column}' cannot be shifted, because no table has it.",
+                column=column,
+            )
     check_named(policy)
     check_pseudonyms(dataset)
     for reference in dataset.references:
@@ -165,8 +181,11 @@ class _Making:
         number = int(lost.sum())
         if number and self.dataset.policy.tables[self.name].orphans == "refuse":
             raise ReleaseError(
-                f"Records that refer to no record of another table: {number:,}.",
-                hint=f'Mend them, or leave them out: [tables.{self.name}] orphans = "drop".',
+                "orphans",
+                "Records that refer to no record of another table: {records:,}.",
+                remedy=either("Correct these records", Setting("tables.{table}.orphans", "drop")),
+                records=number,
+                table=self.name,
             )
         return np.asarray(lost)
 
@@ -178,21 +197,27 @@ class _Making:
         if table.records and quasi and policy.require:
             if policy.data.subject is None and self.dataset.policy.data.subject is not None:
                 raise PolicyError(
-                    f"Nothing says whose the records of the table '{self.name}' are.",
-                    hint=f"Name the column that does, [tables.{self.name}] subject = …, or let it refer to a table.",
+                    "no-subject",
+                    "No column of the table '{table}' identifies individuals.",
+                    remedy=either(Setting("tables.{table}.subject"), "let the table refer to one that does"),
+                    table=self.name,
                 )
             part = released(Case.of(table, policy), threads, progress).part
             if part.promise.link is not None:
                 raise PolicyError(
-                    f"The recoding '{policy.search.technique.kind}' splits tables, which is for a single table.",
-                    hint="Choose another recoding.",
+                    "technique-of-table",
+                    "The technique '{technique}' splits tables, which is not supported for several tables.",
+                    remedy=Setting("search.recoding"),
+                    technique=policy.search.technique.kind,
                 )
             return part, part.table, part.records
         own = [name for name in quasi if name not in heritage.names]
         if own and table.records:
             raise PolicyError(
-                f"The table '{self.name}' has quasi-identifiers, but nothing is required of it.",
-                hint='Give a requirement: [[require]] model = "k-anonymity", k = 11.',
+                "no-requirement",
+                "The table '{table}' has quasi-identifiers, but no requirement applies to it.",
+                remedy=Setting("require", [{"model": "k-anonymity", "k": 11}]),
+                table=self.name,
             )
         ready = prepared(table, policy)
         rows = ready.distinct([])

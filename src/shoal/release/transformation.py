@@ -99,7 +99,8 @@ def _cells(case: Case, treatment: Treatment, recoding: Recoding) -> dict[str, tu
         persons = np.where(treatment.moved, 0, persons)  # they show what others are
     least = max([2, *(getattr(model, "k", None) or 1 for model in case.models)])
     shown = shown_by(recoding, case.show, persons, least)
-    shown |= {change.name: (change.column, change.codes) for change in treatment.replaced}
+    for change in treatment.replaced:
+        shown[change.name] = change.column, change.codes.astype(narrowest(max(change.column.size, 1)))
     for follower, leader in case.leaders.items():
         ladder = case.hierarchies[follower]
         shown[follower] = followed(case.table, rows, recoding, leader, ladder, moved=treatment.moved)

@@ -31,7 +31,7 @@ def _replaced(policy: Policy, outliers: str) -> str:
     sentences = [
         policy.search.technique.untrue,
         outliers,
-        "Dates were shifted by the same number of days for all records of a person." if policy.dates else "",
+        "Dates were shifted by the same number of days for all records of an individual." if policy.dates else "",
         "Some columns show one representative value for a whole class." if represents else "",
     ]
     return " ".join(filter(None, sentences)) or "No value was replaced by another."

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from shoal.dataset.inheritance import Heritage, Shows, inherited
 from shoal.dataset.links import Records, named_records, whose
 from shoal.engines.memory import MemoryEngine
-from shoal.errors import ReleaseError, counted
+from shoal.errors import ReleaseError
 from shoal.fileset import FileSet
 from shoal.kernels.translation import Codes, narrowest
 from shoal.models.evidence import Gatherer
@@ -64,8 +64,13 @@ def check(judgements: tuple[Judgement, ...]) -> tuple[Judgement, ...]:
     if failing:
         verdict = failing[0].verdict
         raise ReleaseError(
-            f"The written release does not meet {counted(len(failing), 'requirement')} ({verdict.model}: "
-            f"{verdict.asked} required, {verdict.attained} attained). It was not handed out.",
+            "requirement-not-met",
+            "The written release does not meet {requirements:requirement} ({model}: {asked} required, {attained} "
+            "attained). It was deleted.",
+            requirements=len(failing),
+            model=verdict.model,
+            asked=verdict.asked,
+            attained=verdict.attained,
         )
     return judgements
 
@@ -156,7 +161,9 @@ def _joined(stored: Sequence[Table], promise: Promise) -> Table:
         for table in stored
     ]
     if first.records != second.records:
-        raise ReleaseError("The linked tables of the written release do not have the same number of records.")
+        raise ReleaseError(
+            "not-as-promised", "The linked tables of the written release have different numbers of records."
+        )
     encoded = [Encoded(column, first.codes(column.name)) for column in first.columns]
     for column in second.columns:
         if column.name != promise.link:
@@ -194,8 +201,12 @@ def _link(reference: Reference, tables: Mapping[str, Table]) -> Records:
     twice = int(np.count_nonzero(tables[reference.other].counts(reference.key) > 1))
     if lost or twice:
         raise ReleaseError(
-            f"In the written release {counted(lost, 'record')} refer to nothing, and {counted(twice, 'key')} name "
-            f"several records ({reference}). It was not handed out."
+            "not-as-promised",
+            "In the written release, {lost:record} refer to no record, and {twice:key} identify several records "
+            "({reference}). It was deleted.",
+            lost=lost,
+            twice=twice,
+            reference=reference,
         )
     return link
 
@@ -227,20 +238,28 @@ def check_same(stored: Table, promised: Table) -> None:
     """Refuse a file that is not what was promised: all rows of what models read must be there, each as often."""
     if stored.names != promised.names or stored.records != promised.records:
         raise ReleaseError(
-            f"The written release has {stored.records:,} records and {len(stored.names)} columns; it should have "
-            f"{promised.records:,} and {len(promised.names)}."
+            "not-as-promised",
+            "The written release has {records:record} and {columns:column}. Expected were {expected:,} and "
+            "{expected_columns}.",
+            records=stored.records,
+            columns=len(stored.names),
+            expected=promised.records,
+            expected_columns=len(promised.names),
         )
     names, written = (*promised.quasi, *promised.sensitive), as_written(promised)
     placed = {name: (written[name], _placed(stored[name], written[name])) for name in names}
     here, there = stored.recoded(placed).distinct(names), written.distinct(names)
     same = all(np.array_equal(codes, other) for codes, other in zip(here.codes, there.codes, strict=True))
     if not same or not np.array_equal(here.counts, there.counts):
-        raise ReleaseError("The written release does not have the records that it should have. It was not handed out.")
+        raise ReleaseError(
+            "not-as-promised", "The records of the written release differ from the expected ones. It was deleted."
+        )
     for name in promised.names:
         if name not in names and not _same_values(stored, promised, name):
             raise ReleaseError(
-                f"The written release does not have the values in column '{name}' that it should have. It was not "
-                "handed out."
+                "not-as-promised",
+                "The values of column '{column}' of the written release differ from the expected ones. It was deleted.",
+                column=name,
             )
 
 
@@ -286,7 +305,9 @@ def _placed(column: Column, before: Column) -> Codes:
         if mine is not None:
             place[mine] = -1 if theirs is None else theirs
     if (place < 0).any():
-        raise ReleaseError(f"The written release has values in column '{column.name}' that it should not have.")
+        raise ReleaseError(
+            "not-as-promised", "Column '{column}' of the written release has unexpected values.", column=column.name
+        )
     return place.astype(narrowest(max(before.size, 1)))
 
 

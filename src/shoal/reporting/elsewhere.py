@@ -93,11 +93,12 @@ def _with_roles(release: Table, table: Table) -> Table:
     quasi = [name for name in table.quasi if name in release]
     if not quasi:
         raise ReportError(
-            "The release has none of the quasi-identifiers that the policy names.",
-            hint="Check that it was made from this original, and that its columns have the same names.",
+            "no-quasi-identifier",
+            "The release has none of the quasi-identifiers of the policy.",
+            remedy="Check that it was made from this original, and that its columns have the same names.",
         )
     if not release.records:
-        raise ReportError("The release has no records.")
+        raise ReportError("no-records", "The release has no records.")
     roles = {
         "quasi": quasi,
         "sensitive": [name for name in table.sensitive if name in release and len(release[name].values)],

@@ -157,7 +157,7 @@ class PublicFindings:
     @property
     def who(self) -> str:
         """The unit of counts: persons, or records where each stands for a person."""
-        return "persons" if self.counts_persons else "records"
+        return "individuals" if self.counts_persons else "records"
 
     def with_role(self, *roles: Role) -> list[str]:
         """Return the variables with one of some roles."""

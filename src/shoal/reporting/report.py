@@ -15,6 +15,7 @@ from shoal.individuals.people import People
 from shoal.progress import Hook, Progress, silent
 from shoal.release.origins import is_same
 from shoal.release.release import Release
+from shoal.remedy import Option
 from shoal.reporting.as_html import as_html
 from shoal.reporting.as_json import as_json
 from shoal.reporting.as_markdown import as_markdown
@@ -89,7 +90,12 @@ class Report(Presentable):
         }
         make = writers.get(target.suffix.lower())
         if make is None:
-            raise WriteError(f"'{target.name}' is no report.", hint="Give it the suffix .html, .md or .json.")
+            raise WriteError(
+                "unknown-report-format",
+                "'{file}' has no suffix of a report format.",
+                remedy="Use the suffix .html, .md or .json.",
+                file=target.name,
+            )
         never = (*self.findings.original.source.files, *self.findings.policy.files())
         with replacing(target, force=force, never=never, private=not self.audience.external) as beside:
             beside.write_text(make(), encoding="utf-8")
@@ -133,7 +139,7 @@ def report(  # noqa: PLR0913 - keyword-only options
     >>> data = {"age": [31, 34, 71, 78], "dx": ["flu", "ms", "flu", "gout"]}
     >>> made = shoal.report(data, shoal.anonymize(data, policy))
     >>> made.sections[0].blocks[0].text
-    'The release meets the requirement of the policy; that was verified by reading the written table again.'
+    'The release meets the requirement of the policy (verified in the written files).'
     """
     hook = progress or silent
     more: dict[str, Any] = {
@@ -145,20 +151,27 @@ def report(  # noqa: PLR0913 - keyword-only options
     }
     _check(more)
     if isinstance(original, Release):
-        raise ReportError("The original comes first, then the release.", hint="shoal.report(original, release)")
+        raise ReportError(
+            "wrong-order", "The original comes first, then the release.", remedy="shoal.report(original, release)"
+        )
     if isinstance(release, Release) and (policy is not None or key is not None or in_order):
         raise ReportError(
-            "A release holds its policy and the origins of its records.", hint="Omit policy=, key= and in_order=."
+            "release-knows",
+            "A release contains its policy and the origins of its records.",
+            remedy="Omit policy=, key= and in_order=.",
         )
     if key is not None and in_order:
-        raise ReportError("Records are matched by a key or by position, not by both.", hint="Omit one of them.")
+        raise ReportError(
+            "key-and-order", "Records are matched by a key or by position, not by both.", remedy="Omit one of them."
+        )
     if isinstance(release, Release):
         _check_original(original, release)
         findings = of_release(release, hook, **more)
     elif policy is None:
         raise ReportError(
-            "A report about a table that was made elsewhere needs the policy, too.",
-            hint='shoal.report("data.csv", "release.csv", policy="policy.toml")',
+            "no-policy",
+            "A report on a table made elsewhere requires the policy.",
+            remedy=Option("policy", "policy.toml"),
         )
     else:
         findings = of_tables(original, release, policy_of(policy), hook, key, in_order=in_order, **more)
@@ -178,18 +191,28 @@ _KINDS: dict[str, tuple[type, str]] = {
 def _check_original(original: Any, release: Release) -> None:
     """Refuse an original that the release was not made from."""
     if original is not release.given and not is_same(table_of(original, release.policy), release.given):
-        raise ReportError("The release was made from another table than the original that is given.")
+        raise ReportError("other-original", "The release was not made from this original.")
 
 
 def _check(given: dict[str, Any]) -> None:
     """Refuse what is not what it is called."""
     for name, (kind, made_by) in _KINDS.items():
         if given[name] is not None and not isinstance(given[name], kind):
-            raise ReportError(f"What is given as {name} is no result of shoal.", hint=f"Give {made_by}.")
+            raise ReportError(
+                "not-a-result",
+                "The argument {name} is not a result of shoal.",
+                remedy="Give {made_by}.",
+                name=name,
+                made_by=made_by,
+            )
     for analysis in given["analyses"]:
         several = isinstance(analysis, list | tuple) and all(isinstance(part, Curves) for part in analysis)
         if not isinstance(analysis, Learned | Regressed) and not several:
-            raise ReportError("An analysis is none.", hint="Give what learning, regression or survival returned.")
+            raise ReportError(
+                "not-an-analysis",
+                "An analysis is not a result of shoal.",
+                remedy="Give the result of learning, regression or survival.",
+            )
 
 
 def _check_about(findings: Findings) -> None:
@@ -198,6 +221,6 @@ def _check_about(findings: Findings) -> None:
     about = [len(result.persons) for result in tried if result.persons is not None]
     about += [] if findings.people is None else [len(findings.people)]
     if any(number != records for number in about):
-        raise ReportError("The attacks, or the people, are of another table than the release.")
+        raise ReportError("other-table", "The attacks or the individuals belong to another table than the release.")
     if findings.schemes is not None and set(findings.schemes.names) - set(findings.original.names):
-        raise ReportError("The schemes are of another table than the release.")
+        raise ReportError("other-table", "The schemes belong to another table than the release.")

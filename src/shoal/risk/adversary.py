@@ -32,9 +32,9 @@ class Risk:
 
 
 _MEANING = {
-    "prosecutor": "knows that a certain person is in the table, and that person's quasi-identifiers",
-    "journalist": "wants to find anybody, and does not know who is in the table",
-    "marketer": "links as many as possible, and does not mind errors",
+    "prosecutor": "knows that an individual is in the table, and the quasi-identifiers of that individual",
+    "journalist": "wants to re-identify any individual, and does not know who is in the table",
+    "marketer": "links as many individuals as possible, and accepts errors",
 }
 
 

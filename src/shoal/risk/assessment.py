@@ -11,7 +11,7 @@ import numpy as np
 from shoal.classes.classes import Classes
 from shoal.classes.grouped import Coarsening
 from shoal.classes.identity import Identity
-from shoal.errors import PolicyError, counted, listed
+from shoal.errors import PolicyError
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.threads import pool
 from shoal.models.evidence import Evidence, Gatherer, View
@@ -34,7 +34,7 @@ from shoal.table.column import SUPPRESSED
 from shoal.table.missing import Missing
 from shoal.table.role import Role
 from shoal.table.table import Table
-from shoal.words import odds
+from shoal.words import counted, listed, odds, share
 
 _BANDS = ((1, 1), (2, 2), (3, 4), (5, 10), (11, 19), (20, None))
 
@@ -147,11 +147,11 @@ class Assessment(Presentable):
     @property
     def meaning(self) -> str:
         """What k means here, in words."""
-        who = "person" if self.counts_persons else "record"
+        who = "individual" if self.counts_persons else "record"
         if self.k == 1:
             alone = self.bands[0].persons
-            return f"{counted(alone, who)} of {self.persons:,} can be told from all others by these values."
-        return f"Every {who} shares these values with at least {counted(self.k - 1, 'other')}."
+            return f"{counted(alone, who)} of {self.persons:,} unique by the quasi-identifiers."
+        return f"Every {who} shares the quasi-identifiers with at least {counted(self.k - 1, 'other')}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return the assessment as plain data: what ``shoal assess --json`` prints."""
@@ -190,15 +190,19 @@ class Assessment(Presentable):
 
     def sheet(self) -> Sheet:
         """Return how large the risks are, and what is required."""
-        who = f", {counted(self.persons, 'person')}" if self.counts_persons else ""
+        who = f", {counted(self.persons, 'individual')}" if self.counts_persons else ""
         risks = [
-            (f"risk ({risk.adversary})", f"{odds(risk.maximum)} at most, {odds(risk.average)} on average", "")
+            (
+                f"re-identification risk ({risk.adversary})",
+                f"highest {odds(risk.maximum)}, average {odds(risk.average)}",
+                "",
+            )
             for risk in (self.prosecutor, self.journalist, self.marketer)
         ]
         learned = [
             (
-                f"{attribute.column} guessed right",
-                f"{float(attribute.average):.1%}, {float(attribute.baseline):.1%} without the table",
+                f"disclosure of {attribute.column}",
+                f"average {share(attribute.average)}, baseline {share(attribute.baseline)}",
                 "",
             )
             for attribute in self.attributes
@@ -312,7 +316,11 @@ class Assessor:
                 continue
             column = getattr(model, "column", None)
             if column is not None and column not in self.table:
-                raise PolicyError(f"A requirement names column '{column}', which the table does not have.")
+                raise PolicyError(
+                    "requirement-of-unknown-column",
+                    "A requirement names column '{column}', which the table does not have.",
+                    column=column,
+                )
             for view in model.views(self.table.quasi, self.table.sensitive):
                 yield Judged(source, says, model.verdict(self._seen(model, view)))
 
@@ -353,22 +361,22 @@ class Assessor:
 
     def _notes(self, classes: Classes, matched: Matched | None) -> Iterable[str]:
         if self.table.subject is None:
-            yield "No column says whose row it is: every record is taken for a person."
+            yield "No column is the subject: every record is counted as an individual."
         yield self.missing.says
         if classes.suppressed:
-            yield f"Suppressed records form no class; {counted(classes.suppressed, 'person')} had some."
+            yield f"Suppressed records form no class. Individuals with suppressed records: {classes.suppressed:,}."
         if classes.overlap:
-            yield "Somebody with several records can be in several classes."
+            yield "An individual with several records can be in several classes."
         if matched is not None and (short := matched.counts < classes.sizes).any():
-            lacking = counted(classes.members.within(short), "person")
-            yield f"The register lacks {lacking} of the table, or is written differently; they count as people."
+            lacking = classes.members.within(short)
+            yield f"Individuals that the register does not contain, or writes differently: {lacking:,}. They are added."
         for name in self.table.quasi:
             if SUPPRESSED in self.table[name].labels().to_pylist() and not self.table[name].suppressed:
-                yield f"Column '{name}' has cells * that are taken for text; say suppressed='*' if they mean that."
+                yield f"Cells * of column '{name}' were read as text. To read them as suppressed, set suppressed to *."
         if self.unlisted:
-            yield f"Columns without a role in the policy are not looked at: there are {len(self.unlisted)}."
+            yield f"Columns without a role, not assessed: {len(self.unlisted)}."
         if self.limits:
-            yield f"Limits for attacks ({listed(self.limits)}) are measured on a release."
+            yield f"Limits for attacks are measured on a release: {listed(self.limits)}."
 
 
 def _without(values: dict[str, Any], *names: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from shoal.engines.protocol import Profiles
 from shoal.errors import ModelError
 from shoal.kernels.grouping import group_rows
+from shoal.remedy import Setting
 from shoal.table.table import Table
 
 MOST = 20_000_000  # sets of events that are looked at
@@ -52,7 +53,9 @@ def event_risks(table: Table, quasi: tuple[str, ...] | None = None, *, most: int
     [(1, 0.556), (2, 0.778), (3, 0.778)]
     """
     if table.subject is None:
-        raise ModelError("No column says which person a row belongs to.", hint='[data] subject = "…".')
+        raise ModelError(
+            "no-subject", "No column identifies the individual of a record.", remedy=Setting("data.subject")
+        )
     profiles = table.profiles(table.quasi if quasi is None else quasi)
     sizes = np.diff(profiles.starts)
     counts, everybody = profiles.counts, int(profiles.counts.sum())

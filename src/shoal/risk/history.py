@@ -7,6 +7,7 @@ import numpy as np
 
 from shoal.classes.identity import Identity
 from shoal.errors import ModelError
+from shoal.remedy import Setting
 from shoal.table.missing import Missing
 from shoal.table.table import Table
 
@@ -34,7 +35,9 @@ def history_risk(table: Table, quasi: tuple[str, ...] | None = None, *, missing:
     Fraction(1, 3)
     """
     if table.subject is None:
-        raise ModelError("No column says which person a row belongs to.", hint='[data] subject = "…".')
+        raise ModelError(
+            "no-subject", "No column identifies the individual of a record.", remedy=Setting("data.subject")
+        )
     names = table.quasi if quasi is None else quasi
     profiles = table.profiles(names)
     codes = [(table[name], code) for name, code in zip(names, profiles.rows.codes, strict=True)]

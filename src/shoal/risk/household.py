@@ -6,6 +6,7 @@ import numpy as np
 
 from shoal.classes.classes import Classes
 from shoal.errors import ModelError
+from shoal.remedy import Setting
 from shoal.table.missing import Missing
 from shoal.table.table import Table
 
@@ -30,7 +31,9 @@ def household_risk(table: Table, quasi: tuple[str, ...] | None = None, missing: 
     """
     home = next((name for name, role in table.roles.items() if role == "household"), None)
     if home is None:
-        raise ModelError("No column says which household a person belongs to.", hint='[data] household = "…".')
+        raise ModelError(
+            "no-household", "No column identifies the household of an individual.", remedy=Setting("data.household")
+        )
     quasi = table.quasi if quasi is None else quasi
     classes = Classes.of(table, quasi, (home,), missing=missing)
     histogram = classes.histograms[home]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import ModelError
+from shoal.remedy import Option, either
 from shoal.subsets import SubsetCounts
 from shoal.table.missing import Missing
 from shoal.table.table import Table
@@ -71,7 +72,9 @@ def special_uniques(
     number = sum(1 for size in range(1, most + 1) for _ in combinations(names, size)) if len(names) < 200 else MOST + 1
     if most < 1 or number > MOST:
         raise ModelError(
-            "There are no combinations of columns to look at, or too many.", hint="Choose fewer columns, or most=2."
+            "too-many-combinations",
+            "There are no combinations of columns to evaluate, or too many.",
+            remedy=either("Choose fewer columns", Option("most", 2)),
         )
     counted = SubsetCounts.of(table, names, missing=missing, budget=0)
     rows, width = len(counted.rows), len(names)

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from shoal.classes.classes import Classes
 from shoal.errors import ModelError
+from shoal.remedy import Setting
 from shoal.table.missing import Missing
 from shoal.table.table import Table
 
@@ -37,7 +38,7 @@ def survey_risk(table: Table, quasi: tuple[str, ...] | None = None, missing: Mis
     """
     weight = next((name for name, role in table.roles.items() if role == "weight"), None)
     if weight is None:
-        raise ModelError("No column holds survey weights.", hint='Name it under [data]: weight = "…".')
+        raise ModelError("no-weights", "No column contains survey weights.", remedy=Setting("data.weight"))
     classes = Classes.of(table, quasi, (weight,), missing=missing)
     histogram = classes.histograms[weight]
     weights = np.asarray(histogram.column.values, np.float64)[histogram.codes]

@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from shoal.errors import ModelError, counted
+from shoal.errors import ModelError
 from shoal.exact import exact
 from shoal.kernels.threads import in_threads
 from shoal.progress import Hook, Progress, silent
+from shoal.remedy import Option, Setting, by, either
 from shoal.search.evaluation import Evaluator
 from shoal.search.goal import Goal
 from shoal.search.objective import Ints
@@ -24,6 +25,7 @@ from shoal.search.optimum import Best, Contest
 from shoal.search.space import Scheme
 from shoal.sheet import Presentable, Sheet
 from shoal.table.frames import of_rows
+from shoal.words import counted, share
 
 SIZES = (2, 3, 5, 10, 11, 20, 50, 100)
 LIMITS = (0.0, 0.02, 0.05, 1.0)
@@ -61,7 +63,9 @@ class Frontier(Presentable):
         """Return one point."""
         points = [point for point in self.points if (point.k, point.limit) == (k, limit)]
         if not points:
-            raise ModelError(f"The frontier has no point for k = {k} and a limit of {limit:g}.")
+            raise ModelError(
+                "no-such-point", "The frontier has no point for k = {k} and a limit of {limit:share}.", k=k, limit=limit
+            )
         return points[0]
 
     def to_dict(self) -> dict[str, Any]:
@@ -83,10 +87,10 @@ class Frontier(Presentable):
             (f"{k:,}", *(_price(self.at(k, limit).price) for limit in limits))
             for k in dict.fromkeys(point.k for point in self.points)
         ]
-        title = f"The lowest {self.quality} that can be had, of {counted(self.schemes, 'scheme')}"
+        title = f"Lowest {self.quality} of {counted(self.schemes, 'scheme')}"
         return Sheet(
             title,
-            ("k", *(f"at most {100 * limit:.4g} % left out" if limit else "nobody left out" for limit in limits)),
+            ("k", *(f"at most {share(limit)} suppressed" if limit else "no suppression" for limit in limits)),
             tuple(rows),
             words=0,
         )
@@ -124,13 +128,19 @@ def frontier(
     if len(space) > allowed:
         limit = f"at most {allowed:,} are allowed" if most else f"about {allowed:,} can be evaluated in a few minutes"
         raise ModelError(
-            f"A frontier evaluates every scheme. There are {len(space):,} schemes; {limit}.",
-            hint="Restrict levels (search.levels), search for a single optimum, or allow the time: "
-            f"shoal.frontier(…, most={len(space)}).",
+            "frontier-too-large",
+            "A frontier evaluates every generalisation scheme. There are {schemes:,}; {limit}.",
+            remedy=either(
+                by("Restrict levels", Setting("search.levels")),
+                "search for a single optimum",
+                Option("most", len(space)),
+            ),
+            schemes=len(space),
+            limit=limit,
         )
     ks, shares = sorted(set(sizes)), sorted(set(limits))
     if not ks or not shares or ks[0] < 1 or not 0 <= shares[0] <= shares[-1] <= 1:
-        raise ModelError("A frontier needs sizes of at least 1, and limits from 0 to 1.")
+        raise ModelError("bad-frontier", "A frontier requires class sizes of at least 1 and limits between 0 and 1.")
     contests = {(k, limit): Contest(space) for k in ks for limit in shares}
     free: SimpleQueue[Evaluator] = SimpleQueue()
     for evaluator in goal.evaluators(keeping=False):
@@ -152,7 +162,7 @@ def frontier(
                     contests[k, limit].enter(counted.some(fits), prices[fits])
 
     def report_steps(done: int, total: int) -> None:
-        progress(Progress("looking at every scheme", done * len(space) // total, len(space)))
+        progress(Progress("evaluating schemes", done * len(space) // total, len(space)))
 
     in_threads(look, range(len(parts)), goal.threads, report_steps)
     points = [_point(goal, k, limit, contest.best()) for (k, limit), contest in contests.items()]

@@ -14,6 +14,7 @@ from shoal.models.model import Model, Monotone, Need, Scope, SizesModel
 from shoal.progress import Hook, silent
 from shoal.qualities.quality import FigureQuality, LevelQuality, Quality
 from shoal.recoding.nodes import Floats
+from shoal.remedy import Setting
 from shoal.search.best_first import BestFirst
 from shoal.search.blanks import Blanking, Blanks
 from shoal.search.cheapest import Cheapest
@@ -47,8 +48,10 @@ class Goal:
     def __post_init__(self) -> None:
         if self.gatherer.missing is Missing.WILDCARD:
             raise ModelError(
-                "A search cannot be made where missing values match anything: such records form no classes.",
-                hint='Use missing = "own" or "never".',
+                "wildcard-missing",
+                "Schemes cannot be searched if missing values match any value, because records then form no "
+                "equivalence classes.",
+                remedy=Setting("data.missing", "own"),
             )
         for model in self.models:
             model.complete()

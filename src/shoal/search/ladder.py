@@ -64,8 +64,12 @@ class Ladder:
         low, high = bounds or (0, hierarchy.height)
         if not 0 <= low <= high <= hierarchy.height:
             raise PolicyError(
-                f"The levels {low} to {high} of column '{hierarchy.column}' are not there: its hierarchy has the "
-                f"levels 0 to {hierarchy.height}."
+                "no-such-level",
+                "Column '{column}' does not have the levels {low} to {high}. Its hierarchy has the levels 0 to {top}.",
+                low=low,
+                high=high,
+                column=hierarchy.column,
+                top=hierarchy.height,
             )
         nodes = np.array([hierarchy.nodes(level) for level in range(low, high + 1)])
         order = np.lexsort(nodes)  # in which equal nodes are neighbours

@@ -27,6 +27,7 @@ from shoal.recoding.nodes import Floats
 from shoal.search.evaluation import Evaluator
 from shoal.search.objective import Counted, Ints, Objective
 from shoal.search.space import Space
+from shoal.words import short
 
 CLOSE = 1e-12  # prices that differ by less, relative to their size, are the same
 _TOGETHER = 32  # schemes that are looked at together or, if many are left,
@@ -127,7 +128,7 @@ class Searching(ABC):
         try:
             return self._found(contest)
         except KeyboardInterrupt:
-            raise Cancelled(f"Stopped. {_told(self.space, contest.best())}") from None
+            raise Cancelled("stopped", "Stopped. {state}", state=_told(self.space, contest.best())) from None
 
     @abstractmethod
     def _found(self, contest: Contest) -> Outcome:
@@ -271,14 +272,14 @@ def must_suppress(counted: Counted, limit: int, monotone: Monotone) -> Ints:
 def _told(space: Space, best: Best | None) -> str:
     """Say what was found until now; nothing of the data."""
     if best is None:
-        return "No scheme that will do had been found yet."
+        return "No scheme that meets the requirements had been found."
     levels = ", ".join(f"{name} {level}" for name, level in space.scheme(best.scheme).items())
-    return f"The best scheme so far costs {best.price:.6g} and suppresses {best.suppressed:,}: {levels}."
+    return f"Best scheme so far: cost {short(best.price)}, {best.suppressed:,} individuals suppressed, levels {levels}."
 
 
 def so_far(price: float) -> str:
     """Say what the best scheme costs."""
-    return f"searching, best so far {price:.6g}" if np.isfinite(price) else "searching"
+    return f"searching, best cost so far {short(price)}" if np.isfinite(price) else "searching"
 
 
 def evaluate(evaluators: Sequence[Evaluator], schemes: Ints) -> Counted:

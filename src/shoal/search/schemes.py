@@ -7,15 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import ModelError, counted
+from shoal.errors import ModelError
 from shoal.progress import Hook, Progress, silent
 from shoal.recoding.nodes import Floats
+from shoal.remedy import Setting, by
 from shoal.search.goal import Goal
 from shoal.search.objective import Ints
 from shoal.search.optimum import Contest
 from shoal.search.space import Scheme
 from shoal.sheet import Presentable, Sheet
 from shoal.table.frames import of_columns
+from shoal.words import counted
 
 MOST = 100_000  # schemes that are looked at one by one
 _TOGETHER, _SHOWN = 2048, 10
@@ -78,10 +80,8 @@ class Schemes(Presentable):
             (*map(str, self.levels[place]), f"{self.prices[place]:.4f}", f"{self.suppressed[place]:,}")
             for place in first
         ]
-        title = (
-            f"{len(good):,} of {counted(len(self), 'scheme')} meet what is required; the cheapest by {self.quality}:"
-        )
-        return Sheet(title, (*self.names, "cost", "left out"), tuple(rows), words=0)
+        title = f"{len(good):,} of {counted(len(self), 'scheme')} meet the requirements; the best by {self.quality}:"
+        return Sheet(title, (*self.names, "cost", "suppressed"), tuple(rows), words=0)
 
     def scheme(self, place: int) -> Scheme:
         """Return the level of each column."""
@@ -123,13 +123,15 @@ def schemes(goal: Goal, limit: int, progress: Hook = silent, *, most: int = MOST
     space = goal.space
     if len(space) > most:
         raise ModelError(
-            f"There are {len(space):,} schemes, too many to look at each of them.",
-            hint="Bound the levels of some columns: search.levels.",
+            "too-many-schemes",
+            "There are {schemes:,} generalisation schemes, which are too many to list.",
+            remedy=by("Restrict the levels of some columns", Setting("search.levels")),
+            schemes=len(space),
         )
     evaluator, contest = goal.evaluator, Contest(space)
     prices, suppressed = [], []
     for begin in range(0, len(space), _TOGETHER):
-        progress(Progress("looking at every scheme", begin, len(space)))
+        progress(Progress("evaluating schemes", begin, len(space)))
         counted = evaluator.counted(np.arange(begin, min(begin + _TOGETHER, len(space))))
         prices.append(goal.objective.priced(counted).prices)
         suppressed.append(counted.suppressed)

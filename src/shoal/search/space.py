@@ -21,6 +21,7 @@ from shoal.kernels.wide import WideWalk
 from shoal.population import Population
 from shoal.recoding.nodes import Domain
 from shoal.recoding.rungs import Rungs
+from shoal.remedy import Setting, either
 from shoal.search.ladder import Ladder
 from shoal.table.table import Table
 
@@ -59,19 +60,26 @@ class Space:
         unknown = [name for name in bounds if name not in quasi]
         if unknown:
             raise PolicyError(
-                f"Levels are given for column '{unknown[0]}', which is no quasi-identifier.",
-                hint=did_you_mean(unknown[0], quasi),
+                "levels-of-column",
+                "Levels are given for column '{column}', which is not a quasi-identifier.",
+                remedy=did_you_mean(unknown[0], quasi),
+                column=unknown[0],
             )
         if len(quasi) > MOST_COLUMNS:
             raise PolicyError(
-                f"A search takes {MOST_COLUMNS} quasi-identifiers, not {len(quasi)}.",
-                hint="Give columns that need not be generalised another role.",
+                "too-many-quasi-identifiers",
+                "A search supports {most} quasi-identifiers, not {columns}.",
+                remedy="Give another role to columns that need not be generalised.",
+                most=MOST_COLUMNS,
+                columns=len(quasi),
             )
         ladders = {name: Ladder.of(hierarchies[name], bounds.get(name)) for name in quasi}
         if prod(len(ladder.sizes) for ladder in ladders.values()) > MOST_SCHEMES:
             raise PolicyError(
-                "There are more schemes than can be numbered.",
-                hint="Bound the levels of some columns, or give them hierarchies with fewer levels.",
+                "too-many-schemes",
+                "{columns:quasi-identifier} give too many generalisation schemes to search.",
+                remedy=either("Review the roles", Setting("search.recoding", "mondrian")),
+                columns=len(quasi),
             )
         names = sorted(quasi, key=lambda name: -ladders[name].sizes[0])
         return cls(table, tuple(quasi), tuple(names), tuple(ladders[name] for name in names))

@@ -15,14 +15,13 @@ from typing import Any
 import numpy as np
 
 from shoal.engines.capacity import memory, most_rows
-from shoal.errors import counted
 from shoal.kernels.grouping import group_rows
 from shoal.kernels.tallying import RowTally
 from shoal.kernels.translation import Codes, narrowest
 from shoal.sheet import Presentable, Sheet
 from shoal.table.frames import of_rows
 from shoal.table.table import Table
-from shoal.words import size_in_words, time_in_words
+from shoal.words import counted, size_in_words, time_in_words
 
 _SHARE = 0.4  # of the memory that a table may take
 _BASE = 250 << 20  # bytes that Python and its libraries take
@@ -81,9 +80,9 @@ class Plan(Presentable):
         """Return what it will take, stage by stage."""
         rows = [(stage.name, size_in_words(stage.memory), time_in_words(stage.seconds)) for stage in self.stages]
         columns = counted(len(self.columns), "column")
-        title = f"About {counted(self.records, 'record')}, and {self.combinations:,} combinations of {columns}."
-        schemes = "" if self.schemes is None else f" There are {self.schemes:,} schemes."
-        where = f' Take engine = "{self.engine}".' if self.fits else ""
+        title = f"About {counted(self.records, 'record')} and {self.combinations:,} distinct combinations of {columns}."
+        schemes = "" if self.schemes is None else f" Generalisation schemes: {self.schemes:,}."
+        where = f' Recommended engine: "{self.engine}".' if self.fits else ""
         return Sheet(title + schemes + where, ("", "memory", "one core"), tuple(rows), self.notes)
 
 
@@ -167,10 +166,10 @@ def _measured(table: Table, names: Sequence[str]) -> float:
 
 
 def _notes(expected: int, most: int, table: Table) -> tuple[str, ...]:
-    notes = [f"Told from a sample of {counted(table.records, 'record')}; times are rough."]
+    notes = [f"Estimated from a sample of {counted(table.records, 'record')}."]
     unique = [column.name for column in table.columns if len(column.values) > 0.9 * table.records > _FEWEST]
     if unique:
-        notes.append(f"Nearly every record differs in column '{unique[0]}': leave it out (columns = […]) if it can be.")
+        notes.append(f"Nearly every record has a unique value in column '{unique[0]}'. Omit it if possible.")
     if expected > most:
         notes.append(
             f"That is more than the {most:,} combinations that fit into the memory of this machine: make a column "

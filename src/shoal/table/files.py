@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from shoal.errors import ReadError, did_you_mean
+from shoal.remedy import FixedText
 
 _PATTERN = frozenset("*?[")
 
@@ -17,10 +18,10 @@ def files_of(source: str | Path) -> tuple[Path, ...]:
     if not path.exists() and _PATTERN & set(str(path)):
         paths = tuple(Path(name) for name in sorted(glob.glob(str(path), recursive=True)))  # noqa: PTH207 - any root
         if not paths:
-            raise ReadError(f"No file fits the pattern {_shown(path)}.")
+            raise ReadError("no-file", "No file matches the pattern {path}.", path=_shown(path))
         return _checked(file for file in paths if not file.is_dir())
     if not path.exists():
-        raise ReadError(f"There is no file {_shown(path)}.", hint=_similar(path))
+        raise ReadError("no-file", "There is no file {path}.", remedy=_similar(path), path=_shown(path))
     return _checked([path])
 
 
@@ -36,11 +37,15 @@ def _in_folder(folder: Path) -> tuple[Path, ...]:
     deeper = next((path for path in inside if path.is_dir()), None)
     if deeper is not None:
         raise ReadError(
-            f"The folder '{folder.name}' has folders in it ('{deeper.name}').",
-            hint="Give the files by a pattern, such as 'folder/**/*.parquet'; what names of folders say is not read.",
+            "nested-folders",
+            "The folder '{folder}' contains folders ('{inner}').",
+            remedy="Give the files by a pattern, such as 'folder/**/*.parquet'. Names of folders are not read as "
+            "values.",
+            folder=folder.name,
+            inner=deeper.name,
         )
     if not inside:
-        raise ReadError(f"The folder '{folder.name}' has no files.")
+        raise ReadError("no-file", "The folder '{folder}' contains no files.", folder=folder.name)
     return _checked(inside)
 
 
@@ -48,13 +53,13 @@ def _checked(files: Iterable[Path]) -> tuple[Path, ...]:
     paths = tuple(files)
     for path in paths:
         if path.stat().st_size == 0:
-            raise ReadError(f"The file '{path.name}' is empty.")
+            raise ReadError("empty-file", "The file '{file}' is empty.", file=path.name)
     return paths
 
 
-def _similar(path: Path) -> str | None:
+def _similar(path: Path) -> FixedText | None:
     if "@" in str(path):
         return None
     if not path.parent.is_dir():
-        return f"There is no folder '{path.parent}' either."
+        return FixedText(f"There is no folder '{path.parent}' either.")
     return did_you_mean(path.name, (file.name for file in path.parent.iterdir()))

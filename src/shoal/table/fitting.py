@@ -6,13 +6,14 @@ from pathlib import Path
 import pyarrow as pa
 
 from shoal.errors import ReadError
+from shoal.remedy import Option
 from shoal.table.options import Options
 from shoal.table.part import other_columns
 from shoal.table.schema import columns_of
 
 _NAMES = {"duckdb": "DuckDB", "spark": "Spark"}
 _UTC = {"UTC", "Etc/UTC", "GMT", "Z", "+00:00"}
-_HINT = 'Read it by engine="disk" (--engine disk), which takes files as they are.'
+_HINT = Option("engine", "disk")
 
 
 def check_files(files: Sequence[Path], schemas: Sequence[pa.Schema], options: Options) -> None:
@@ -21,17 +22,29 @@ def check_files(files: Sequence[Path], schemas: Sequence[pa.Schema], options: Op
     first, engine, known = schemas[0], str(options.engine), dict[str, str]()
     for name in first.names:
         if name.lower() in known:
-            raise ReadError(f"{_NAMES[engine]} takes columns '{known[name.lower()]}' and '{name}' for one.", hint=_HINT)
+            raise ReadError(
+                "same-name",
+                "{engine} cannot tell the columns '{first}' and '{second}' apart.",
+                remedy=_HINT,
+                engine=_NAMES[engine],
+                first=known[name.lower()],
+                second=name,
+            )
         known[name.lower()] = name
     for name in columns_of(first, options)[0]:
         kind = first.field(name).type
         others = [file for file, schema in zip(files, schemas, strict=True) if schema.field(name).type != kind]
         if others:
             raise ReadError(
-                f"Column '{name}' is not of the same type in '{others[0].name}' as in '{files[0].name}'.", hint=_HINT
+                "different-kinds",
+                "Column '{column}' has a different type in '{file}' than in '{first}'.",
+                remedy=_HINT,
+                column=name,
+                file=others[0].name,
+                first=files[0].name,
             )
         for why in _changes(kind, engine):
-            raise ReadError(f"Column '{name}' {why}.", hint=_HINT)
+            raise ReadError("engine-of-column", "Column '{column}' {why}.", remedy=_HINT, column=name, why=why)
 
 
 def check_alike(files: Sequence[Path], schemas: Sequence[pa.Schema], options: Options) -> None:

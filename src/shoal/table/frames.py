@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.errors import ColumnError, ReadError, did_you_mean, listed
+from shoal.errors import ColumnError, ReadError, similar
 from shoal.table.names import check_names, without_index
 
 LIBRARIES = ("pandas", "polars", "pyarrow", "modin", "duckdb")
@@ -29,7 +29,9 @@ def to_arrow(frame: Any) -> tuple[pa.Table, str]:
     if hasattr(wrapped, "collect"):
         wrapped = _tried(lambda: wrapped.collect("pyarrow"))
         if wrapped is None:
-            raise ReadError("The query behind the frame fails.", hint="Collect it yourself to see why.")
+            raise ReadError(
+                "query-fails", "The query behind the frame fails.", remedy="Collect the frame to see the reason."
+            )
     check_names(wrapped.columns)
     if library == "pandas":
         _check_objects(wrapped.to_native())
@@ -87,8 +89,10 @@ def _wrapped(frame: Any) -> Any:
     wrapped = _tried(lambda: nw.maybe_reset_index(nw.from_native(frame)))
     if wrapped is None:
         raise ReadError(
-            f"An object of type {type(frame).__name__} is no table.",
-            hint="Give a file name or a dataframe (pandas, Polars, PyArrow, DuckDB, …).",
+            "not-a-table",
+            "An object of type {type} is not a table.",
+            remedy="Give a file name or a dataframe (pandas, Polars, PyArrow, DuckDB, …).",
+            type=type(frame).__name__,
         )
     return wrapped
 
@@ -108,7 +112,7 @@ def _from_dict(columns: dict[Any, Any]) -> pa.Table:
         if array is None:
             raise _unreadable(name)
     if len({len(array) for array in arrays.values()}) > 1:
-        raise ReadError("The columns have different lengths.")
+        raise ReadError("different-lengths", "The columns have different lengths.")
     return pa.table(arrays)
 
 
@@ -117,13 +121,15 @@ def _culprit(frame: Any) -> ColumnError:
     for name in frame.columns:
         if _tried(frame.select(name).to_arrow) is None:
             return _unreadable(name)
-    return ColumnError("The frame cannot be converted to Arrow.")
+    return ColumnError("no-arrow", "The frame cannot be converted to Arrow.")
 
 
 def _unreadable(name: str) -> ColumnError:
     return ColumnError(
-        f"Column '{name}' mixes kinds of values (such as text and numbers), or holds what no column can.",
-        hint="Convert it to one kind first, for example to text.",
+        "mixed-kinds",
+        "Column '{column}' mixes kinds of values, such as text and numbers, or contains objects.",
+        remedy="Convert it to one kind first, for example to text.",
+        column=name,
     )
 
 
@@ -146,12 +152,18 @@ def of_columns(columns: Mapping[str, Sequence[Any]], library: str | None = None)
 def to_frame(table: pa.Table, library: str) -> Any:
     """Return an Arrow table as a frame of the named library."""
     if library not in LIBRARIES:
-        hint = did_you_mean(library, LIBRARIES) or f"Known are {listed(LIBRARIES)}."
-        raise ReadError(f"'{library}' is no dataframe library that shoal hands back.", hint=hint)
+        raise ReadError(
+            "unknown-library",
+            "'{library}' is not a supported dataframe library.",
+            remedy=similar(library, LIBRARIES),
+            library=library,
+        )
     if library == "pyarrow":
         return table
     if find_spec(library) is None:
-        raise ReadError(f"{library} is not installed here.", hint=f"pip install {library}")
+        raise ReadError(
+            "not-installed", "{library} is not installed.", remedy="Run pip install {library}.", library=library
+        )
     if library == "duckdb":
         import duckdb
 

@@ -5,6 +5,7 @@ from enum import StrEnum
 import pyarrow as pa
 
 from shoal.errors import ColumnError
+from shoal.remedy import Option, either
 
 
 class Kind(StrEnum):
@@ -44,9 +45,13 @@ def kind_of(arrow: pa.DataType, name: str) -> Kind:
         value_kind = kind_of(arrow.value_type, name)
         return Kind.CATEGORY if arrow.ordered else value_kind
     raise ColumnError(
-        f"Column '{name}' holds {arrow}, which cannot be encoded.",
-        hint="Give each record one plain value per column: text, a number, a date or true/false (intervals as text); "
-        "or leave the column out: columns=[…] (--columns).",
+        "unknown-kind",
+        "Column '{column}' contains {type}, which cannot be encoded.",
+        remedy=either(
+            "Give each record one plain value per column (text, number, date, or true/false)", Option("columns")
+        ),
+        column=name,
+        type=arrow,
     )
 
 

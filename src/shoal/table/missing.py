@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import Self
 
-from shoal.errors import ShoalError, did_you_mean
+from shoal.errors import ShoalError, similar
 
 
 class Missing(StrEnum):
@@ -32,8 +32,12 @@ class Missing(StrEnum):
         <Missing.NEVER: 'never'>
         """
         if word not in set(cls):
-            hint = did_you_mean(str(word), cls) or "Rules are own, never and wildcard."
-            raise ShoalError(f"There is no rule '{word}' for missing values.", hint=hint)
+            raise ShoalError(
+                "unknown-rule",
+                "There is no rule '{word}' for missing values.",
+                remedy=similar(str(word), cls),
+                word=word,
+            )
         return cls(word)
 
 

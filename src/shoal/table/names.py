@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from shoal.errors import ReadError
+from shoal.remedy import Option, either
 
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
@@ -33,21 +34,31 @@ def check_names(names: Sequence[Any]) -> None:
     odd = [place for place, name in enumerate(names, 1) if not isinstance(name, str)]
     if odd:
         raise ReadError(
-            f"{_columns(odd)} no text as name.", hint="Rename, for example with df.columns = df.columns.astype(str)."
+            "name-not-text",
+            "{columns} no text as name.",
+            remedy="Rename them, for example with df.columns = df.columns.astype(str).",
+            columns=_columns(odd),
         )
     empty = [place for place, name in enumerate(names, 1) if not name.strip()]
     if empty:
         raise ReadError(
-            f"{_columns(empty)} no name.",
-            hint="A nameless first column is often a row index that R or pandas wrote: leave it out with "
-            "unnamed='drop' (--unnamed drop), or number such columns with unnamed='number'.",
+            "no-name",
+            "{columns} no name.",
+            remedy=[
+                "A first column without a name is often a row index written by R or pandas.",
+                either(Option("unnamed", "drop"), Option("unnamed", "number")),
+            ],
+            columns=_columns(empty),
         )
     first: dict[str, int] = {}
     for place, name in enumerate(names, 1):
         if first.setdefault(name, place) != place:
             raise ReadError(
-                f"Columns {first[name]} and {place} have the same name.",
-                hint="Rename one of them, or check whether the file has a header row (header=False, --no-header).",
+                "same-name",
+                "Columns {first} and {second} have the same name.",
+                remedy=either("Rename one of them", Option("header", False)),
+                first=first[name],
+                second=place,
             )
 
 

@@ -66,13 +66,17 @@ def is_of_spark(source: Any) -> bool:
 def check_spark() -> None:
     """Refuse if Spark is not there."""
     if find_spec("pyspark") is None:
-        raise ReadError("Spark is not installed here.", hint="pip install 'shoal[spark]', and Java 17 or newer.")
+        raise ReadError(
+            "not-installed",
+            "Spark is not installed.",
+            remedy="Run pip install 'shoal[spark]', and install Java 17 or newer.",
+        )
 
 
 def check_duckdb() -> None:
     """Refuse if DuckDB is not there."""
     if find_spec("duckdb") is None:
-        raise ReadError("DuckDB is not installed here.", hint="pip install 'shoal[duckdb]'")
+        raise ReadError("not-installed", "DuckDB is not installed.", remedy="Run pip install 'shoal[duckdb]'.")
 
 
 def read_dictionaries(

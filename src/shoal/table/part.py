@@ -85,8 +85,11 @@ def check_same_names(parts: Sequence[Part], files: Sequence[str]) -> None:
 def other_columns(file: str, first: str) -> ReadError:
     """Say that two files are not parts of one table."""
     return ReadError(
-        f"'{file}' has other columns than '{first}'.",
-        hint="Files that make up a table must have columns of the same names.",
+        "different-columns",
+        "'{file}' has other columns than '{first}'.",
+        remedy="All files of a table must have the same column names.",
+        file=file,
+        first=first,
     )
 
 

@@ -6,9 +6,10 @@ from typing import Any
 
 from shoal.engines.disk import Spool
 from shoal.engines.spark import SparkFrame
-from shoal.errors import ColumnError, ReadError, listed
+from shoal.errors import ColumnError, ReadError
 from shoal.fileset import check_whole, note_inputs
 from shoal.progress import Hook, Progress, silent
+from shoal.remedy import Option, by
 from shoal.table import frames
 from shoal.table.databases.database import Address, Stored, database_of, is_address
 from shoal.table.encoding import encode
@@ -69,8 +70,10 @@ def _check_unread(options: Options) -> None:
     for name in sorted(options.model_fields_set - {"columns"}):
         if getattr(options, name) != getattr(default, name):
             raise ReadError(
-                f"The option '{name}' means nothing for a table, which has been read already.",
-                hint=f"Give it when the file or frame is read: shoal.read(…, {name}=…).",
+                "already-read",
+                "The option '{option}' does not apply to a table that has already been read.",
+                remedy="Give it when the file or frame is read: shoal.read(…, {option}=…).",
+                option=name,
             )
 
 
@@ -98,7 +101,7 @@ def read_sample(source: Any, *, most: int = SAMPLE, progress: Hook | None = None
 def _read_stored(source: Any, options: Options, progress: Hook) -> Table:
     """Read a table of a database."""
     if options.format is not None:
-        raise ReadError("A table of a database has no file format.", hint="Leave format out.")
+        raise ReadError("option-of-format", "A database table has no file format.", remedy="Omit format.")
     address = Address.parse(source).of(options.table)
     with database_of(address).opened(address, [address.table]) as (stored,):
         return stored.read(options, progress)
@@ -107,7 +110,7 @@ def _read_stored(source: Any, options: Options, progress: Hook) -> Table:
 def _read_frame(source: Any, options: Options, progress: Hook) -> Table:
     check_options(options, "frame", ())
     if options.format is not None:
-        raise ReadError("A frame has no file format.", hint="Leave format out.")
+        raise ReadError("option-of-format", "A frame has no file format.", remedy="Omit format.")
     if is_of_spark(source):
         return read_by_spark(SparkFrame(source, "the frame"), options, progress, "frame")
     arrow, library = frames.to_arrow(source)
@@ -116,7 +119,12 @@ def _read_frame(source: Any, options: Options, progress: Hook) -> Table:
     if options.engine == "memory":
         return table
     if options.engine != "disk":
-        raise ReadError(f"A frame cannot be counted by {options.engine}.", hint="Write it to a Parquet file first.")
+        raise ReadError(
+            "engine-of-source",
+            "A frame cannot be processed by the engine {engine}.",
+            remedy="Write it to a Parquet file first.",
+            engine=options.engine,
+        )
     spool = Spool()
     return together([Part.of(table, spool)], spool)
 
@@ -125,8 +133,10 @@ def _read_files(files: tuple[Path, ...], options: Options, progress: Hook) -> Ta
     formats = {format_of(path, options.format) for path in files}
     if len(formats) > 1:
         raise ReadError(
-            f"The files are of several formats: {listed(sorted(format_.name for format_ in formats))}.",
-            hint="Give those of one format by a pattern, such as 'folder/*.csv'.",
+            "several-formats",
+            "The files have several formats: {formats:listed}.",
+            remedy="Give the files of one format by a pattern, such as 'folder/*.csv'.",
+            formats=sorted(format_.name for format_ in formats),
         )
     chosen = formats.pop()
     if options.engine in {"duckdb", "spark"}:
@@ -152,7 +162,9 @@ def _parts(
         return parts
     if chosen.name not in _IN_TEXT or {*differing} <= {*options.text}:
         raise ColumnError(
-            f"Column '{differing[0]}' is not of the same kind in all files.",
-            hint=f"Read it as text: text=[{differing[0]!r}].",
+            "different-kinds",
+            "Column '{column}' is not of the same kind in all files.",
+            remedy=by("Read it as text", Option("text", [differing[0]])),
+            column=differing[0],
         )
     return _parts(chosen, files, options.model_copy(update={"text": (*options.text, *differing)}), progress, spool)

@@ -26,11 +26,11 @@ class Role(StrEnum):
 
 
 _MEANINGS = {
-    Role.DIRECT: "identifies a person on its own; never released",
-    Role.QUASI: "identifies a person together with others",
-    Role.SENSITIVE: "must not be learned about a person",
-    Role.INSENSITIVE: "neither known to others nor harmful",
-    Role.SUBJECT: "says which person a row belongs to",
-    Role.HOUSEHOLD: "says which household a person belongs to",
-    Role.WEIGHT: "says how many people of the population a record stands for",
+    Role.DIRECT: "identifies an individual on its own; not released",
+    Role.QUASI: "identifies individuals in combination with other attributes",
+    Role.SENSITIVE: "must not be disclosed about an individual",
+    Role.INSENSITIVE: "neither known to an adversary nor sensitive",
+    Role.SUBJECT: "identifies the individual of a record",
+    Role.HOUSEHOLD: "identifies the household of an individual",
+    Role.WEIGHT: "number of individuals of the population that a record represents",
 }

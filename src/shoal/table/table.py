@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from shoal.engines.memory import MemoryEngine
 from shoal.engines.protocol import DistinctRows, Engine, Profiles
 from shoal.engines.translated import translated
-from shoal.errors import ColumnError, counted, did_you_mean, listed
+from shoal.errors import ColumnError, did_you_mean
 from shoal.kernels.translation import Codes
 from shoal.sheet import Presentable, Sheet
 from shoal.table import frames
@@ -21,6 +21,7 @@ from shoal.table.about import About
 from shoal.table.column import Column
 from shoal.table.raw import Encoded
 from shoal.table.role import Role
+from shoal.words import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,11 +186,22 @@ class Table(Presentable):
             for name in _as_names(names):
                 _check_fitting(self, self[name], role)
                 if wanted.setdefault(name, role) is not role:
-                    raise ColumnError(f"Column '{name}' is given two roles: {wanted[name]} and {role}.")
+                    raise ColumnError(
+                        "two-roles",
+                        "Column '{column}' has two roles: {role} and {other}.",
+                        column=name,
+                        role=wanted[name],
+                        other=role,
+                    )
         for role in filter(lambda role: role.single, Role):
             holders = [name for name, wanted_role in wanted.items() if wanted_role is role]
             if len(holders) > 1:
-                raise ColumnError(f"Only one column can be the {role}; given were {len(holders)}.")
+                raise ColumnError(
+                    "several-with-role",
+                    "Only one column can be the {role}, and {columns} are given.",
+                    role=role,
+                    columns=len(holders),
+                )
         kept = {name: role for name, role in self.roles.items() if not (role.single and role in wanted.values())}
         return replace(self, roles={**kept, **wanted})
 
@@ -207,8 +219,11 @@ class Table(Presentable):
         for role, name in ((role, name) for role, names in given.items() for name in names):
             if "quasi" not in given and name in self.quasi:
                 raise ColumnError(
-                    f"Column '{name}' is a quasi-identifier already, and cannot be {role} as well.",
-                    hint="Give the quasi-identifiers anew, without it.",
+                    "two-roles",
+                    "Column '{column}' is a quasi-identifier and cannot be {role} as well.",
+                    remedy="Name the quasi-identifiers again, without it.",
+                    column=name,
+                    role=role,
                 )
         kept = {name: role for name, role in self.roles.items() if role not in given}
         return replace(self, roles=kept).assign(**given)
@@ -229,8 +244,11 @@ class Table(Presentable):
         if column.missing or column.suppressed:
             count = int(np.count_nonzero(self.codes(self.subject) >= len(column.values)))
             raise ColumnError(
-                f"The subject column '{self.subject}' is empty in {counted(count, 'record')}: it is not known whose.",
-                hint="Give these records an identifier, or remove them before you go on.",
+                "subject-missing",
+                "The subject column '{column}' is empty in {records:record}.",
+                remedy="Give these records an identifier, or remove them.",
+                column=self.subject,
+                records=count,
             )
         return self.engine.profiles(names, self.subject)
 
@@ -280,16 +298,22 @@ def _as_names(names: str | Iterable[str] | None) -> tuple[str, ...]:
         return (names,)
     listed = tuple(names) if isinstance(names, Iterable) else (names,)
     if not all(isinstance(name, str) for name in listed):
-        raise ColumnError("Columns are named by a list of texts.")
+        raise ColumnError("not-a-list", "Columns must be given as a list of names.")
     twice = next((name for place, name in enumerate(listed) if name in listed[:place]), None)
     if twice is not None:
-        raise ColumnError(f"Column '{twice}' is named twice.")
+        raise ColumnError("column-twice", "Column '{column}' is named twice.", column=twice)
     return listed
 
 
 def _role(word: str) -> Role:
     if word not in set(Role):
-        raise ColumnError(f"There is no role '{word}'.", hint=did_you_mean(word, Role) or f"Roles are {listed(Role)}.")
+        raise ColumnError(
+            "unknown-role",
+            "There is no role '{role}'.",
+            remedy=did_you_mean(word, Role) or "Available: {roles:listed}.",
+            role=word,
+            roles=list(Role),
+        )
     return Role(word)
 
 
@@ -298,10 +322,19 @@ def _check_fitting(table: Table, column: Column, role: Role) -> None:
     if role is not Role.WEIGHT:
         return
     if not column.kind.numeric or column.missing or column.suppressed:
-        raise ColumnError(f"Column '{column.name}' cannot be the weight: it must hold a number in every record.")
+        raise ColumnError(
+            "bad-weight",
+            "Column '{column}' cannot be the weight: it must contain a number in every record.",
+            column=column.name,
+        )
     if len(column.values) and column.values[0].as_py() <= 0:
         count = int(np.count_nonzero(np.less_equal(column.values.to_numpy(), 0)[table.codes(column.name)]))
-        raise ColumnError(f"Column '{column.name}' cannot be the weight: {count} records have 0 or less.")
+        raise ColumnError(
+            "bad-weight",
+            "Column '{column}' cannot be the weight: {records:record} have 0 or less.",
+            column=column.name,
+            records=count,
+        )
 
 
 def _records_as_persons(rows: DistinctRows) -> Profiles:

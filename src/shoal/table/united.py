@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import ColumnError
 from shoal.kernels.translation import narrowest
+from shoal.remedy import Option, by
 from shoal.table.column import Column, as_text
 from shoal.table.kind import Kind
 
@@ -85,6 +86,10 @@ def _like(first: Column, column: Column) -> pa.Array:
         return column.values.cast(first.values.type)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise ColumnError(
-            f"Column '{first.name}' is {first.kind} in one table and {column.kind} in another.",
-            hint="Read both the same way, for example as text: text=[…].",
+            "different-kinds",
+            "Column '{column}' is of kind {kind} in one table and of kind {other} in another.",
+            remedy=by("Read both in the same way, for example as text", Option("text")),
+            column=first.name,
+            kind=first.kind,
+            other=column.kind,
         ) from None

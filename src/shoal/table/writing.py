@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import ShoalError, WriteError, listed
+from shoal.errors import ShoalError, WriteError
 from shoal.fileset import FileSet, is_full
 from shoal.progress import Hook, silent
 from shoal.table.column import SUPPRESSED, Column, as_text
@@ -16,6 +16,7 @@ from shoal.table.formats.format import Format, format_of
 from shoal.table.holder import Holder
 from shoal.table.options import Written, check_separator
 from shoal.table.table import Table
+from shoal.words import listed
 
 
 def write(  # noqa: PLR0913 - keyword-only options
@@ -39,7 +40,9 @@ def write(  # noqa: PLR0913 - keyword-only options
     replaced.
     """
     if not isinstance(table, Table):
-        raise WriteError("Only tables can be written.", hint="Read the frame first: shoal.read(frame).")
+        raise WriteError(
+            "not-a-table", "Only tables can be written.", remedy="Read the frame first: shoal.read(frame)."
+        )
     if is_address(path):
         _check_options(format=format, separator=separator, excel_safe=excel_safe or None)
         return _write_stored(table, Address.parse(path), progress or silent, check_written, force=force)
@@ -47,7 +50,13 @@ def write(  # noqa: PLR0913 - keyword-only options
     chosen = format_of(target, format)
     if not chosen.writes or (format is None and not target.name.lower().endswith(chosen.writes)):
         instead = listed(chosen.writes or (".parquet", ".csv"))
-        raise WriteError(f"Files like '{target.name}' can only be read.", hint=f"Write {instead}.")
+        raise WriteError(
+            "read-only-format",
+            "Files like '{file}' can only be read.",
+            remedy="Write {suffixes}.",
+            file=target.name,
+            suffixes=instead,
+        )
     check(table, chosen)
     if separator is None and target.suffix.lower() in {".tsv", ".tab"}:
         separator = "\t"
@@ -72,7 +81,10 @@ def _put(table: Table, beside: Path, chosen: Format, how: Written, progress: Hoo
         if is_full(beside.parent):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from None
         raise WriteError(
-            f"The table could not be written as {chosen.name}, or not read again.", hint="Parquet can hold it."
+            "cannot-write",
+            "The table could not be written as {format}, or not read again.",
+            remedy="Parquet supports all tables.",
+            format=chosen.name,
         ) from None
     if there is not None and there != table.records:
         raise OSError(errno.ENOSPC if is_full(beside.parent) else errno.EIO, "not all records could be written")
@@ -117,7 +129,9 @@ def write_stored(
 def _check_options(**given: object) -> None:
     for name, value in given.items():
         if value is not None:
-            raise WriteError(f"The option '{name}' means nothing for tables of a database.")
+            raise WriteError(
+                "option-of-format", "The option '{option}' does not apply to database tables.", option=name
+            )
 
 
 def _check_separator(separator: str | None) -> None:
@@ -127,21 +141,34 @@ def _check_separator(separator: str | None) -> None:
         message = str(error)
     else:
         return
-    raise WriteError(f"The file cannot be written: {message}.")
+    raise WriteError("cannot-write", "The file cannot be written: {message}.", message=message)
 
 
 def check(table: Table, chosen: Holder) -> None:
     """Refuse a table that the format or database cannot hold, naming the column and the reason."""
     if not table.columns:
-        raise WriteError("A table without columns cannot be written.")
+        raise WriteError("no-columns", "A table without columns cannot be written.")
     reason = chosen.table_refusal(table)
     if reason:
-        raise WriteError(f"The table cannot be written as {chosen.name}: {reason}.", hint="Parquet can hold it.")
+        raise WriteError(
+            "format-cannot-hold",
+            "The table cannot be written as {format}: {reason}.",
+            remedy="Parquet supports it.",
+            format=chosen.name,
+            reason=reason,
+        )
     for column in table.columns:
         reason = _ambiguous(column) or chosen.refusal(column)
         if reason:
-            hint = "Rename these texts first." if _ambiguous(column) else "Parquet can hold it."
-            raise WriteError(f"Column '{column.name}' cannot be written as {chosen.name}: {reason}.", hint=hint)
+            remedy = "Rename these texts first." if _ambiguous(column) else "Parquet supports it."
+            raise WriteError(
+                "format-cannot-hold",
+                "Column '{column}' cannot be written as {format}: {reason}.",
+                remedy=remedy,
+                column=column.name,
+                format=chosen.name,
+                reason=reason,
+            )
 
 
 def _ambiguous(column: Column) -> str | None:

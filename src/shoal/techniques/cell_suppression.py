@@ -21,8 +21,8 @@ class CellSuppression(Technique):
     """
 
     kind: Literal["suppression"] = "suppression"
-    says: ClassVar[str] = "Values are left out one by one, where too few persons look alike."
-    iso: ClassVar[str] = "local suppression: single values are left out"
+    says: ClassVar[str] = "Single values are suppressed until every class meets the requirements (local suppression)."
+    iso: ClassVar[str] = "local suppression of single values"
     allows: ClassVar[frozenset[Allows]] = frozenset({Allows.REFINE, Allows.OUTLIERS})
 
     def treat(self, goal: Goal, progress: Hook = silent) -> Treatment:

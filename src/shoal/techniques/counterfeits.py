@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shoal.errors import ModelError, counted
+from shoal.errors import ModelError
 from shoal.kernels.grouping import group_rows
 from shoal.progress import Hook
 from shoal.search.goal import Goal
@@ -14,31 +14,33 @@ from shoal.techniques.jury import Jury
 from shoal.techniques.outliers import OUTLIERS, Outliers
 from shoal.techniques.technique import Truth
 from shoal.techniques.treatment import Treatment
+from shoal.words import counted
 
 
 class Counterfeited(Outliers):
     """They get counterfeits beside them."""
 
-    brief: ClassVar[str] = "they get counterfeits beside them"
-    done: ClassVar[str] = "invented records stand beside those that fit into no class"
+    brief: ClassVar[str] = "counterfeit records are added to their classes"
+    done: ClassVar[str] = "counterfeit records are added to small classes"
     truth: ClassVar[Truth] = Truth.INVENTED
     was: ClassVar[str] = "Some records are counterfeits."
     may_be: ClassVar[str] = "Some records may be counterfeits."
-    counts: ClassVar[Mapping[str, str]] = {"counterfeits": "records are invented"}
+    counts: ClassVar[Mapping[str, str]] = {"counterfeits": "counterfeit records"}
     needs_scheme: ClassVar[bool] = True
     adds_records: ClassVar[bool] = True
 
     def told(self, facts: Mapping[str, Any]) -> str:
         """Say how many were invented."""
-        return f"{counted(facts['counterfeits'], 'record')} invented to fill small classes."
+        return f"{counted(facts['counterfeits'], 'record')} added as counterfeits to fill small classes."
 
     def deal(self, goal: Goal, treatment: Treatment, progress: Hook) -> Treatment:  # noqa: ARG002 - as others
         """Keep outliers, and invent as many records that look like them as their classes lack."""
         jury = Jury(goal)
         if not jury.by_size:
             raise ModelError(
-                "Counterfeits make classes larger; whether their sensitive values fit requirements is left to chance.",
-                hint='Use outliers = "counterfeits" with requirements of size only, such as k-anonymity.',
+                "counterfeits-of-requirement",
+                "Counterfeits increase class sizes. Requirements on sensitive values cannot rely on them.",
+                remedy="Use counterfeits with requirements on class sizes only, such as k-anonymity.",
             )
         units, rows = jury.units, treatment.rows
         hidden = np.ones(len(rows), bool)

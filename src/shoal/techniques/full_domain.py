@@ -16,7 +16,9 @@ class FullDomain(Technique):
     """All records are made coarser alike, by the best of all schemes."""
 
     kind: Literal["global"] = "global"
-    says: ClassVar[str] = "All records are made coarser alike (global recoding), by the best of all schemes."
+    says: ClassVar[str] = (
+        "All records are generalised to the same levels (global recoding), by the best of all schemes."
+    )
     iso: ClassVar[str] = "generalisation (global recoding)"
     gives: ClassVar[frozenset[Gives]] = frozenset({Gives.CLASSES, Gives.SCHEME})
     allows: ClassVar[frozenset[Allows]] = frozenset(Allows)

@@ -14,11 +14,12 @@ from shoal.errors import ModelError
 from shoal.kernels.grouping import group_rows
 from shoal.progress import Hook, Progress, silent
 from shoal.recoding.nodes import Domain, Nodes
+from shoal.remedy import Setting, by, either
 from shoal.search.goal import Goal
 from shoal.search.objective import Ints, LevelObjective
 from shoal.techniques.jury import Jury
 from shoal.techniques.refinement import within_limit
-from shoal.techniques.technique import TECHNIQUES, Allows, Gives, Technique, giving, recodings
+from shoal.techniques.technique import TECHNIQUES, Allows, Gives, Technique, giving
 from shoal.techniques.treatment import Treatment
 from shoal.techniques.units import Rows
 
@@ -33,8 +34,8 @@ class LocalRecoding(Technique):
     """Each record is made as little coarser as it needs."""
 
     kind: Literal["local"] = "local"
-    says: ClassVar[str] = "Each record is made as little coarser as it needs (local recoding)."
-    iso: ClassVar[str] = "local generalisation: each record as little as it needs"
+    says: ClassVar[str] = "Each record is generalised as little as required (local recoding)."
+    iso: ClassVar[str] = "local generalisation (each record as little as required)"
     allows: ClassVar[frozenset[Allows]] = frozenset({Allows.REFINE, Allows.OUTLIERS, Allows.LEVELS, Allows.FIXED})
     is_gentle: ClassVar[bool] = True
 
@@ -51,14 +52,20 @@ def scheme_by_scheme(goal: Goal, progress: Hook = silent) -> Treatment:
     """
     if len(goal.space) > MOST_SCHEMES:
         raise ModelError(
-            f"There are {len(goal.space):,} schemes, too many to try all of them.",
-            hint="Bound the levels of some columns, or use another recoding.",
+            "too-many-schemes",
+            "There are {schemes:,} generalisation schemes, which are too many to try.",
+            remedy=either(by("Restrict the levels of some columns", Setting("search.levels")), "use another technique"),
+            schemes=len(goal.space),
         )
     jury, objective = Jury(goal), goal.by_levels
     if objective is None:
         raise ModelError(
-            f"The cheapest scheme is tried first, and the quality {goal.quality.name} does not tell which one that is.",
-            hint=f'Use a quality of single columns, such as "loss" or "nue", or {recodings(giving(Gives.SCHEME))}.',
+            "quality-of-technique",
+            "This technique tries the cheapest scheme first, which the quality {quality} does not determine.",
+            remedy=either(
+                Setting("search.quality", "loss"), Setting("search.recoding", giving(Gives.SCHEME)[0].called())
+            ),
+            quality=goal.quality.name,
         )
     iteration = Iteration(goal, jury, objective, progress)
     schemes = np.stack(np.unravel_index(np.arange(len(goal.space)), goal.space.shape), axis=-1)

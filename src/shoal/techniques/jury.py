@@ -15,12 +15,12 @@ from shoal.kernels.grouping import group
 from shoal.models.evidence import Evidence
 from shoal.models.model import Need, Scope
 from shoal.qualities.quality import FigureQuality, LevelQuality
+from shoal.remedy import Option, Setting, either
 from shoal.search.goal import Goal
 from shoal.search.objective import Ints
 from shoal.table.missing import Missing
 from shoal.table.table import Table
-from shoal.techniques.outliers import usual_way
-from shoal.techniques.technique import Gives, giving, recodings
+from shoal.techniques.technique import Gives, giving
 from shoal.techniques.units import Rows, Units
 
 Mask = NDArray[np.bool_]
@@ -99,12 +99,15 @@ class Jury:
         table, space = self._table, self._goal.space
         if table.subject is not None:
             raise ModelError(
-                "Records that look alike can be parted only where each is a person.",
-                hint="Use strict = true, or leave out the subject column if nobody has two records.",
+                "several-records",
+                "Records with equal quasi-identifiers can be separated only if each belongs to another individual.",
+                remedy=either(Setting("search.strict", True), "omit the subject if every individual has one record"),
             )
         if not isinstance(table.engine, MemoryEngine):
             raise ModelError(
-                "Records that look alike can be parted only in memory.", hint='Use strict = true, or engine = "memory".'
+                "memory-only",
+                "Records with equal quasi-identifiers can be separated only in memory.",
+                remedy=either(Setting("search.strict", True), Option("engine", "memory")),
             )
         seen = (*space.quasi, *(column.name for column in self._shown.sensitive))
         distinct = table.distinct(seen)
@@ -127,39 +130,47 @@ def _check(goal: Goal) -> None:
     if goal.tables or table:
         name = goal.tables[0].name if goal.tables else table[0]
         raise ModelError(
-            f"The requirement {name} is about the table as a whole; here every class is judged by itself.",
-            hint=f"Use {_whole()}.",
+            "requirement-of-technique",
+            "The requirement {model} concerns the whole table, and this technique judges each class by itself.",
+            remedy=_whole(),
+            model=name,
         )
     if goal.registered:
         raise ModelError(
-            f"The requirement {goal.registered[0].name} needs a register of the population, which is compared with "
-            "schemes only.",
-            hint=f"Use {_whole()}.",
+            "requirement-of-technique",
+            "The requirement {model} requires a register of the population, which can be compared with schemes only.",
+            remedy=_whole(),
+            model=goal.registered[0].name,
         )
     missing = [name for name in goal.space.quasi if goal.space.table[name].missing]
     if goal.gatherer.missing is not Missing.OWN and missing:
         raise ModelError(
-            f"Column '{missing[0]}' has missing values that match nothing: then parts of classes are not classes.",
-            hint=f'Use missing = "own", or {_whole()}.',
+            "missing-of-technique",
+            "Column '{column}' has missing values that match nothing. This technique cannot divide such classes.",
+            remedy=either(Setting("data.missing", "own"), _whole()),
+            column=missing[0],
         )
     if goal.evidence.classes.overlap:
         raise ModelError(
-            "Persons have several records that differ, in a quasi-identifier or a sensitive value: then parts of "
-            "classes share persons.",
-            hint=f"Use {_whole()}, or give each person one record.",
+            "several-records",
+            "Some individuals have several records with different values. This technique cannot handle these yet.",
+            remedy=either(_whole(), "reduce the table to one record per individual"),
         )
     if not isinstance(goal.quality, LevelQuality | FigureQuality):
         raise ModelError(
-            f"The quality {goal.quality.name} is measured of whole schemes only; here every class is judged by itself.",
-            hint=f'Use {_whole()} and without refine, or a quality such as "loss".',
+            "quality-of-technique",
+            "The quality {quality} is measured on whole schemes, and this technique judges each class by itself.",
+            remedy=either(_whole(), Setting("search.quality", "loss")),
+            quality=goal.quality.name,
         )
     if not goal.by_class:
         raise ModelError(
-            "What is required here is judged of whole schemes only; here every class is judged by itself.",
-            hint=f"Use {_whole()} and without refine.",
+            "requirement-of-technique",
+            "These requirements are judged on whole schemes, and this technique judges each class by itself.",
+            remedy=_whole(),
         )
 
 
-def _whole() -> str:
-    """Say what judges whole schemes."""
-    return f'{recodings(giving(Gives.SCHEME))} with outliers = "{usual_way()}"'
+def _whole() -> Setting:
+    """Return the technique that judges whole schemes."""
+    return Setting("search.recoding", giving(Gives.SCHEME)[0].called())

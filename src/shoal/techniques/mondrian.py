@@ -25,13 +25,14 @@ class Mondrian(Technique):
 
     kind: Literal["mondrian"] = "mondrian"
     strict: bool = Field(
-        default=True, description="whether records stay together that have the same value where it is cut"
+        default=True, description="whether records with the same value at a cut stay in the same class"
     )
     cuts: Literal["anywhere", "hierarchy"] = Field(
         default="hierarchy",
-        description="whether numbers are cut where their hierarchy does, or anywhere: then it shows exact ends",
+        description="whether numbers are cut at the bounds of their hierarchy, or anywhere, which discloses exact "
+        "values",
     )
-    says: ClassVar[str] = "Records are cut into ever smaller groups at medians (Mondrian)."
+    says: ClassVar[str] = "Records are divided recursively at medians (Mondrian)."
     iso: ClassVar[str] = "generalisation, class by class (Mondrian)"
     minds_quality: ClassVar[bool] = False
     allows: ClassVar[frozenset[Allows]] = frozenset({Allows.OUTLIERS, Allows.LEVELS})
@@ -41,7 +42,7 @@ class Mondrian(Technique):
         """Ends of intervals may be values."""
         if self.cuts == "hierarchy":
             return ()
-        return ("Numbers are cut anywhere: the ends of their intervals are exact values of members of the class.",)
+        return ("Numbers are cut anywhere: the bounds of their intervals are exact values of class members.",)
 
     def treat(self, goal: Goal, progress: Hook = silent) -> Treatment:
         """Cut at medians."""

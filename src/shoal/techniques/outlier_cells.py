@@ -6,13 +6,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shoal.errors import ModelError, counted
+from shoal.errors import ModelError
 from shoal.progress import Hook
+from shoal.remedy import Setting, either
 from shoal.search.goal import Goal
 from shoal.techniques.iterative import Iteration
 from shoal.techniques.jury import Jury
 from shoal.techniques.outliers import OUTLIERS, Outliers, usual_way
 from shoal.techniques.treatment import Treatment
+from shoal.words import counted
 
 _MOST_COLUMNS = 16
 
@@ -20,23 +22,25 @@ _MOST_COLUMNS = 16
 class CellsLost(Outliers):
     """They lose single values."""
 
-    brief: ClassVar[str] = "single values of theirs are suppressed"
-    done: ClassVar[str] = "records that fit into no class lose single values (local suppression)"
-    counts: ClassVar[Mapping[str, str]] = {"cells": "values are lost"}
+    brief: ClassVar[str] = "some of their values are suppressed"
+    done: ClassVar[str] = "local suppression of outliers"
+    counts: ClassVar[Mapping[str, str]] = {"cells": "suppressed cells"}
     needs_scheme: ClassVar[bool] = True
 
     def told(self, facts: Mapping[str, Any]) -> str:
         """Say how many values were lost."""
         records = counted(facts["records"], "record")
-        return f"{counted(facts['cells'], 'cell')} suppressed in {records} that fit into no class."
+        return f"{counted(facts['cells'], 'cell')} suppressed in {records} of outliers."
 
     def deal(self, goal: Goal, treatment: Treatment, progress: Hook) -> Treatment:
         """Suppress as few cells of outliers as make classes of them; those who still find none are left out."""
         jury, space, objective = Jury(goal), goal.space, goal.by_levels
         if objective is None or len(space.names) > _MOST_COLUMNS:
             raise ModelError(
-                f"Cells can be chosen for at most {_MOST_COLUMNS} quasi-identifiers, by measures of single columns.",
-                hint=f'Use outliers = "{usual_way()}", or a quality such as "loss" or "nue".',
+                "cells-of-columns",
+                "Cells can be chosen for at most {most} quasi-identifiers, with measures of single columns.",
+                remedy=either(Setting("search.outliers", usual_way()), Setting("search.quality", "loss")),
+                most=_MOST_COLUMNS,
             )
         levels = np.array(
             [treatment.scheme[name] - ladder.low for name, ladder in zip(space.names, space.ladders, strict=True)]

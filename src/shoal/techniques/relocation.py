@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import counted
 from shoal.kernels.grouping import group_rows
 from shoal.progress import Hook, Progress
 from shoal.recoding.nodes import Floats, Ints, Nodes
@@ -17,6 +16,7 @@ from shoal.techniques.outliers import OUTLIERS, Outliers
 from shoal.techniques.technique import Truth
 from shoal.techniques.treatment import Treatment
 from shoal.techniques.units import Rows
+from shoal.words import counted, short
 
 _TRIED = 20  # classes that an outlier tries, the nearest first
 _ROOM = 1 << 24  # distances that are looked at together
@@ -26,16 +26,16 @@ class Relocated(Outliers):
     """They are moved into the nearest class."""
 
     brief: ClassVar[str] = "they are moved into the nearest class"
-    done: ClassVar[str] = "records that fit into no class show the nearest one (relocation)"
+    done: ClassVar[str] = "outliers show the values of the nearest class (relocation)"
     truth: ClassVar[Truth] = Truth.PERTURBED
     was: ClassVar[str] = "Relocated records show the values of a similar class."
     may_be: ClassVar[str] = "Some records may show the values of a similar class."
-    counts: ClassVar[Mapping[str, str]] = {"moved": "persons show the nearest class"}
+    counts: ClassVar[Mapping[str, str]] = {"moved": "individuals relocated to the nearest class"}
 
     def told(self, facts: Mapping[str, Any]) -> str:
         """Say how many were moved, and how far."""
-        far = f"{facts['displacement']:.3f} of the domain"
-        return f"{counted(facts['moved'], 'person')} moved into the nearest class, {far} away on average."
+        far = f"{short(facts['displacement'])} of the domain"
+        return f"{counted(facts['moved'], 'individual')} moved into the nearest class, {far} away on average."
 
     def deal(self, goal: Goal, treatment: Treatment, progress: Hook) -> Treatment:
         """Move outliers into the nearest class that passes with them; those whom none takes are left out."""
@@ -116,7 +116,7 @@ def _nearest(
     tried, together = min(_TRIED, classes), max(_ROOM // classes, 1)
     near, far = np.empty((number, tried), np.int64), np.empty((number, tried))
     for begin in range(0, number, together):
-        progress(Progress("moving outliers", begin, number))
+        progress(Progress("relocating outliers", begin, number))
         part = slice(begin, min(begin + together, number))
         away = np.zeros((part.stop - begin, classes))
         for weight, distances_of, values in zip(weights, distances, codes, strict=True):

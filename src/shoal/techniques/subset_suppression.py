@@ -23,6 +23,7 @@ from shoal.models.model import Model
 from shoal.models.subset_k_anonymity import SubsetKAnonymity
 from shoal.progress import Hook, Progress, silent
 from shoal.recoding.nodes import Domain, Ints, Node, Nodes
+from shoal.remedy import Setting
 from shoal.search.goal import Goal
 from shoal.table.missing import Missing
 from shoal.techniques.change import Change, Generalised, Suppressed
@@ -35,8 +36,10 @@ class SubsetSuppression(Technique):
     """Single values are left out until k persons look alike to those who know any m columns."""
 
     kind: Literal["subsets"] = "subsets"
-    says: ClassVar[str] = "Records are made coarser until enough persons look alike to whoever knows a few columns."
-    iso: ClassVar[str] = "local generalisation: each record as little as it needs"
+    says: ClassVar[str] = (
+        "Records are generalised until classes are large enough for every combination of a few known columns."
+    )
+    iso: ClassVar[str] = "local generalisation (each record as little as required)"
     gives: ClassVar[frozenset[Gives]] = frozenset()
 
     def treat(self, goal: Goal, progress: Hook = silent) -> Treatment:
@@ -44,12 +47,15 @@ class SubsetSuppression(Technique):
         space, base = goal.space, goal.plain.base
         if base.overlap:
             raise ModelError(
-                "Persons have several records with different values: then combinations share persons.",
-                hint="Give each person one record.",
+                "several-records",
+                "Some individuals have several records with different values. This technique cannot handle these yet.",
+                remedy="Reduce the table to one record per individual.",
             )
         if goal.gatherer.missing is not Missing.OWN and any(space.table[name].missing for name in space.quasi):
             raise ModelError(
-                "Where missing values match nothing, suppressed ones would, too.", hint='Use missing = "own".'
+                "missing-of-technique",
+                "If missing values match nothing, suppressed values would match nothing either.",
+                remedy=Setting("data.missing", "own"),
             )
         rows = space.table.distinct(space.quasi)
         persons = np.bincount(goal.plain.of_shown, base.grouped.shown.members.counts, len(rows)).astype(np.int64)
@@ -94,8 +100,10 @@ def _asked(model: Model, columns: int) -> tuple[int, int]:
     if isinstance(model, SubsetKAnonymity):
         return model.k or 1, min(model.m, columns)
     raise ModelError(
-        f"Cells cannot be suppressed for {model.name} under partial knowledge.",
-        hint='With recoding = "subsets", require k-anonymity or subset-k-anonymity.',
+        "requirement-of-technique",
+        "Cells cannot be suppressed for {model} under partial knowledge.",
+        remedy="Require k-anonymity or subset-k-anonymity with this technique.",
+        model=model.name,
     )
 
 

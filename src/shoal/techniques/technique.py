@@ -78,10 +78,18 @@ class Technique(Checked):
         super().__pydantic_init_subclass__(**options)
         for name in ("says", "iso"):
             if not isinstance(getattr(cls, name, None), str):
-                raise DeclarationError(f"The technique {cls.__name__} lacks {name}: ClassVar[str].")
+                raise DeclarationError(
+                    "no-declaration",
+                    "The technique {technique} lacks {name}: ClassVar[str].",
+                    technique=cls.__name__,
+                    name=name,
+                )
         if cls.truth is not Truth.TRUE and not cls.untrue:
             raise DeclarationError(
-                f"The technique {cls.__name__} has {cls.truth} cells, and does not say so in untrue."
+                "no-declaration",
+                "The technique {technique} has {truth} cells, and does not say so in untrue.",
+                technique=cls.__name__,
+                truth=cls.truth,
             )
 
     @abstractmethod

@@ -6,6 +6,7 @@ from typing import Any
 from shoal.errors import ColumnError, ModelError
 from shoal.identification.also_known import AlsoKnown
 from shoal.identification.also_known import also_known as measured
+from shoal.remedy import Option, by
 from shoal.table.missing import Missing
 from shoal.table.role import Role
 from shoal.verbs.inputs import Inputs
@@ -31,10 +32,16 @@ def also_known(
     inputs = Inputs.of(data, quasi=quasi, subject=subject, missing=missing)
     table = inputs.table
     if not table.quasi:
-        raise ColumnError("No quasi-identifiers are given.", hint="Say which columns an adversary may know: quasi=[…].")
+        raise ColumnError(
+            "no-quasi-identifier",
+            "No quasi-identifiers are given.",
+            remedy=by("Name the columns that an adversary may know", Option("quasi")),
+        )
     if inputs.missing is Missing.WILDCARD:
         raise ModelError(
-            "Who is unique cannot be told where missing values match anything.", hint='Use "own" or "never".'
+            "wildcard-missing",
+            "Uniqueness cannot be determined if missing values match any value.",
+            remedy=Option("missing", "own"),
         )
     named = {*table.quasi, table.subject, *table.with_role(Role.DIRECT), *table.with_role(Role.HOUSEHOLD)}
     others = [name for name in table.names if name not in named]

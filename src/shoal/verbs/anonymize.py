@@ -11,13 +11,16 @@ from shoal.release.case import Case
 from shoal.release.making import released
 from shoal.release.measuring import check_limits, measured_limits
 from shoal.release.release import Release
+from shoal.remedy import Option, by
 from shoal.table.role import Role
 from shoal.table.table import Table
 from shoal.techniques.technique import Gives, gentlest
 from shoal.validation import validated
 from shoal.verbs.inputs import AnyPolicy, policy_of, table_of
 
-_DIFFER = "Persons have several records with different values: global recoding is used instead of local recoding."
+_DIFFER = (
+    "Some individuals have several records with different values. Global recoding is used instead of local recoding."
+)
 Names: TypeAlias = Sequence[str] | str | None
 
 
@@ -66,11 +69,15 @@ def anonymize(  # noqa: PLR0913 - keyword-only options
     given = {name: names for name, names in options.items() if names is not None}
     goals = {name: _whole(goal) for name, goal in {"k": k, "suppression": suppression}.items() if goal is not None}
     if isinstance(policy, list | tuple | set):
-        raise PolicyError("The policy is a list of names.", hint="Name their role: quasi=[…].")
+        raise PolicyError(
+            "not-a-policy", "The policy is a list of names.", remedy=by("Give the names by role", Option("quasi"))
+        )
     if policy is not None and (given or goals):
         raise PolicyError(
-            f"A policy is given, and {next(iter([*given, *goals]))} as well.",
-            hint="Say all of it in the policy, or give no policy.",
+            "policy-and-options",
+            "A policy is given, and {option} as well.",
+            remedy="Put all of it into the policy, or give no policy.",
+            option=next(iter([*given, *goals])),
         )
     if policy is not None:
         return _measured(released(case_of(data, policy), threads, progress or silent), progress)
@@ -98,8 +105,10 @@ def _policy_of(table: Table, roles: Mapping[str, Any], goals: Mapping[str, Any])
     """Return the policy that the options stand for."""
     if "quasi" not in roles or "k" not in goals:
         raise PolicyError(
-            "Neither a policy is given, nor the quasi-identifiers and k.",
-            hint='shoal.anonymize(data, "policy.toml"), or shoal.anonymize(data, quasi=["age", "sex"], k=5).',
+            "nothing-asked",
+            "Give a policy, or quasi-identifiers and k.",
+            remedy='For example shoal.anonymize(data, "policy.toml"), or shoal.anonymize(data, quasi=["age", "sex"], '
+            "k=5).",
         )
     table = table.taking(**roles)  # refuses names that are not there, or have two roles
     columns = {name: str(role) for name, role in table.roles.items() if role is not Role.SUBJECT}

@@ -7,6 +7,7 @@ from typing import Any
 from shoal.errors import ColumnError, ModelError
 from shoal.exact import exact
 from shoal.progress import Hook, silent
+from shoal.remedy import Option, by, either
 from shoal.risk.assessment import Assessment, Assessor
 from shoal.verbs.inputs import AnyPolicy, Inputs
 
@@ -34,15 +35,19 @@ def assess(  # noqa: PLR0913 - keyword-only options
     >>> import shoal
     >>> found = shoal.assess({"age": [34, 34, 71, 71], "dx": ["flu", "ms", "flu", "flu"]}, quasi="age", sensitive="dx")
     >>> found.k, found.prosecutor.maximum, found.meaning
-    (2, 0.5, 'Every record shares these values with at least 1 other.')
+    (2, 0.5, 'Every record shares the quasi-identifiers with at least 1 other.')
     """
     inputs = Inputs.of(
         data, policy, quasi=quasi, sensitive=sensitive, subject=subject, missing=missing, population=population
     )
     if not inputs.table.quasi:
         raise ColumnError(
+            "no-quasi-identifier",
             "No column is a quasi-identifier, so there is nothing to assess.",
-            hint="Say what an adversary may know: quasi=[…] (--quasi age,sex), or a policy with roles.",
+            remedy=either(
+                by("Name the columns that an adversary may know", Option("quasi", ["age", "sex"])),
+                "give a policy with roles",
+            ),
         )
     context = inputs.policy.context
     return Assessor(
@@ -71,4 +76,4 @@ def _share(given: Fraction | float | str) -> Fraction:
         if 0 < share <= 1:
             return share
         message = "must be more than 0 and at most 1"
-    raise ModelError(f"The threshold {message}.")
+    raise ModelError("bad-threshold", "The threshold {message}.", message=message)

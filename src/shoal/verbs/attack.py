@@ -15,6 +15,7 @@ from shoal.errors import AttackError
 from shoal.progress import Hook, silent
 from shoal.release.pairing import which
 from shoal.release.release import Release
+from shoal.remedy import Option, either
 from shoal.table.table import Table
 from shoal.verbs.inputs import AnyPolicy, Inputs, names_of, policy_of, table_of
 
@@ -58,9 +59,11 @@ def attack(  # noqa: PLR0913 - keyword-only options
     [('homogeneity', 0.5), ('linkage', 0.5)]
     """
     if targets < 1 or seed < 0:
-        raise AttackError("At least one person must be attacked, and the seed must not be negative.")
+        raise AttackError("bad-option", "At least one individual must be attacked, and the seed must not be negative.")
     if isinstance(original, Release):
-        raise AttackError("The original comes first, then the release.", hint="shoal.attack(original, release)")
+        raise AttackError(
+            "wrong-order", "The original comes first, then the release.", remedy="shoal.attack(original, release)"
+        )
     inputs = Inputs.of(
         original,
         policy_of(policy, release),
@@ -99,7 +102,7 @@ def attack(  # noqa: PLR0913 - keyword-only options
 def _check_records(tables: Mapping[str, Table | None]) -> None:
     for name, table in tables.items():
         if table is not None and not table.records:
-            raise AttackError(f"The {name} has no records.")
+            raise AttackError("no-records", "The {table} has no records.", table=name)
 
 
 def _key(key: Sequence[str] | str | None, original: Table, release: Table, register: Table | None) -> tuple[str, ...]:
@@ -109,8 +112,10 @@ def _key(key: Sequence[str] | str | None, original: Table, release: Table, regis
         original[name]  # raises if there is none
         if name not in release and (register is None or name not in register):
             raise AttackError(
-                f"The key names column '{name}', which only the original has.",
-                hint="Name a column that the release or the register has, too; or say that they are in order.",
+                "key-without-column",
+                "The key names column '{column}', which only the original has.",
+                remedy=either("Name a column that the release or the register also has", Option("in_order", True)),
+                column=name,
             )
     return named
 
@@ -119,7 +124,9 @@ def _with_truth(scene: Scene, release: Any, key: Sequence[str], *, in_order: boo
     """Return the scene with the matched records, and a sentence on how they were matched."""
     named = key if key and all(name in scene.release for name in key) else None
     if named is not None and in_order:
-        raise AttackError("Records are matched by a key or by position, not by both.", hint="Omit one of them.")
+        raise AttackError(
+            "key-and-order", "Records are matched by a key or by position, not by both.", remedy="Omit one of them."
+        )
     made_release = release if isinstance(release, Release) else scene.release
     match = which(scene.original, made_release, named, hierarchies=scene.hierarchies, in_order=in_order)
     how = match.sentence if match.rows is not None else f"{match.sentence} {_HINT}"

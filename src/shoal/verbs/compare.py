@@ -44,9 +44,13 @@ def compare(  # noqa: PLR0913 - keyword-only options
     (0.33333333333333337, 1, 2)
     """
     if isinstance(original, Release):
-        raise RecodingError("The original comes first, then the release.", hint="shoal.compare(original, release)")
+        raise RecodingError(
+            "wrong-order", "The original comes first, then the release.", remedy="shoal.compare(original, release)"
+        )
     if key is not None and in_order:
-        raise RecodingError("Records are matched by a key or by position, not by both.", hint="Omit one of them.")
+        raise RecodingError(
+            "key-and-order", "Records are matched by a key or by position, not by both.", remedy="Omit one of them."
+        )
     inputs = Inputs.of(
         original,
         policy_of(policy, release),

@@ -9,6 +9,7 @@ from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.hierarchy.spec import bind
 from shoal.identification.dimension import Dimension, Weighing, by_levels, by_tables, chosen, judges, levels_of, ranked
 from shoal.models.t_closeness import Distance
+from shoal.remedy import Setting
 from shoal.table.missing import Missing
 from shoal.verbs.inputs import AnyPolicy, Inputs, table_of
 
@@ -46,18 +47,25 @@ def dimension(  # noqa: PLR0913 - keyword-only options
     table, missing = inputs.table, inputs.missing
     columns = tuple(order) if order is not None else ranked(table)
     if sorted(columns) != sorted(table.quasi):
-        raise ModelError("The order must name every quasi-identifier once.")
+        raise ModelError("bad-order", "The order must name every quasi-identifier once.")
     if missing is Missing.WILDCARD:
         raise ModelError(
-            "A dimension cannot be measured where missing values match anything.",
-            hint='Use missing = "own" or "never".',
+            "wildcard-missing",
+            "The dimension cannot be measured if missing values match any value.",
+            remedy=Setting("data.missing", "own"),
         )
     if distance not in set(Distance):
         raise ModelError(
-            f"The distance must be one of {', '.join(Distance)}.", hint=did_you_mean(distance, list(Distance))
+            "unknown-distance",
+            "There is no distance '{distance}'.",
+            remedy=did_you_mean(distance, list(Distance)) or "Available: {distances}.",
+            distance=distance,
+            distances=", ".join(Distance),
         )
     if tables is not None and (levels or subsets):
-        raise ModelError("Levels and subsets are for tables that are made here, not for given ones.")
+        raise ModelError(
+            "option-of-tables", "Levels and subsets apply to generalised tables made here, not to given ones."
+        )
     required = [model for _, _, model in inputs.policy.requirements()]
     ladders = _with_automatic(inputs)
     weighing = Weighing(table.sensitive, judges(required, table.quasi, table.sensitive), ladders, Distance(distance))

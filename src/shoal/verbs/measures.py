@@ -9,7 +9,7 @@ from functools import cache
 from inspect import Parameter, Signature
 from typing import Any
 
-from shoal.errors import ModelError, did_you_mean, listed
+from shoal.errors import ModelError, did_you_mean, similar
 from shoal.models.attained import Attainment, shown
 from shoal.models.model import MODELS, Model, Need
 from shoal.table.missing import Missing
@@ -47,13 +47,20 @@ def _check_options(model: type[Model], signature: Signature, options: Mapping[st
     for name in options:
         if name in model.measured:
             raise ModelError(
-                f"{name} is what this function measures: it cannot be given.",
-                hint="To judge by a threshold, use shoal.assess with a policy that requires it.",
+                "option-is-result",
+                "{option} is the result of this function and cannot be given.",
+                remedy="To judge by a threshold, use shoal.assess with a policy that requires it.",
+                option=name,
             )
         if name not in signature.parameters:
             known = [parameter for parameter in signature.parameters if parameter != "data"]
-            hint = did_you_mean(name, known) or f"Options are {listed(known, 20)}."
-            raise ModelError(f"The model {model.name} takes no option '{name}'.", hint=hint)
+            raise ModelError(
+                "unknown-option",
+                "The model {model} has no option '{option}'.",
+                remedy=similar(name, known, 20),
+                model=model.name,
+                option=name,
+            )
 
 
 _MEANING = {
@@ -108,6 +115,10 @@ def measures(data: Any, /, *, models: Sequence[str] | None = None, **columns: An
     """
     for name in columns:
         if name not in _COMMON:
-            hint = did_you_mean(name, _COMMON) or "Parameters of a model can be given to its own function."
-            raise ModelError(f"There is no option '{name}'.", hint=hint)
+            raise ModelError(
+                "unknown-option",
+                "There is no option '{option}'.",
+                remedy=did_you_mean(name, _COMMON) or "Give parameters of a model to its own function.",
+                option=name,
+            )
     return Attainment(Inputs.of(data, **columns).gatherer).all(names_of(models))

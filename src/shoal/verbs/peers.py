@@ -65,12 +65,16 @@ def peers(  # noqa: PLR0913 - keyword-only options
     """
     for name, number in (("most", most), ("sample", sample)):
         if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 1):
-            raise ModelError(f"{name} is a whole number, 1 or more.")
+            raise ModelError("bad-option", "{option} must be a whole number, 1 or more.", option=name)
     inputs = Inputs.of(data, policy, subject=subject, missing=missing)
     table = inputs.table
     listed = None if combinations is None else [names_of(combination) or [] for combination in combinations]
     if isinstance(combinations, str) or (listed is not None and not (listed and all(listed))):
-        raise ModelError("Combinations are lists of columns, none of them empty.", hint='Give [["age", "sex"], …].')
+        raise ModelError(
+            "bad-combinations",
+            "Combinations must be lists of columns, none of them empty.",
+            remedy='For example [["age", "sex"], …].',
+        )
     columns, hidden, known = _columns(table, sensitive, auxiliary, listed)
     hook = progress or silent
     learned = _windows(table, tolerance, hidden, "is not among the sensitive columns, so it has no tolerance")
@@ -98,7 +102,7 @@ def peers(  # noqa: PLR0913 - keyword-only options
 def _share(name: str, given: Threshold) -> Fraction:
     share = _number(name, given)
     if not 0 <= share <= 1:
-        raise ModelError(f"{name} is a share: a number from 0 to 1.")
+        raise ModelError("bad-option", "{option} must be a share between 0 and 1.", option=name)
     return share
 
 
@@ -107,7 +111,7 @@ def _number(name: str, given: Threshold) -> Fraction:
         return exact(given)
     except ValueError as error:
         message = str(error)
-    raise ModelError(f"{name} {message}.")
+    raise ModelError("bad-option", "{option} {message}.", option=name, message=message)
 
 
 def _sampled(counted: SubsetCounts, sample: int, seed: int) -> NDArray[np.int64] | None:
@@ -121,7 +125,13 @@ def _windows(
     for name in near or {}:
         table[name]  # raises if there is none
         if name not in columns:
-            raise ModelError(f"'{name}' {otherwise}.", hint="Leave it out, or name the column there, too.")
+            raise ModelError(
+                "unknown-variable",
+                "'{variable}' {problem}.",
+                remedy="Remove it, or name the column there as well.",
+                variable=name,
+                problem=otherwise,
+            )
     return {name: window(table[name], _number(f"The distance of '{name}'", far)) for name, far in (near or {}).items()}
 
 
@@ -147,13 +157,15 @@ def _columns(
         table[name]  # raises if there is none
     if table.subject in columns:
         raise ModelError(
-            f"'{table.subject}' says which person a row belongs to: it can be neither known nor learned.",
-            hint="Leave it out of the sensitive and the known columns.",
+            "subject-is-no-attribute",
+            "'{column}' is the subject: it can be neither known nor inferred.",
+            remedy="Remove it from the sensitive and the known columns.",
+            column=table.subject,
         )
     if table.records == 0:
-        raise ModelError("The table has no records: there is nothing to measure.")
+        raise ModelError("no-records", "The table has no records.")
     if len(columns) < 2:
-        raise ModelError("At least two columns are needed: something to know, and something to learn.")
+        raise ModelError("too-few-columns", "At least two columns are required: one to know, and one to infer.")
     return columns, hidden, known
 
 

@@ -35,7 +35,7 @@ def plan(
     table = chosen.apply(sample) if chosen.names_columns else sample
     names = tuple(names_of(quasi) or table.quasi or table.names)
     if not names:
-        raise PolicyError("There is no column whose combinations could be counted.")
+        raise PolicyError("no-columns", "No column has combinations that could be counted.")
     ladders = chosen.hierarchies(table)
     schemes = prod(ladders[name].height + 1 for name in names) if ladders and {*names} <= {*ladders} else None
     return workload(table, records, names, schemes)

@@ -72,7 +72,7 @@ def _again(visit: Visit) -> Response:
 def _picture(visit: Visit) -> Response:
     drawn = visit.gallery.drawn(visit.request.path_params["name"])
     if drawn is None:
-        return _text("This picture is gone. Load the page again.", 404)
+        return _text("This picture is no longer available. Reload the page.", 404)
     return Response(drawn, media_type="image/svg+xml", headers={"content-security-policy": _OF_PICTURES})
 
 
@@ -86,7 +86,7 @@ def _sorry(_: Request, error: Exception) -> Response:
 
 
 def _too_large(_request: Request, _error: Exception) -> Response:
-    return _text("This is too large. Start shoal serve with the file instead.", 413)
+    return _text("The file is too large to upload. Start shoal serve with the file instead.", 413)
 
 
 def _unexpected(_: Request, error: Exception) -> Response:

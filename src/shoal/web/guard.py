@@ -17,7 +17,7 @@ HEADER, ENTRANCE = "x-shoal", "/enter"
 _DAY = 86_400  # seconds that a browser keeps the cookie, also if it is closed
 _WELCOME = (
     '<!DOCTYPE html><title>shoal</title><link rel="icon" href="data:,">'
-    '<meta http-equiv="refresh" content="0;url=/"><a href="/">Go on</a>'
+    '<meta http-equiv="refresh" content="0;url=/"><a href="/">Continue</a>'
 )
 HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -71,17 +71,19 @@ class Guard:
     def _refused(self, scope: AsgiScope, headers: MutableMapping[str, str]) -> tuple[int, str] | None:
         """Return why a request is not let in."""
         if headers.get("host", "") not in self._hosts:
-            return 400, "This page is for this machine only."
+            return 400, "This page is available on this machine only."
         if scope["path"] == ENTRANCE:
             return (
-                None if self._may_enter(scope) else (403, "This link was used, or is wrong. Start shoal serve again.")
+                None
+                if self._may_enter(scope)
+                else (403, "This link was already used, or is not valid. Restart shoal serve.")
             )
         if not _same(_cookie(headers, self._cookie), self._keys.session):
-            return 403, "Open the link that shoal serve has printed."
+            return 403, "Open the link that shoal serve printed."
         if scope["method"] not in _SAFE and not _same(headers.get(HEADER, ""), self._keys.header):
-            return 403, "This form does not come from a page of ours. Load the page again."
+            return 403, "This form was not sent by the workbench. Reload the page."
         if not headers.get("content-length", "0").isdecimal() or int(headers.get("content-length", "0")) > self._most:
-            return 413, f"This is more than {self._most / 1e6:,.0f} MB. Start shoal serve with the file instead."
+            return 413, f"The upload exceeds {self._most / 1e6:,.0f} MB. Start shoal serve with the file instead."
         return None
 
     def _may_enter(self, scope: AsgiScope) -> bool:

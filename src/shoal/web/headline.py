@@ -3,13 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from shoal.errors import counted
 from shoal.release.release import Release
 from shoal.reporting.document import Tone
 from shoal.risk.assessment import Assessment
 from shoal.web.loaded import Loaded
 from shoal.web.project import Basis, Moment
-from shoal.words import odds
+from shoal.words import counted, odds, short
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,22 +35,24 @@ def headline(now: Moment) -> list[Fact]:
 
 def _size(read: Loaded, assessment: Assessment | None) -> Fact:
     persons = (
-        "" if assessment is None or not assessment.counts_persons else f" of {counted(assessment.persons, 'person')}"
+        ""
+        if assessment is None or not assessment.counts_persons
+        else f" of {counted(assessment.persons, 'individual')}"
     )
     return Fact("records", f"{read.records:,}", f"{counted(read.columns, 'column')}{persons}")
 
 
 def _risk(assessment: Assessment) -> Iterator[Fact]:
-    who = "persons" if assessment.counts_persons else "records"
-    yield Fact("k now", f"{assessment.k:,}", f"the fewest {who} that look alike to who knows all quasi-identifiers")
+    who = "individuals" if assessment.counts_persons else "records"
+    yield Fact("k of the original", f"{assessment.k:,}", f"smallest equivalence class ({who})")
     yield Fact(
-        "highest risk now", odds(assessment.prosecutor.maximum), "that somebody is found who is known to be in it"
+        "highest risk of the original", odds(assessment.prosecutor.maximum), "re-identification risk (prosecutor)"
     )
 
 
 def _release(release: Release) -> Iterator[Fact]:
     loss = release.quality.get("loss")
-    yield Fact("release", "met", "all that is required was verified in the written table", Tone.GOOD)
-    yield Fact("left out", f"{release.suppressed:,}", "persons who lose a record, or all of them")
+    yield Fact("release", "met", "all requirements verified in the written table", Tone.GOOD)
+    yield Fact("suppressed", f"{release.suppressed:,}", "suppressed individuals")
     if loss is not None and loss.total is not None:
-        yield Fact("information left", f"{1 - loss.total.cost:.0%}", "of what the quasi-identifiers told, by loss")
+        yield Fact("information loss", short(loss.total.cost), "0 = none, 1 = everything (measure: loss)")

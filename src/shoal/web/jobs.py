@@ -64,7 +64,7 @@ class Job:
     def hook(self, progress: Progress) -> None:
         """Take note of how far it is."""
         if self._stop.is_set():
-            raise Cancelled("Stopped.")
+            raise Cancelled("stopped", "Stopped.")
         self.progress = progress
 
     def run(self, work: Work, tell: Tell | None = None) -> None:
@@ -78,7 +78,7 @@ class Job:
         except ShoalError as error:
             self.error, self.state = error, State.FAILED
         except BaseException as error:  # noqa: BLE001 - a page must say something, and never a value
-            self.error = ShoalError(f"shoal failed unexpectedly ({type(error).__name__}).")
+            self.error = ShoalError("unexpected", "shoal failed unexpectedly ({type}).", type=type(error).__name__)
             self.state = State.FAILED
         finally:
             self._done.set()

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.errors import counted
 from shoal.sheet import Sheet
 from shoal.table.table import Table
+from shoal.words import counted, share
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,8 @@ class Loaded:
         rows = []
         for column in table.columns:
             gaps = np.count_nonzero(table.codes(column.name) >= len(column.values))
-            share = f"{gaps / table.records:.1%}" if gaps else ""
-            rows.append((column.name, str(column.kind), f"{len(column.values):,}", share))
+            missing = share(gaps / table.records) if gaps else ""
+            rows.append((column.name, str(column.kind), f"{len(column.values):,}", missing))
         title = f"{counted(table.records, 'record')} × {counted(len(rows), 'column')}"
-        sheet = Sheet(title, ("column", "kind", "different values", "missing"), tuple(rows), words=2)
+        sheet = Sheet(title, ("column", "kind", "distinct values", "missing"), tuple(rows), words=2)
         return cls(table.records, len(rows), sheet, table.source.notes)

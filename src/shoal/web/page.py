@@ -16,6 +16,8 @@ from shoal.web.guard import HEADER, Keys
 from shoal.web.headline import headline
 from shoal.web.jobs import Job, State
 from shoal.web.project import Moment, Project
+from shoal.web.remedies import WORKBENCH
+from shoal.words import share, short
 
 _FILES, _FIELDS = 3, 100_000  # that a form may have
 PATIENCE = 0.4  # seconds that a page waits for work that may be done at once
@@ -32,13 +34,13 @@ class PageStep:
 
 
 STEPS = (
-    PageStep("load", "Load", "Which data are these?"),
-    PageStep("identify", "Identify", "What is each column to somebody who looks for a person?"),
-    PageStep("assess", "Assess", "How safe is everybody, as the table stands?"),
-    PageStep("protect", "Protect", "What must hold, and how may columns become coarser?"),
-    PageStep("compare", "Compare", "What did the release cost, and what is left?"),
-    PageStep("attack", "Attack", "What does an adversary achieve against it?"),
-    PageStep("release", "Release", "What goes out, and what proves it?"),
+    PageStep("load", "Load", "Import data"),
+    PageStep("identify", "Identify", "Roles of the columns"),
+    PageStep("assess", "Assess", "Risk of the original table"),
+    PageStep("protect", "Protect", "Requirements, hierarchies and search"),
+    PageStep("compare", "Compare", "Information loss and utility"),
+    PageStep("attack", "Attack", "Attacks on the release"),
+    PageStep("release", "Release", "Release files and evidence"),
 )
 
 
@@ -127,10 +129,10 @@ def number(text: str, least: int, most: int) -> int | None:
 
 def _template(name: str) -> Template:
     templates = environment("shoal.web")
-    templates.filters["error_text"] = error_text
+    templates.filters.update(error_text=error_text, share=share, short=short)
     return templates.get_template(f"{name}.html")
 
 
 def error_text(error: ShoalError) -> str:
-    """Return what to say about an error."""
-    return error.message if error.hint is None else f"{error.message} {error.hint}"
+    """Return an error and its remedy as the workbench shows them."""
+    return f"{error.message} {error.advice(WORKBENCH)}".rstrip()

@@ -16,6 +16,7 @@ from shoal.errors import PolicyError, ReadError, WriteError
 from shoal.fileset import replacing
 from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress
+from shoal.remedy import Option, by
 from shoal.scratch import make_folder
 from shoal.table.reading import read
 from shoal.table.table import Table
@@ -48,7 +49,7 @@ class Moment:
         """Return the table as it is read."""
         source = self.source
         if source is None:
-            raise ReadError("There are no data yet.", hint="Load a file first.")
+            raise ReadError("no-data", "No data are loaded.", remedy="Load a file first.")
         options = self.policy.data.read.model_dump(exclude_unset=True)
         return self.project.kept_table(
             self.key(Basis.FILE), lambda: read(source, progress=progress, **options), progress
@@ -60,7 +61,7 @@ class Moment:
         try:
             return self.policy.apply(table)
         except PolicyError as error:
-            raise PolicyError(error.message, hint="Identify the columns again.") from None
+            raise PolicyError(error.code, error.template, remedy="Identify the columns again.", **error.facts) from None
 
     def key(self, basis: Basis) -> Hashable:
         """Return what results hang on: the data, and what is decided about them, with all files that are named."""
@@ -127,7 +128,7 @@ class Project:
     def open(cls, folder: Path | None = None, data: Path | None = None, policy: Path | None = None) -> "Project":
         """Open a project, or begin one; what is given goes before what is there."""
         if data is not None and not data.exists():
-            raise ReadError(f"There is no file '{data}'.")
+            raise ReadError("no-file", "There is no file '{path}'.", path=data)
         given = None if policy is None else Policy.load(policy.resolve())
         home = make_folder() if folder is None else _home(folder.resolve())
         project = cls(home, folder is None)
@@ -154,7 +155,10 @@ class Project:
             beside = Path(state_document["beside"])
         except (ValueError, KeyError, TypeError):
             raise ReadError(
-                f"'{state}' is no project of shoal.", hint="Give another folder: --project FOLDER."
+                "not-a-project",
+                "'{path}' is not a project of shoal.",
+                remedy=by("Give another folder", Option("project")),
+                path=state,
             ) from None
         self._policy = Policy.load(self.folder / _POLICY).within(beside)
 
@@ -204,11 +208,12 @@ class Project:
         try:
             path = policy.beside(name).resolve()
         except (OSError, ValueError):
-            raise PolicyError("The policy names a file that cannot be.") from None
+            raise PolicyError("bad-path", "The policy names a file with an invalid path.") from None
         if not any(path.is_relative_to(folder) for folder in known):
             raise PolicyError(
+                "file-not-beside",
                 "The policy names a file that is not beside it.",
-                hint="Send the file, or start shoal serve with a policy that names it.",
+                remedy="Upload the file, or start shoal serve with a policy that names it.",
             )
 
     def _save(self, source: Path | None, policy: Policy) -> None:
@@ -236,7 +241,7 @@ class Project:
         """Keep an upload in the project, under its own last name and no other, in a folder named by what is in it."""
         plain = "".join(sign if sign.isalnum() or sign in "._-" else "_" for sign in Path(name).name).lstrip(".")
         if not plain:
-            raise WriteError("The file has no name.")
+            raise WriteError("no-name", "The file has no name.")
         plain = plain if "." in plain else f"data.{plain}"  # it was nothing but a suffix
         folder = self.folder / _UPLOADS
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -262,7 +267,12 @@ class Project:
         if self.temporary:
             shutil.rmtree(self.folder, ignore_errors=True)
             if self.folder.exists():
-                raise WriteError(f"'{self.folder}' could not be removed.", hint="It holds data: remove it by hand.")
+                raise WriteError(
+                    "not-removed",
+                    "'{path}' could not be removed.",
+                    remedy="It contains data: remove it manually.",
+                    path=self.folder,
+                )
 
 
 def _home(folder: Path) -> Path:
@@ -270,10 +280,17 @@ def _home(folder: Path) -> Path:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not (folder / _STATE).exists() and any(folder.iterdir()):
-            raise WriteError(f"'{folder}' is used for something else.", hint="Give an empty folder, or a new one.")
+            raise WriteError(
+                "folder-in-use",
+                "'{path}' is not an empty folder.",
+                remedy="Give an empty folder, or a new one.",
+                path=folder,
+            )
         folder.chmod(0o700)
     except OSError as error:
-        raise WriteError(f"'{folder}' cannot be a project: {error.strerror}.") from None
+        raise WriteError(
+            "not-a-project", "'{path}' cannot be a project: {reason}.", path=folder, reason=error.strerror
+        ) from None
     return folder
 
 

@@ -47,7 +47,7 @@ def run(  # noqa: PLR0913 - what a command was given
             server = _Server(config)
             for number in _ENDS:  # before anybody can know that there is something to end
                 signal.signal(number, server.end)
-            announce(f"The workbench is at {link}\nOpen it if no page appears; it is good for one use. Ctrl-C ends it.")
+            announce(f"Workbench: {link}\nOpen the link if no page appears. It can be used once. Press Ctrl-C to stop.")
             threading.Thread(target=_warm, daemon=True).start()
             if browser:
                 _opened(link, project.folder)
@@ -94,5 +94,7 @@ def _listening(port: int) -> socket.socket:
         door.listen()  # before the link is told: whoever follows it at once has to wait, and is not turned away
     except OSError:
         door.close()
-        raise ShoalError(f"Port {port} is taken.", hint="Give another one, or none.") from None
+        raise ShoalError(
+            "port-taken", "Port {port} is in use.", remedy="Give another port, or none.", port=port
+        ) from None
     return door

@@ -5,11 +5,11 @@ import json
 from dataclasses import asdict, dataclass
 
 from shoal import toml
-from shoal.errors import counted
 from shoal.fileset import replacing
 from shoal.policy.requirements import PresetRequirement
 from shoal.release.release import Release
 from shoal.web.project import Basis, Moment, Project
+from shoal.words import counted, share
 
 KEPT = 24
 _FILE = "tried.json"
@@ -46,7 +46,7 @@ class Tried:
             _data(now),
             toml.document(release.policy.document()),
             "; ".join([*(f"{verdict.title} {verdict.asked}" for verdict in verdicts), *presets]),
-            f"{search.technique.kind}, at most {100 * search.suppression:g} % left out",
+            f"{search.technique.kind}, at most {share(search.suppression)} suppressed",
             "; ".join(verdict.attained for verdict in verdicts),
             counted(release.suppressed, "person"),
             f"{cost} ({search.quality})",

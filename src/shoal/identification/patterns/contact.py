@@ -38,7 +38,7 @@ PATTERNS.register("ip-address")(
     Pattern(
         "ip-address",
         "network-address",
-        "addresses in the internet",
+        "IP addresses",
         rf"{_BYTE}(?:\.{_BYTE}){{3}}|(?:[0-9A-Fa-f]{{1,4}}:){{5,7}}[0-9A-Fa-f]{{1,4}}|[0-9A-Fa-f:]*::[0-9A-Fa-f:]*",
         is_network,
         apart=r"^\s+",
@@ -47,7 +47,7 @@ PATTERNS.register("ip-address")(
     ),
 )
 PATTERNS.register("mac-address")(
-    Pattern("mac-address", "device", "addresses of network cards", r"[0-9A-Fa-f]{2}(?:[:\-][0-9A-Fa-f]{2}){5}"),
+    Pattern("mac-address", "device", "MAC addresses", r"[0-9A-Fa-f]{2}(?:[:\-][0-9A-Fa-f]{2}){5}"),
 )
 PATTERNS.register("uuid")(
     Pattern(

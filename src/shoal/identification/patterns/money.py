@@ -1,4 +1,4 @@
-"""Bank accounts and payment cards."""
+"""Bank accounts and payment card numbers."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,12 @@ def iban(texts: NDArray[np.str_]) -> Mask:
 
 
 PATTERNS.register("iban")(
-    Pattern("iban", "account-number", "bank accounts (IBAN)", r"[A-Za-z]{2}\d{2}(?:\s?[0-9A-Za-z]{1,4}){3,8}", iban),
+    Pattern(
+        "iban", "account-number", "bank account numbers (IBAN)", r"[A-Za-z]{2}\d{2}(?:\s?[0-9A-Za-z]{1,4}){3,8}", iban
+    ),
 )
 PATTERNS.register("payment-card")(
-    Pattern("payment-card", "account-number", "payment cards", r"[3-6]\d{3}(?:[\s\-]?\d{4}){2}[\s\-]?\d{3,4}", luhn),
+    Pattern(
+        "payment-card", "account-number", "payment card numbers", r"[3-6]\d{3}(?:[\s\-]?\d{4}){2}[\s\-]?\d{3,4}", luhn
+    ),
 )

@@ -9,7 +9,7 @@ _LETTERS = np.array(list("TRWAGMYFPDXBNJZSQVHLCKE"))
 
 
 def nhs(texts: NDArray[np.str_]) -> Mask:
-    """Tell which numbers of the British health service are right: weights 10 to 2, modulo 11.
+    """Tell which NHS numbers are right: weights 10 to 2, modulo 11.
 
     >>> nhs(np.array(["9434765919", "9434765918"])).tolist()
     [True, False]
@@ -67,7 +67,7 @@ def kvnr(texts: NDArray[np.str_]) -> Mask:
 
 
 def nir(texts: NDArray[np.str_]) -> Mask:
-    """Tell which French numbers of social security are right: 97 minus the rest; Corsica's letters count as numbers.
+    """Tell which French social security numbers are right: 97 minus the rest; Corsica's letters count as numbers.
 
     >>> nir(np.array(["255081416802538", "255081416802539"])).tolist()
     [True, False]
@@ -88,13 +88,13 @@ def dni(texts: NDArray[np.str_]) -> Mask:
 
 
 for _name, _says, _shape, _check in (
-    ("nhs-number", "numbers of the British health service", r"\d{3}[\s\-]?\d{3}[\s\-]?\d{4}", nhs),
+    ("nhs-number", "NHS numbers", r"\d{3}[\s\-]?\d{3}[\s\-]?\d{4}", nhs),
     ("bsn", "Dutch citizen service numbers", r"\d{9}", bsn),
     ("rijksregisternummer", "Belgian national numbers", r"\d{2}\.?\d{2}\.?\d{2}[\-.]?\d{3}\.?\d{2}", rijksregister),
     ("steuer-id", "German tax numbers", r"[1-9]\d{10}", steuer_id),
     (
         "nir",
-        "French numbers of social security",
+        "French social security numbers",
         r"[12]\s?\d{2}\s?\d{2}\s?(?:\d{2}|2[ABab])\s?\d{3}\s?\d{3}\s?\d{2}",
         nir,
     ),
@@ -109,7 +109,7 @@ PATTERNS.register("ssn")(
     Pattern(
         "ssn",
         "national-number",
-        "numbers of American social security",
+        "US social security numbers",
         r"(?:00[1-9]|0[1-9]\d|[1-578]\d{2}|6[0-57-9]\d|66[0-57-9])-\d{2}-\d{4}",
     ),
 )

@@ -34,7 +34,7 @@ PATTERNS.register("person-names")(
     Pattern(
         "person-names",
         "person-name",
-        "names of persons",
+        "personal names",
         rf"{_WORD}(?:,?\s+{_WORD}){{0,4}}",
         has_given_name,
         apart=r"^\s+",

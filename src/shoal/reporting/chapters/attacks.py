@@ -1,4 +1,4 @@
-"""What an adversary really achieves against the release."""
+"""Chapter on attacks: what an adversary achieves against the release."""
 
 from collections.abc import Iterator, Sequence
 
@@ -21,13 +21,14 @@ MOST = 8  # curves that are drawn
 def attacks(findings: PublicFindings, audience: Audience) -> Section:
     """Tell what came of the attacks, each with its baseline and its interval."""
     if findings.attacks is None or not findings.attacks.results:
-        own = "The release was not attacked. Numbers of a model are not what an adversary achieves."
+        own = "No attack was run. Privacy models do not measure what an adversary achieves."
         asked = findings.policy.publish is not None and findings.policy.publish.attacks
-        public = "The release was not attacked." if asked else "The owner publishes no results of attacks."
+        public = "No attack was run." if asked else "The owner publishes no results of attacks."
         return Section.of("Attacks", "attacks", [Text(own if isinstance(findings, Findings) else public, Tone.NOTE)])
     lead = Text(
-        "Success alone says nothing: it counts against what an adversary achieves without the release (baseline), and, "
-        "where it was looked at, against the same attack on people who are not in the data (control).",
+        "The success of an attack is compared with what an adversary achieves without the release (baseline) and, "
+        "where "
+        "measured, with the same attack on individuals outside the data (control).",
         Tone.LEAD,
     )
     meanings = _meanings(findings.attacks)
@@ -58,13 +59,13 @@ def _results(attacked: Attacked) -> Sheet:
                 f"{100 * result.success.low:.1f}–{100 * result.success.high:.1f}",
                 f"{result.baseline:.1%}",
                 *((control,) if controlled else ()),
-                f"{result.lift:+.2f}",
+                result.gained,
                 f"{result.targets:,}",
                 _sure(result),
             )
         )
     control_heading = ("control",) if controlled else ()
-    return _sheet(("success", "95 %", "baseline", *control_heading, "lift", "targets"), rows)
+    return _sheet(("success", "95% CI", "baseline", *control_heading, "gain over baseline", "targets"), rows)
 
 
 def _published(attacked: Attacked, audience: Audience) -> Sheet:
@@ -72,23 +73,23 @@ def _published(attacked: Attacked, audience: Audience) -> Sheet:
     rows = []
     for result in attacked.results:
         if _is_small(result, audience):
-            rows.append((*_about(result), "not told", "", "", "", _sure(result)))
+            rows.append((*_about(result), "not published", "", "", "", _sure(result)))
             continue
         shares = (result.success.low, result.success.value, result.success.high, result.baseline)
         low, success, high, baseline = (f"{100 * rounded(share):.0f}" for share in shares)
-        lift = f"{round(result.lift, 1) + 0.0:+.1f}"
-        rows.append((*_about(result), f"{success} %", f"{low}–{high}", f"{baseline} %", lift, _sure(result)))
-    note = f"Shares are rounded to multiples of {100 * STEP} %, lifts to one decimal."
-    return _sheet(("success", "95 %", "baseline", "lift"), rows, note)
+        points = f"{int(success) - int(baseline):+d} points"
+        rows.append((*_about(result), f"{success}%", f"{low}–{high}", f"{baseline}%", points, _sure(result)))
+    note = f"Shares are rounded to multiples of {100 * STEP}%."
+    return _sheet(("success", "95% CI", "baseline", "gain over baseline"), rows, note)
 
 
 def _sheet(figures: tuple[str, ...], rows: Sequence[tuple[str, ...]], *notes: str) -> Sheet:
     meanings = (
-        "Lift: the share of what the baseline leaves open that the attack gains.",
-        "Surely: whether it is more than baseline and control, and not by chance.",
+        "Gain over the baseline in percentage points.",
+        "Significant: the 95% interval lies above the baseline and, where measured, above the control.",
     )
-    headings = ("attack", "adversary", *figures, "surely")
-    return Sheet("What each attack achieves", headings, tuple(rows), (*meanings, *notes), words=2)
+    headings = ("attack", "adversary", *figures, "significant")
+    return Sheet("Results of the attacks", headings, tuple(rows), (*meanings, *notes), words=2)
 
 
 def _about(result: Result) -> tuple[str, str]:
@@ -124,12 +125,12 @@ def _omitted(attacked: Attacked) -> Iterator[Block]:
     asked = {result.attack for result in attacked.results} | set(attacked.left_out)
     others = [name for name in ATTACKS if ATTACKS[name].default and name not in asked]
     if others:
-        yield Text(f"Not asked for: {', '.join(others)}.", Tone.NOTE)
+        yield Text(f"Not requested: {', '.join(others)}.", Tone.NOTE)
     if attacked.left_out:
-        yield Facts(tuple((f"Not tried: {name}", why) for name, why in attacked.left_out.items()))
+        yield Facts(tuple((f"Not run: {name}", why) for name, why in attacked.left_out.items()))
 
 
 def _notes(attacked: Attacked) -> Iterator[Block]:
     yield from _omitted(attacked)
     notes = [*attacked.notes, *(f"{result.title}: {note}" for result in attacked.results for note in result.notes)]
-    yield Listing((*dict.fromkeys(notes), f"Drawn with seed {attacked.seed}."))
+    yield Listing((*dict.fromkeys(notes), f"Seed of random choices: {attacked.seed}."))

@@ -1,40 +1,40 @@
-"""How the release was found: what else could have been had."""
+"""Chapter on the choice of the release: the search, and the alternatives."""
 
 from shoal.charts.frontier import frontier
 from shoal.charts.lattice import lattice
-from shoal.errors import counted
 from shoal.reporting.audience import Audience
 from shoal.reporting.chapters.chapter import chapter
 from shoal.reporting.document import Block, Facts, Figure, Section, Text, Tone
 from shoal.reporting.findings import Findings, PublicFindings
 from shoal.techniques.technique import Gives
+from shoal.words import share, short
 
 
 @chapter("choice", place=50)
 def choice(findings: PublicFindings, audience: Audience) -> Section:
     """Tell how the release was searched for, and what other levels of protection would cost."""
     if not isinstance(findings, Findings):
-        return Section.of("How the release was chosen", "choice", [_lead(findings), _classes(findings)])
+        return Section.of("Choice of the release", "choice", [_lead(findings), _classes(findings)])
     blocks: list[Block | None] = [_lead(findings), _search(findings, audience)]
     if not _is_of_schemes(findings) and (findings.schemes is not None or findings.frontier is not None):
         blocks.append(
             Text(
-                "The charts show schemes of global recoding. The release uses another recoding and is in none of them."
+                "The charts show schemes of global recoding. The release uses another technique and is not among them."
             )
         )
     if findings.schemes is not None:
         blocks.append(Figure(lattice(findings.schemes)))
     if findings.frontier is not None and any(point.price is not None for point in findings.frontier.points):
         blocks.append(Figure(frontier(findings.frontier)))
-    return Section.of("How the release was chosen", "choice", blocks)
+    return Section.of("Choice of the release", "choice", blocks)
 
 
 def _lead(findings: PublicFindings) -> Text:
     if not findings.ours:
-        return Text("It is not recorded how this release was made.", Tone.LEAD)
+        return Text("The way in which this release was made is not recorded.", Tone.LEAD)
     how = findings.policy.search
-    limit = f"At most {how.suppression:.1%} of the {findings.who} may be left out."
-    sought = f" What is to be lost least is measured by {how.quality}." if how.technique.minds_quality else ""
+    limit = f"At most {share(how.suppression)} of the {findings.who} may be suppressed."
+    sought = f" The search minimises the measure {how.quality}." if how.technique.minds_quality else ""
     return Text(f"{how.technique.says}{sought} {limit}", Tone.LEAD)
 
 
@@ -47,10 +47,15 @@ def _search(findings: Findings, audience: Audience) -> Facts | None:
         levels = ", ".join(f"{name} {level}" for name, level in findings.release.scheme.items())
         facts.append(("Levels", levels))
     facts += _outliers(findings, audience)
-    facts.append(("Classes", counted(findings.release.classes, "group") + " of persons who look alike"))
+    facts.append(("Equivalence classes", f"{findings.release.classes:,}"))
     cost = findings.release.quality[findings.policy.search.quality].total
     if cost is not None:
-        facts.append(("Cost", f"{cost.cost:.3f} of what there is to lose, by {findings.policy.search.quality}"))
+        facts.append(
+            (
+                "Information loss",
+                f"{short(cost.cost)} (0 = none, 1 = everything; measure: {findings.policy.search.quality})",
+            )
+        )
     return Facts(tuple(facts))
 
 

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import counted
 from shoal.recoding.nodes import Floats
 from shoal.reporting.audience import Audience
 from shoal.reporting.chapters.chapter import chapter
@@ -16,7 +15,7 @@ from shoal.sheet import Sheet
 from shoal.table.column import SUPPRESSED, Column
 from shoal.table.kind import Kind
 from shoal.table.scale import scale
-from shoal.words import short
+from shoal.words import counted, short
 
 MOST = 24  # values of a column that are listed
 FEW = 60  # numbers that are listed one by one; more are described
@@ -102,8 +101,8 @@ def _described(findings: PublicFindings, name: str, audience: Audience) -> Sheet
     if known.any() and column.kind not in {Kind.DATE, Kind.DATETIME}:
         mean = float(np.average(places[known], weights=records[known]))
         squares = float(np.sum(records[known] * (places[known] - mean) ** 2))
-        spread = short(np.sqrt(squares / (number - 1))) if number > 1 else "·"
-        rows += [("mean", short(mean)), ("standard deviation", spread)]
+        spread = short(np.sqrt(squares / (number - 1)), digits=5) if number > 1 else "·"
+        rows += [("mean", short(mean, digits=5)), ("standard deviation", spread)]
     if known.any() and not audience.external:
         rows += _quartiles(column, places, records, known)
     notes = ("Standard deviation with n − 1; quartiles are interpolated (type 7, as in R and pandas).",)
@@ -131,6 +130,6 @@ def _quartiles(
         low, high = (int(codes[np.searchsorted(sums, at, "right")]) for at in (np.floor(rank), np.ceil(rank)))
         if low == high or not column.kind.numeric:
             return labels[low]
-        return short(places[low] + (rank - np.floor(rank)) * (places[high] - places[low]))
+        return short(places[low] + (rank - np.floor(rank)) * (places[high] - places[low]), digits=5)
 
     return [(name, quantile(share)) for name, share in names.items()]

@@ -1,4 +1,4 @@
-"""The conclusion, what a person still has to confirm, and who signs."""
+"""Chapter with the conclusion, the points to confirm manually, and the signature."""
 
 from shoal.reporting.audience import Audience
 from shoal.reporting.chapters.chapter import chapter
@@ -7,10 +7,10 @@ from shoal.reporting.document import Block, Listing, Section, Signature, Text, T
 from shoal.reporting.findings import PublicFindings
 
 _ALWAYS = (
-    "The roles of the columns were reviewed by somebody who knows the data.",
-    "The recipient and the purpose are as stated, and an agreement is in force where one is needed.",
-    "Earlier releases of the same persons were considered.",
-    "A date is set at which the risk is assessed again.",
+    "The roles of the columns were reviewed by an expert on the data.",
+    "Recipient and purpose are as stated, and an agreement is in force where one is required.",
+    "Earlier releases of the same individuals were considered.",
+    "A date for the next risk assessment is set.",
 )
 
 
@@ -19,7 +19,7 @@ def conclusion(findings: PublicFindings, audience: Audience) -> Section:
     """Say what follows from the numbers, and what does not follow from them."""
     del audience  # the same for everybody
     points = [f"{item} ({preset})" for preset, item in findings.policy.checklist]
-    ask = Text("No number shows the following. Somebody has to confirm it:", Tone.PLAIN)
+    ask = Text("The following cannot be computed and must be confirmed manually:", Tone.PLAIN)
     lines = ("Name and function", "Place and date", "Signature")
     parts: list[Block] = [verdict(findings), ask, Listing((*points, *_ALWAYS), open=True), Signature(lines)]
     return Section.of("Conclusion and sign-off", "conclusion", parts)

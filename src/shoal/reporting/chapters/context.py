@@ -1,4 +1,4 @@
-"""Who gets the data, who may try to find somebody in them, and what they are assumed to know."""
+"""Chapter on the context: recipient, adversaries and assumptions."""
 
 from shoal.reporting.audience import Audience
 from shoal.reporting.chapters.chapter import chapter
@@ -6,14 +6,18 @@ from shoal.reporting.document import Block, Facts, Listing, Section, Text, Tone
 from shoal.reporting.findings import PublicFindings
 from shoal.sheet import Sheet
 from shoal.table.role import Role
-from shoal.words import odds
+from shoal.words import odds, short
 
 
 @chapter("context", place=20)
 def context(findings: PublicFindings, audience: Audience) -> Section:
     """Tell of recipient, adversaries and assumptions."""
     del audience  # nothing in it is counted
-    lead = Text("Risk depends on who holds the data and on what they know. This is what is assumed.", Tone.LEAD)
+    lead = Text(
+        "Re-identification risk depends on the recipient and on the background knowledge of an adversary. The "
+        "following is assumed.",
+        Tone.LEAD,
+    )
     parts: list[Block | None] = [
         lead,
         _recipient(findings),
@@ -21,7 +25,7 @@ def context(findings: PublicFindings, audience: Audience) -> Section:
         _threats(findings),
         _assumptions(findings),
     ]
-    return Section.of("Context: recipient, adversaries, plausible attacks", "context", parts)
+    return Section.of("Context: recipient, adversaries, assumptions", "context", parts)
 
 
 def _recipient(findings: PublicFindings) -> Facts:
@@ -33,10 +37,10 @@ def _recipient(findings: PublicFindings) -> Facts:
     return Facts(
         (
             ("Recipient", who),
-            ("Release", "public: somebody will surely try" if public else "to the recipient"),
-            ("Known to others (quasi-identifiers)", ", ".join(findings.with_role(Role.QUASI))),
-            ("Not to be learned (sensitive)", sensitive or "no column is called sensitive"),
-            ("Required by", ", ".join(dict.fromkeys(["the owner's policy", *sources]))),
+            ("Release", "public; an attempt is assumed to be certain" if public else "to the recipient"),
+            ("Quasi-identifiers", ", ".join(findings.with_role(Role.QUASI))),
+            ("Sensitive attributes", sensitive or "none"),
+            ("Source of the requirements", ", ".join(dict.fromkeys(["the owner's policy", *sources]))),
         )
     )
 
@@ -46,29 +50,29 @@ def _adversaries(findings: PublicFindings) -> Sheet:
         (risk.adversary, risk.meaning, risk.basis)
         for risk in (findings.after.prosecutor, findings.after.journalist, findings.after.marketer)
     ]
-    return Sheet("Adversaries", ("adversary", "what this one does", "risk in the release is"), tuple(rows), words=3)
+    return Sheet("Adversaries", ("adversary", "description", "basis of the risk"), tuple(rows), words=3)
 
 
 def _threats(findings: PublicFindings) -> Sheet | None:
     context = findings.after.context
     if context is None or not findings.countable:
         return None
-    rows = [(threat.name, f"{threat.probability:.2f}", odds(threat.risk)) for threat in context.threats]
-    title = f"How likely it is that somebody tries: the overall risk is {odds(context.overall)}"
-    note = "Overall risk: that of the likeliest threat, probability × highest risk in the data (El Emam 2013)."
-    return Sheet(title, ("threat", "probability", "risk in the release"), tuple(rows), (note,))
+    rows = [(threat.name, short(threat.probability), odds(threat.risk)) for threat in context.threats]
+    title = f"Overall risk: {odds(context.overall)}"
+    note = "Overall risk: highest product of the probability of an attempt and the risk in the data (El Emam 2013)."
+    return Sheet(title, ("threat", "probability of an attempt", "risk"), tuple(rows), (note,))
 
 
 def _assumptions(findings: PublicFindings) -> Listing:
     number = len(findings.with_role(Role.QUASI))
     known = "the quasi-identifier" if number == 1 else f"all {number} quasi-identifiers"
     points = [
-        f"An adversary may know {known} of a person exactly, and that the person is in the data (prosecutor).",
-        "Nothing else in the release is known to an adversary beforehand; whoever knows more can find out more.",
+        f"An adversary knows the exact values of {known} of an individual who is known to be in the data (prosecutor).",
+        "An adversary knows no other released attribute beforehand. More background knowledge increases the risk.",
         findings.after.missing.says,
     ]
     if not findings.counts_persons:
-        points.append("No column says whose record it is: every record is taken for a person.")
+        points.append("No column is the subject: every record is counted as an individual.")
     if findings.with_role(Role.HOUSEHOLD):
-        points.append("Members of a household may be found together; that was looked at in the original.")
+        points.append("Members of a household may be re-identified together. This was assessed in the original.")
     return Listing(tuple(points))

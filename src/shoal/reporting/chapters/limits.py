@@ -1,4 +1,4 @@
-"""What the numbers do not cover."""
+"""Chapter on limitations."""
 
 from importlib.resources import files
 
@@ -13,19 +13,19 @@ from shoal.reporting.findings import Findings, PublicFindings
 def limits(findings: PublicFindings, audience: Audience) -> Section:
     """Say what nobody should conclude from the numbers."""
     del audience  # notes on the original are in the owner's findings only
-    lead = Text("A number is as good as its assumptions. These are outside what was measured.", Tone.LEAD)
-    return Section.of("What the numbers do not cover", "limits", [lead, Listing(tuple(_points(findings)))])
+    lead = Text("The figures of this report rest on assumptions and do not cover the following.", Tone.LEAD)
+    return Section.of("Limitations", "limits", [lead, Listing(tuple(_points(findings)))])
 
 
 def _points(findings: PublicFindings) -> list[str]:
     text = files("shoal.reporting").joinpath("texts/limits.txt").read_text(encoding="utf-8")
     points = text.splitlines()
     if findings.attacks is None and isinstance(findings, Findings):
-        points.insert(3, "The release was not attacked for this report.")
+        points.insert(3, "No attack was run for this report.")
     if not findings.ours:
-        points.append("It is not recorded that this release was made from these data under this policy.")
+        points.append("There is no record that this release was made from these data with this policy.")
     if truthfulness(findings):
-        points.append(f"On truthfulness: {truthfulness(findings)}")
+        points.append(f"Truthfulness: {truthfulness(findings)}")
     if isinstance(findings, Findings):
         own = () if findings.release is None else findings.release.notes
         points += dict.fromkeys([*own, *findings.before.notes, *findings.after.notes, *findings.comparison.notes])

@@ -17,15 +17,19 @@ from shoal.sheet import Sheet
 _HEADINGS = (
     ("EMA Policy 0070, Health Canada PRCI", "direct and quasi-identifiers", "The data and their variables"),
     ("", "adversaries and plausible attacks", "Context; Attacks"),
-    ("", "anonymisation techniques, by variable", "What was done to each variable"),
+    ("", "anonymisation techniques, by variable", "Transformation of each variable"),
     ("", "threshold and risk of re-identification", "Risk before and after"),
     ("", "data utility considerations", "Data utility"),
     ("", "conclusion", "Conclusion and sign-off"),
     ("WP216 (Opinion 05/2014)", "singling out, linkability, inference", "Attacks"),
     ("ISO/IEC 27559", "context assessment", "Context"),
     ("", "data assessment", "The data and their variables"),
-    ("", "identifiability assessment and mitigation", "Risk before and after; Attacks; What was done"),
-    ("", "governance", "What the numbers do not cover; Conclusion and sign-off"),
+    (
+        "",
+        "identifiability assessment and mitigation",
+        "Risk before and after; Attacks; Transformation of each variable",
+    ),
+    ("", "governance", "Limitations; Conclusion and sign-off"),
     ("HIPAA expert determination", "methods and results of the analysis", "this document"),
 )
 
@@ -34,16 +38,16 @@ _HEADINGS = (
 def methods(findings: PublicFindings, audience: Audience) -> Section:
     """Explain every measure that occurs in the report, in the words of its definition."""
     del audience  # nothing in it is about the data
-    guide = Sheet("Where to find what is asked for", ("by", "what", "chapter"), _HEADINGS, words=3)
+    guide = Sheet("Contents required by regulations and standards", ("by", "what", "chapter"), _HEADINGS, words=3)
     models, limited = _asked(findings, Guarantee.VERIFIED), _asked(findings, Guarantee.MEASURED)
     tried = set() if findings.attacks is None else {result.attack for result in findings.attacks.results}
     measured = findings.quality if isinstance(findings, Findings) else {findings.policy.search.quality}
     parts = [
         _part("Presets", "presets", _presets(findings)),
         _part("Requirements", "models", ((name, explained(MODELS[name])) for name in sorted(models))),
-        _part("Measures of quality", "qualities", ((name, explained(QUALITIES[name])) for name in sorted(measured))),
+        _part("Quality measures", "qualities", ((name, explained(QUALITIES[name])) for name in sorted(measured))),
         _part(
-            "Attacks that were tried",
+            "Attacks",
             "tried",
             ((name, explained(ATTACKS[name])) for name in sorted(tried | limited)),
         ),

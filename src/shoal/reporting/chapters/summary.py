@@ -1,10 +1,9 @@
-"""The first page: whether the release does what it must, and what that cost."""
+"""The first page: the verdict and the main figures."""
 
 from collections.abc import Iterator
 
 from shoal.attacks.battery import Attacked
 from shoal.charts.wp216 import QUESTIONS
-from shoal.errors import counted
 from shoal.release.judgement import Guarantee
 from shoal.reporting.audience import Audience
 from shoal.reporting.chapters.chapter import chapter
@@ -12,7 +11,7 @@ from shoal.reporting.chapters.risk import highest
 from shoal.reporting.document import Facts, Section, Text, Tone
 from shoal.reporting.findings import Findings, PublicFindings
 from shoal.sheet import Sheet
-from shoal.words import odds
+from shoal.words import counted, odds, share, short
 
 
 @chapter("summary", place=10)
@@ -32,26 +31,28 @@ def verdict(findings: PublicFindings) -> Text:
         requirement for requirement in findings.requirements if not requirement.holds and requirement.after is None
     ]
     if findings.naming:
-        sentence = f"The release names persons ({', '.join(findings.naming)}). It must not go out."
+        sentence = f"The release contains direct identifiers ({', '.join(findings.naming)}). It must not be published."
         return Text(sentence, Tone.BAD)
     if findings.unknown:
-        sentence = f"The release has columns that the policy says nothing about ({', '.join(findings.unknown)})."
-        return Text(f"{sentence} They were not judged, and it should not go out.", Tone.BAD)
+        sentence = f"The release has columns that the policy does not describe ({', '.join(findings.unknown)})."
+        return Text(f"{sentence} They were not assessed. It should not be published.", Tone.BAD)
     if failing:
         which = "its only requirement" if asked == 1 else f"{failing} of {asked} requirements"
-        return Text(f"The release does not meet {which}. It should not go out.", Tone.BAD)
+        return Text(f"The release does not meet {which}. It should not be published.", Tone.BAD)
     if unjudged:
-        sentence = f"Of {counted(asked, 'requirement')}, {len(unjudged)} could not be judged ({unjudged[0].title})"
-        return Text(f"{sentence}: {unjudged[0].why.rstrip('.')}. Do not publish it before this is clarified.", Tone.BAD)
+        sentence = f"Of {counted(asked, 'requirement')}, {len(unjudged)} could not be assessed ({unjudged[0].title})"
+        return Text(
+            f"{sentence}: {unjudged[0].why.rstrip('.')}. Do not publish the release before this is clarified.", Tone.BAD
+        )
     if not asked:
-        return Text("The policy requires nothing that could be judged: this report only describes.", Tone.NOTE)
+        return Text("The policy has no privacy requirement. This report is descriptive.", Tone.NOTE)
     which = "the requirement" if asked == 1 else f"all {asked} requirements"
     known = {requirement.guarantee for requirement in findings.requirements}
     ways = {
-        Guarantee.VERIFIED: "that was verified by reading the written table again",
-        Guarantee.MEASURED: "what attacks achieve was measured",
+        Guarantee.VERIFIED: "verified in the written files",
+        Guarantee.MEASURED: "limits for attacks measured, with 95% intervals",
     }
-    how = f"; {', and '.join(says for way, says in ways.items() if way in known)}" if findings.ours else ""
+    how = f" ({'; '.join(says for way, says in ways.items() if way in known)})" if findings.ours else ""
     return Text(f"The release meets {which} of the policy{how}.", Tone.GOOD)
 
 
@@ -63,26 +64,26 @@ def _rows(findings: Findings, audience: Audience) -> Iterator[tuple[str, ...]]:
     before, after = findings.before, findings.after
     yield "records", f"{before.records:,}", f"{findings.released.records:,}"
     if findings.policy.search.sample is not None and findings.ours:
-        yield "drawn at random", "", f"{findings.policy.search.sample:.1%} of the {findings.who}"
-    share = audience.share(findings.left_out, max(findings.left_out + findings.persons, 1))
-    yield f"suppressed {findings.who}", "", f"{audience.count(findings.left_out)} ({share})"
-    yield f"smallest group that looks alike ({findings.who})", audience.count(before.k), audience.count(after.k)
-    yield "risk of being found, highest", *(odds(assessment.prosecutor.maximum) for assessment in (before, after))
-    yield "risk of being found, on average", *(odds(assessment.prosecutor.average) for assessment in (before, after))
+        yield "sampling fraction", "", f"{share(findings.policy.search.sample)} of the {findings.who}"
+    part = audience.share(findings.left_out, max(findings.left_out + findings.persons, 1))
+    yield f"suppressed {findings.who}", "", f"{audience.count(findings.left_out)} ({part})"
+    yield f"smallest equivalence class ({findings.who})", audience.count(before.k), audience.count(after.k)
+    yield "highest re-identification risk", *(odds(assessment.prosecutor.maximum) for assessment in (before, after))
+    yield "average re-identification risk", *(odds(assessment.prosecutor.average) for assessment in (before, after))
     yield (
-        f"{findings.who} found, if all are tried",
+        f"expected re-identifications if all {findings.who} are targeted",
         *(f"{assessment.prosecutor.expected:,.0f}" for assessment in (before, after)),
     )
     loss = findings.quality.get("loss")
     if loss is not None and loss.total is not None:
-        yield "information that is left (by loss)", "100%", f"{1 - loss.total.cost:.0%}"
+        yield "information loss (0 = none, 1 = everything)", "0", short(loss.total.cost)
 
 
 def _public_numbers(findings: PublicFindings, audience: Audience) -> Sheet:
     """Give the figures that a recipient can recompute, and those that the owner publishes."""
     rows = [("Records", f"{findings.released.records:,}")]
     if findings.policy.search.sample is not None and findings.ours:
-        rows.append(("Sampling fraction", f"{findings.policy.search.sample:.1%} of the {findings.who}"))
+        rows.append(("Sampling fraction", f"{share(findings.policy.search.sample)} of the {findings.who}"))
     if findings.countable:
         rows += [
             (f"Smallest equivalence class ({findings.who})", audience.count(findings.after.k)),
@@ -106,27 +107,27 @@ def _public_numbers(findings: PublicFindings, audience: Audience) -> Sheet:
 def _chosen(findings: PublicFindings) -> Iterator[tuple[str, str]]:
     """Write the published figures about the original, with their precision."""
     if "suppressed" in findings.chosen:
-        share = findings.chosen["suppressed"]
-        yield f"Suppressed {findings.who} (rounded to multiples of {share['rounded_to']})", f"{share['value']:,}"
+        figure = findings.chosen["suppressed"]
+        yield f"Suppressed {findings.who} (rounded to multiples of {figure['rounded_to']})", f"{figure['value']:,}"
     if "risk_of_original" in findings.chosen:
-        share = findings.chosen["risk_of_original"]
-        rounded = f"(rounded to {share['rounded_to']})"
-        above = f"Original: share of {findings.who} with a risk above {odds(float(share['threshold']))} {rounded}"
-        yield f"Original: average re-identification risk {rounded}", f"{share['average']:.2f}"
-        yield above, f"{share['share_above_threshold']:.2f}"
+        figure = findings.chosen["risk_of_original"]
+        rounded = f"(rounded to {figure['rounded_to']})"
+        above = f"Original: share of {findings.who} with a risk above {odds(float(figure['threshold']))} {rounded}"
+        yield f"Original: average re-identification risk {rounded}", f"{figure['average']:.2f}"
+        yield above, f"{figure['share_above_threshold']:.2f}"
 
 
 def answers(attacked: Attacked | None) -> Facts | None:
-    """Answer the three questions of WP216, if something was tried."""
+    """Return the result for each of the three risks of WP216, if attacks were run."""
     if attacked is None:
         return None
     sentences = []
     for question, best in attacked.card().items():
         if best is None:
-            answer = "Nothing was tried."
+            answer = "No attack was run."
         elif best.is_sure:
-            answer = f"Yes, better than without the release: {best.title}."
+            answer = f"Present: {best.title}, gain over the baseline {best.gained}."
         else:
-            answer = "Not surely better than without the release."
+            answer = f"Not significant: gain over the baseline {best.gained}."
         sentences.append((QUESTIONS[question], answer))
     return Facts(tuple(sentences))

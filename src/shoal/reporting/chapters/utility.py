@@ -1,4 +1,4 @@
-"""What the release is still good for."""
+"""Chapter on data utility."""
 
 from collections.abc import Iterator
 
@@ -9,14 +9,13 @@ from shoal.charts.correlations import correlations
 from shoal.charts.costs import costs
 from shoal.charts.learning import achieved, learning
 from shoal.charts.survival import survival
-from shoal.errors import listed
 from shoal.qualities.quality import QUALITIES, Aspect
 from shoal.reporting.audience import Audience
 from shoal.reporting.chapters.chapter import chapter
 from shoal.reporting.document import Beside, Block, Figure, Section, Text, Tone
 from shoal.reporting.findings import Findings, PublicFindings
 from shoal.sheet import Sheet
-from shoal.words import first_sentence, short
+from shoal.words import first_sentence, listed, short
 
 MOST = 16  # columns that are drawn before and after
 
@@ -26,7 +25,7 @@ def utility(findings: PublicFindings, audience: Audience) -> Section:
     """Tell what was lost by many measures, and whether analyses come to the same."""
     del audience  # the owner's figures are in the owner's findings only
     lead = Text(
-        "No single number says what a table is good for. Cost: 0 if nothing is lost in that respect, 1 if all is.",
+        "No single measure describes the utility of a table. Cost: 0 = no loss, 1 = total loss in that respect.",
         Tone.LEAD,
     )
     if isinstance(findings, Findings):
@@ -43,7 +42,9 @@ def _visible(findings: PublicFindings) -> Iterator[Block]:
         rows.insert(0, ("information loss of the released cells (0 to 1)", f"{loss.total:.2f}"))
     notes = ["Computed from the released cells and the hierarchies, without the original."]
     if loss.undetermined:
-        notes.append(f"Labels do not determine the loss of {listed(loss.undetermined)}; not counted.")
+        notes.append(
+            f"The loss of {listed(loss.undetermined)} cannot be determined from the released cells and is not counted."
+        )
     yield Sheet("Measures of the release", ("measure", "value"), tuple(rows), tuple(notes))
 
 
@@ -59,9 +60,9 @@ def _measures(findings: Findings) -> Iterator[Block]:
             if measured_quality.aspect is aspect and measured_quality.total is not None:
                 value = f"{short(measured_quality.total.value)} {measured_quality.unit}"
                 rows.append(
-                    (str(aspect), name, first_sentence(QUALITIES[name]), value, f"{measured_quality.total.cost:.3f}")
+                    (str(aspect), name, first_sentence(QUALITIES[name]), value, short(measured_quality.total.cost))
                 )
-    yield Sheet("What it cost", ("about", "measure", "it says", "value", "cost"), tuple(rows), words=3)
+    yield Sheet("Information loss", ("aspect", "measure", "meaning", "value", "cost"), tuple(rows), words=3)
     yield Figure(costs({"the release": measured}))
 
 
@@ -92,7 +93,7 @@ def _analyses(findings: Findings) -> Iterator[Section]:
         elif not isinstance(analysis, Learned):
             blocks.append(Figure(survival(analysis)))
     if blocks:
-        yield Section.of("Do analyses come to the same?", "analyses", blocks)
+        yield Section.of("Agreement of analyses", "analyses", blocks)
 
 
 def _learned(learned: list[Learned]) -> Iterator[Block]:
@@ -102,12 +103,12 @@ def _learned(learned: list[Learned]) -> Iterator[Block]:
         measure = "area under the curve" if result.auc is not None else result.measure
         numbers = (f"{estimate.value:.3f} ({estimate.low:.3f}–{estimate.high:.3f})" for estimate in (before, after))
         rows.append((result.target, result.model, measure, f"{guess:.3f}", *numbers))
-    headings = ("predicted", "model", "measure", "by guessing", "from the original", "from the release")
-    note = ("Tested on persons that the model has not seen; 95 % intervals.",)
+    headings = ("target", "model", "measure", "baseline", "trained on the original", "trained on the release")
+    note = ("Tested on individuals that the model has not seen; 95% intervals.",)
     yield Sheet("Predictions", headings, tuple(rows), note, words=3)
     by_measure: dict[bool, dict[str, Learned]] = {}
     for result in learned:
         by_measure.setdefault(result.auc is not None, {})[f"{result.target} ({result.model})"] = result
     for same_measure in by_measure.values():
-        several = "What can be predicted, from the release and from the original"
+        several = "Predictive performance of models trained on the original and on the release"
         yield Figure(learning(same_measure, title=several if len(same_measure) > 1 else None))

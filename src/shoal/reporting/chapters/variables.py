@@ -1,4 +1,4 @@
-"""What was done to each variable, and why."""
+"""Chapter on the transformation of each variable."""
 
 from collections.abc import Iterator
 
@@ -16,8 +16,8 @@ from shoal.table.role import Role
 from shoal.techniques.technique import Gives, Truth
 
 MOST = 12  # hierarchies that are drawn
-_AS_IT_IS = "released as it is"
-_REFINED = "local generalisation: each record as little as it needs"
+_UNCHANGED = "released unchanged"
+_REFINED = "local generalisation (each record as little as required)"
 
 
 @chapter("variables", place=40)
@@ -28,16 +28,16 @@ def variables(findings: PublicFindings, audience: Audience) -> Section:
         blocks += [_cells(findings, audience), _levels(findings), *_ladders(findings)]
     else:
         blocks.append(_visible(findings))
-    return Section.of("What was done to each variable", "variables", blocks)
+    return Section.of("Transformation of each variable", "variables", blocks)
 
 
 def _lead(findings: PublicFindings) -> str:
     if not findings.ours:
         inferred = " Techniques are inferred from both tables." if isinstance(findings, Findings) else ""
-        return f"It is not recorded how this release was made from these data.{inferred}"
-    named = "Columns that name persons get pseudonyms, or are removed." if findings.policy.pseudonyms else ""
-    drawn = "A sample of the persons was drawn." if findings.policy.search.sample is not None else ""
-    parts = (named or "Columns that name persons are removed.", drawn, truthfulness(findings))
+        return f"The way in which this release was made is not recorded.{inferred}"
+    named = "Direct identifiers are replaced by pseudonyms or removed." if findings.policy.pseudonyms else ""
+    drawn = "The release is a random sample of the individuals." if findings.policy.search.sample is not None else ""
+    parts = (named or "Direct identifiers are removed.", drawn, truthfulness(findings))
     return " ".join(part for part in parts if part)
 
 
@@ -53,8 +53,8 @@ def _done(findings: PublicFindings) -> Sheet:
         (name, "none" if role is None else str(role), technique(findings, name), _why(role))
         for name, role in findings.variables.items()
     ]
-    notes = ("Techniques are called as in ISO/IEC 20889.",)
-    return Sheet("Techniques", ("variable", "role", "technique", "because it"), tuple(rows), notes, words=4)
+    notes = ("Techniques are named as in ISO/IEC 20889.",)
+    return Sheet("Techniques", ("variable", "role", "technique", "meaning of the role"), tuple(rows), notes, words=4)
 
 
 def technique(findings: PublicFindings, name: str) -> str:
@@ -71,14 +71,14 @@ def technique(findings: PublicFindings, name: str) -> str:
         changed = name in findings.release.part.transformation.changed
         return used.iso if changed else _as_compared(findings, name)
     if role is not Role.QUASI:
-        return used.iso if role in used.touches else _AS_IT_IS
+        return used.iso if role in used.touches else _UNCHANGED
     return _generalised(findings, name)
 
 
 def _as_compared(findings: Findings, name: str) -> str:
     """Tell from the cells whether a column was generalised."""
     fates = findings.comparison.columns.get(name)
-    return "generalisation" if fates is not None and fates.coarser else _AS_IT_IS
+    return "generalisation" if fates is not None and fates.coarser else _UNCHANGED
 
 
 def _elsewhere(findings: PublicFindings, name: str) -> str:
@@ -87,7 +87,7 @@ def _elsewhere(findings: PublicFindings, name: str) -> str:
         return "not known"
     fates = findings.comparison.columns.get(name)
     same = fates is not None and not (fates.coarser or fates.changed)
-    return "released as it is" if same else "as the other table shows it"
+    return "released unchanged" if same else "as in the given release"
 
 
 def _generalised(findings: PublicFindings, name: str) -> str:
@@ -111,17 +111,17 @@ def _on_level(release: Release | None, name: str) -> str:
     if release is None or name not in release.scheme:
         return ""
     level, top = release.scheme[name], release.part.transformation.heights[name]
-    whole = {0: "released as it is", top: "local suppression of all values"}
+    whole = {0: "released unchanged", top: "suppression of all values"}
     return whole.get(level, f"generalisation to level {level} of {top}")
 
 
 def _as_seen(findings: PublicFindings, name: str) -> str:
     """Tell whether all released cells of a column are values, as far as its labels show."""
-    return "released as it is" if findings.visible.columns[name] == 0 else ""
+    return "released unchanged" if findings.visible.columns[name] == 0 else ""
 
 
 def _why(role: Role | None) -> str:
-    return "is not named in the policy" if role is None else role.meaning.partition(";")[0]
+    return "not described in the policy" if role is None else role.meaning.partition(";")[0]
 
 
 def _visible(findings: PublicFindings) -> Sheet | None:
@@ -150,14 +150,16 @@ def _cells(findings: Findings, audience: Audience) -> Sheet | None:
         rows.append((name, *_shares(counts, max(sum(counts), 1), audience)))
     if not rows:
         return None
-    headings = ("variable", "as it was", "coarser", "shows nothing", "not true")
-    return Sheet("What became of the cells", headings, tuple(rows), ("Shares of the records that are released.",))
+    headings = ("variable", "unchanged", "coarser", "suppressed", "changed")
+    return Sheet(
+        "Released cells compared with the original", headings, tuple(rows), ("Shares of the released records.",)
+    )
 
 
 def _shares(counts: list[int], whole: int, audience: Audience) -> list[str]:
     """Write shares, but for those that are not told."""
     hidden = audience.hidden(counts)
-    return ["not told" if hide else f"{number / whole:.1%}" for number, hide in zip(counts, hidden, strict=True)]
+    return ["not published" if hide else f"{number / whole:.1%}" for number, hide in zip(counts, hidden, strict=True)]
 
 
 def _levels(findings: Findings) -> Sheet | None:
@@ -170,7 +172,7 @@ def _levels(findings: Findings) -> Sheet | None:
         (name, *(f"{number:,}" if number else "·" for number in level), *[""] * (top - len(level)))
         for name, level in levels.items()
     ]
-    note = ("Level 0 is the value itself; on the last level nothing is shown.",)
+    note = ("Level 0 is the original value; the last level suppresses it.",)
     return Sheet("Records on each level", ("variable", *(f"level {level}" for level in range(top))), tuple(rows), note)
 
 

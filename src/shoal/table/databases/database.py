@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import ClassVar, TypeGuard
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from shoal.errors import ReadError, did_you_mean, listed
+from shoal.errors import ReadError, similar
 from shoal.progress import Hook
 from shoal.registry import Registry
 from shoal.table.holder import Holder
@@ -58,9 +58,11 @@ class Address:
             asked = None
         if asked is None or parts.fragment or "@" in parts.path + parts.query:  # a password with / or ? as it is
             raise ReadError(
-                "The address of the database cannot be understood.",
-                hint="It looks like postgresql://user@host:5432/database?table=patients. What stands in it must be "
-                f"percent-encoded; a password belongs in the variable {PASSWORD} rather than here.",
+                "bad-address",
+                "The address of the database is not valid.",
+                remedy="It should look like postgresql://user@host:5432/database?table=patients, percent-encoded. "
+                "Give the password in the variable {variable}, not in the address.",
+                variable=PASSWORD,
             )
         options = dict(asked)
         ours = {name: options.pop(name, None) for name in _OURS}
@@ -98,7 +100,12 @@ class Address:
         if table is None or table == self.table:
             return self
         if self.table is not None:
-            raise ReadError(f"Two tables are named: '{self.table}' in the address, and '{table}'.")
+            raise ReadError(
+                "two-tables",
+                "Two tables are named: '{table}' in the address, and '{other}'.",
+                table=self.table,
+                other=table,
+            )
         return replace(self, table=table)
 
     def password(self) -> str | None:
@@ -114,7 +121,9 @@ class Address:
             missing = f"variable '{self.password_variable}'"
         else:
             return self.given if self.given is not None else os.environ.get(PASSWORD)
-        raise ReadError(f"The password cannot be read from the {missing} that the address names.")
+        raise ReadError(
+            "no-password", "The password cannot be read from the {missing} that the address names.", missing=missing
+        )
 
 
 class Stored(ABC):
@@ -170,8 +179,12 @@ def database_of(address: Address) -> Database:
         if address.scheme in database.schemes:
             return database
     known = sorted(_schemes())
-    hint = did_you_mean(address.scheme, known) or f"Known are {listed(known)}."
-    raise ReadError(f"Addresses that begin with {address.scheme}: are not known.", hint=hint)
+    raise ReadError(
+        "unknown-scheme",
+        "Addresses that begin with {scheme}: are not supported.",
+        remedy=similar(address.scheme, known),
+        scheme=address.scheme,
+    )
 
 
 def _schemes() -> Iterator[str]:

@@ -46,7 +46,11 @@ class Mariadb(Server):
         """Rename all old and new tables in one step, and drop the old ones; if that cannot be, all is put back."""
         for draft in drafts:
             if draft.there and _is_referred_to(connection, draft):
-                raise WriteError(f"The table '{draft.name}' cannot be replaced: others have foreign keys that name it.")
+                raise WriteError(
+                    "table-referenced",
+                    "The table '{table}' cannot be replaced: other tables have foreign keys that refer to it.",
+                    table=draft.name,
+                )
         of = connection.dialect.identifier_preparer.format_table
         moves = []  # from, to
         for draft in drafts:

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.errors import ColumnError, ReadError, ShoalError, WriteError, did_you_mean, listed
+from shoal.errors import ColumnError, ReadError, ShoalError, WriteError, did_you_mean
 from shoal.progress import Hook, Progress
+from shoal.remedy import FixedText, Option, either
 from shoal.table.column import Column, as_text
 from shoal.table.databases.database import Address, Database, Stored
 from shoal.table.formats.lines import has_odd_years, is_too_fine
 from shoal.table.table import Table
+from shoal.words import listed
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
@@ -163,7 +165,12 @@ class Server(Database):
         self, address: Address, error: type[ShoalError], snapshot: str | None = None
     ) -> Iterator[tuple["sa.Connection", "Failing"]]:
         if find_spec("sqlalchemy") is None or find_spec(self.package) is None:
-            raise error(f"What speaks to {self.name} is not installed here.", hint=f"pip install 'shoal[{self.name}]'")
+            raise error(
+                "not-installed",
+                "The driver of {database} is not installed.",
+                remedy="Run pip install 'shoal[{database}]'.",
+                database=self.name,
+            )
         import sqlalchemy as sa
 
         from shoal.table.databases.sql.failure import Failing
@@ -199,13 +206,20 @@ class Server(Database):
 
     def _draft(self, connection: "sa.Connection", address: Address, name: str, table: Table) -> "Draft":
         if not name:
-            raise WriteError("No table is named to write to.", hint="Name it in the address: …?table=release")
+            raise WriteError(
+                "no-table-named", "The address names no table to write to.", remedy="Add ?table=release to the address."
+            )
         schema, short, there = _target(connection, name)
         if len(short.encode()) > self.longest_name:
-            raise WriteError(f"Names of tables may have at most {self.longest_name} bytes.")
+            raise WriteError(
+                "table-name-too-long", "Table names may have at most {most} bytes.", most=self.longest_name
+            )
         if table.source.details.get("stored") == self._place(connection, address, schema, short):
             raise WriteError(
-                f"The table '{name}' is the one that this was read from.", hint="Write to another name, or elsewhere."
+                "overwrites-input",
+                "The table '{table}' is the one that the data were read from.",
+                remedy="Write to another name.",
+                table=name,
             )
         return Draft(self._hidden(table, schema), short, there=there)
 
@@ -218,11 +232,24 @@ class Server(Database):
             return reflected(connection, names[0], None)
         if name is None:
             what = "has several tables" if names else "has no tables that this user may see"
-            hint = f"Say which: table='…' (--table), or in the address: ?table=…. There are {listed(names)}."
-            raise ReadError(f"'{address}' {what}.", hint=hint if names else None)
+            raise ReadError(
+                "unknown-table",
+                "'{address}' {what}.",
+                remedy=[FixedText(f"Tables: {listed(names)}."), either("Add ?table=… to the address", Option("table"))]
+                if names
+                else None,
+                address=address,
+                what=what,
+            )
         schema, short, there = _target(connection, name)
         if not there:
-            raise ReadError(f"'{address}' has no table '{name}'.", hint=did_you_mean(name, names))
+            raise ReadError(
+                "unknown-table",
+                "'{address}' has no table '{table}'.",
+                remedy=did_you_mean(name, names),
+                address=address,
+                table=name,
+            )
         return reflected(connection, short, schema)
 
     def _hidden(self, table: Table, schema: str | None) -> "sa.Table":
@@ -251,17 +278,23 @@ class Server(Database):
             other.commit()
             return
         raise WriteError(
-            f"Writing to '{address}' failed, and so did tidying up: there may be tables that begin with {_PARTIAL}.",
-            hint="They are no release: drop them when the server is there again, or let somebody do so who may.",
+            "not-removed",
+            "Writing to '{address}' failed, and temporary tables could not be removed. Their names begin with "
+            "{prefix}.",
+            remedy="They are not releases: drop them when the server is available again.",
+            address=address,
+            prefix=_PARTIAL,
         ) from None
 
 
 def unreadable(name: str) -> ColumnError:
     """Say that values are not what the type of a column promises."""
     return ColumnError(
-        f"Column '{name}' holds values that its type does not tell, such as infinite dates, or numbers with more than "
-        "18 decimals.",
-        hint="Make a view in which it is cast to what it holds, or leave it out: columns=[…] (--columns).",
+        "values-outside-type",
+        "Column '{column}' contains values outside its type, such as infinite dates or numbers with more than 18 "
+        "decimals.",
+        remedy=either("Cast it in a view", Option("columns")),
+        column=name,
     )
 
 
@@ -274,7 +307,12 @@ def _readable(cells: pa.Array | None, name: str) -> pa.Array:
 def _check_free(drafts: Mapping[str, Draft], *, force: bool) -> None:
     there = next((name for name, draft in drafts.items() if draft.there), None)
     if there is not None and not force:
-        raise WriteError(f"There is a table '{there}' already.", hint="Give another name, or say force=True (--force).")
+        raise WriteError(
+            "table-exists",
+            "The table '{table}' already exists.",
+            remedy=either("Give another name", Option("force", True)),
+            table=there,
+        )
 
 
 def beside(connection: "sa.Connection", table: "sa.Table", name: str) -> str:

@@ -13,6 +13,7 @@ import pyarrow as pa
 from shoal.engines.spark import SparkFrame, session
 from shoal.errors import CapacityError, ReadError, WriteError
 from shoal.progress import Hook, Progress
+from shoal.remedy import Option, either
 from shoal.table.column import Column
 from shoal.table.databases.database import DATABASES, Address, Database, Stored
 from shoal.table.encoding import encode
@@ -77,11 +78,18 @@ class Spark(Database):
         names = {name: _name(address, name) for name in tables}
         for name, table in tables.items():
             if table.source.details.get("stored") == f"spark:{names[name]}":
-                raise WriteError("The table is the one that this was read from.", hint="Write to another name.")
+                raise WriteError(
+                    "overwrites-input",
+                    "The table is the one that the data were read from.",
+                    remedy="Write to another name.",
+                )
         there = {name for name, full in names.items() if spark.catalog.tableExists(full)}
         if there and not force:
             raise WriteError(
-                f"There is a table '{min(there)}' already.", hint="Give another name, or say force=True (--force)."
+                "table-exists",
+                "The table '{table}' already exists.",
+                remedy=either("Give another name", Option("force", True)),
+                table=min(there),
             )
         hidden = {name: _hidden(full) for name, full in names.items()}
         try:
@@ -123,7 +131,11 @@ def _name(address: Address, table: str | None) -> str:
     """Return the name of a table: what stands in the address, or a table of the database that it names."""
     name = ".".join(part for part in (address.path, table) if part)
     if not name:
-        raise ReadError("No table of Spark is named.", hint="An address looks like spark:hospital.patients")
+        raise ReadError(
+            "no-table-named",
+            "The address names no Spark table.",
+            remedy="An address looks like spark:hospital.patients",
+        )
     return name
 
 
@@ -203,4 +215,9 @@ def _tried(name: str, action: Any) -> None:
     with suppress(Exception):
         action()
         return
-    raise WriteError(f"The table '{name}' cannot be written by Spark.", hint="Its log says more.")
+    raise WriteError(
+        "cannot-write",
+        "The table '{table}' cannot be written by Spark.",
+        remedy="Spark's log has the details.",
+        table=name,
+    )

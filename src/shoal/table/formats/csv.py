@@ -19,6 +19,7 @@ from shoal.errors import ReadError
 from shoal.kernels.cells import CellTexts
 from shoal.kernels.quoting import scan_quotes
 from shoal.progress import Hook, Progress, silent
+from shoal.remedy import Option, by
 from shoal.scratch import scratch_folder
 from shoal.table.column import SUPPRESSED, Column, as_text
 from shoal.table.formats.dialect import SEPARATORS, Dialect, Utf8File, detect, utf8_blocks, wrong_encoding
@@ -183,8 +184,12 @@ class _Reader:
         ):
             if row is not None:
                 raise ReadError(
-                    f"In row {row + 1:,} of '{self._path.name}' {problem}.",
-                    hint='A quote inside of quoted text must be doubled: "say ""hi""".',
+                    "bad-quotes",
+                    "In row {row:,} of '{file}' {problem}.",
+                    remedy='A quote inside quoted text must be doubled: "say ""hi""".',
+                    row=row + 1,
+                    file=self._path.name,
+                    problem=problem,
                 )
         return quoted.columns if self._options.header is not False else frozenset()
 
@@ -266,18 +271,36 @@ class _Reader:
                 break
         number, width = self._ragged[0]
         raise ReadError(
-            f"Rows of '{self._path.name}' that do not have {len(self._dialect.first_row)} fields, as the first has: "
-            f"{count:,}. The first is row {number:,}, with {width}.",
-            hint=f"The separator is taken to be {self._dialect.separator!r}; say so if it is another. A text that "
-            "holds the separator must be quoted. Lines above the header can be skipped (skip=1, --skip 1).",
+            "ragged-rows",
+            "Rows of '{file}' that do not have {fields} fields like the first row: {rows:,}. The first of them is row "
+            "{number:,}, with {width}.",
+            remedy=[
+                "The separator was detected as {separator!r}.",
+                by("Give the right separator", Option("separator")),
+                "Text that contains the separator must be quoted.",
+                by("Skip lines above the header", Option("skip", 1)),
+            ],
+            rows=count,
+            file=self._path.name,
+            fields=len(self._dialect.first_row),
+            number=number,
+            width=width,
+            separator=self._dialect.separator,
         )
 
     def _broken(self, message: str) -> ReadError:
         if "straddling" in message:
-            return ReadError(f"'{self._path.name}' has a record of more than {LARGEST_RECORD >> 20} MB.")
+            return ReadError(
+                "record-too-long",
+                "'{file}' has a record of more than {size} MB.",
+                file=self._path.name,
+                size=LARGEST_RECORD >> 20,
+            )
         return ReadError(
-            f"'{self._path.name}' is no readable text table.",
-            hint="Open it in an editor and check that its rows are lines with a separator between the fields.",
+            "not-a-text-table",
+            "'{file}' is not a readable text table.",
+            remedy="Check in an editor that its rows are lines with a separator between the fields.",
+            file=self._path.name,
         )
 
     def _understood(self, column: InternedText, place: int, quoted: frozenset[int]) -> "_Understood":

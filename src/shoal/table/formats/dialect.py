@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.errors import ReadError
+from shoal.remedy import Option
 
 SAMPLE = 1 << 16
 LARGEST_SAMPLE = 1 << 26
@@ -65,11 +66,13 @@ def detect(path: Path, *, encoding: str | None, separator: str | None, skip: int
             break
         size *= 8  # not even one row: it must be a very wide table
     if not rows:
-        raise ReadError(f"The file '{path.name}' is empty, or its first row never ends.")
+        raise ReadError("empty-file", "The file '{file}' is empty, or its first row never ends.", file=path.name)
     if any("\0" in name for name in rows[0]):
         raise ReadError(
-            f"'{path.name}' holds zero bytes: it is no text, or in an encoding that cannot be told.",
-            hint="Give the encoding, for example encoding='utf-32' (--encoding utf-32).",
+            "zero-bytes",
+            "'{file}' contains zero bytes: it is not text, or in an encoding that cannot be detected.",
+            remedy=Option("encoding", "utf-32"),
+            file=path.name,
         )
     single = whole and len(rows) == 1 and not text.endswith(("\n", "\r"))
     line_ends = max(text.count("\n"), text.count("\r"), 1)
@@ -123,7 +126,9 @@ def utf8_blocks(path: Path, encoding: str, *, size: int = 1 << 20, transcode: bo
     except OSError:
         failed = True
     if failed:
-        raise ReadError(f"'{path.name}' cannot be read: it is damaged, or not the compressed file its name says.")
+        raise ReadError(
+            "damaged", "'{file}' cannot be read: it is damaged, or not compressed as its name says.", file=path.name
+        )
 
 
 def _start_of_rows(text: str, skip: int) -> tuple[int, int, str | None]:
@@ -176,15 +181,23 @@ def decode(sample: bytes, encoding: str, *, whole: bool) -> str:
         pass
     if place is not None:
         raise wrong_encoding(encoding, place)
-    raise ReadError(f"There is no text encoding called '{encoding}'.", hint="Try utf-8, cp1252 or latin-1.")
+    raise ReadError(
+        "unknown-encoding",
+        "There is no text encoding '{encoding}'.",
+        remedy="Try utf-8, cp1252 or latin-1.",
+        encoding=encoding,
+    )
 
 
 def wrong_encoding(encoding: str, place: int | None = None) -> ReadError:
     """Build the error for bytes that are none of the encoding's characters."""
     where = "" if place is None else f" at byte {place + 1:,}"
     return ReadError(
-        f"The file is not in the encoding {encoding}: it holds bytes that are no characters there{where}.",
-        hint="Give the right encoding, for example encoding='cp1252' (--encoding cp1252).",
+        "wrong-encoding",
+        "The file is not encoded in {encoding}: it contains invalid bytes{where}.",
+        remedy=Option("encoding", "cp1252"),
+        encoding=encoding,
+        where=where,
     )
 
 

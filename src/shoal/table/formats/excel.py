@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.errors import ReadError, counted, did_you_mean, listed
+from shoal.errors import ReadError, did_you_mean
 from shoal.progress import Hook, Progress
 from shoal.table.column import Column
 from shoal.table.encoding import encode
@@ -19,6 +19,7 @@ from shoal.table.formats.header import Header
 from shoal.table.kind import Kind, kind_of
 from shoal.table.options import Options, Written
 from shoal.table.table import Table
+from shoal.words import counted
 
 MAX_ROWS, MAX_COLUMNS, MAX_TEXT = 1_048_576, 16_384, 32_767
 _FIRST_DAY = datetime(1900, 3, 1)  # noqa: DTZ001 - Excel knows no zones; before this its calendar is wrong
@@ -106,12 +107,16 @@ def _open(path: Path) -> Any:
 
 def _sheet(names: list[str], wanted: str | None) -> str:
     if not names:
-        raise ReadError("The workbook has no sheet that can be read.")
+        raise ReadError("no-sheet", "The workbook has no readable sheet.")
     if wanted is None:
         return names[0]
     if wanted not in names:
         raise ReadError(
-            f"The workbook has no sheet '{wanted}'.", hint=did_you_mean(wanted, names) or f"It has {listed(names)}."
+            "unknown-sheet",
+            "The workbook has no sheet '{sheet}'.",
+            remedy=did_you_mean(wanted, names) or "It has {sheets:listed}.",
+            sheet=wanted,
+            sheets=names,
         )
     return wanted
 
@@ -128,10 +133,12 @@ def _load(book: Any, sheet: str, **options: Any) -> pa.RecordBatch:
         pass
     if broken:
         raise ReadError(
-            f"The sheet '{sheet}' has cells with errors such as #NAME?, which hide what was meant.",
-            hint="Correct or empty these cells in the workbook.",
+            "cell-errors",
+            "The sheet '{sheet}' has cells with errors, such as #NAME?.",
+            remedy="Correct or empty these cells in the workbook.",
+            sheet=sheet,
         )
-    raise ReadError(f"The sheet '{sheet}' is empty, or holds no table.")
+    raise ReadError("no-table", "The sheet '{sheet}' is empty, or contains no table.", sheet=sheet)
 
 
 def _on_markers(header: Header, body: pa.RecordBatch, as_text: Callable[[], pa.RecordBatch]) -> tuple[str, ...]:
@@ -162,7 +169,7 @@ def _first_row(book: Any, sheet: str, skip: int) -> tuple[int, list[str]]:
         row = _load(book, sheet, skip_rows=above, n_rows=1)
         if row.num_rows and any(column.null_count == 0 for column in row.columns):
             return above, [_name(column[0].as_py()) for column in row.columns]
-    raise ReadError(f"The sheet '{sheet}' is empty.")
+    raise ReadError("no-table", "The sheet '{sheet}' is empty.", sheet=sheet)
 
 
 def _plain(cells: pa.Array) -> pa.Array:

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import ClassVar
 
 from shoal.engines.disk import Spool
-from shoal.errors import ReadError, ShoalError, did_you_mean, listed
+from shoal.errors import ReadError, ShoalError, similar
 from shoal.progress import Hook, silent
 from shoal.registry import Registry
+from shoal.remedy import Option, either
 from shoal.table.holder import Holder
 from shoal.table.kind import Kind
 from shoal.table.options import Options, Written
@@ -49,8 +50,11 @@ class Format(Holder, ABC):
         """Return a table whose rows stay in their files, where another program counts them."""
         del files, progress
         raise ReadError(
-            f"Files of format {self.name} cannot be counted by {options.engine} where they are.",
-            hint='engine = "disk" reads any file that can be read; the rows of Parquet files can stay where they are.',
+            "engine-of-source",
+            "Files of format {format} cannot be processed in place by the engine {engine}.",
+            remedy=either(Option("engine", "disk"), "convert them to Parquet"),
+            format=self.name,
+            engine=options.engine,
         )
 
     def write(self, table: Table, path: Path, how: Written, progress: Hook) -> None:
@@ -77,8 +81,12 @@ def format_of(path: Path, name: str | None = None) -> Format:
         if lower.endswith(candidate.suffixes):
             return candidate
     known = sorted(suffix for candidate in FORMATS.values() for suffix in candidate.suffixes)
-    hint = did_you_mean(path.suffix, known) or f"Known suffixes: {listed(known, 20)}."
-    raise ReadError(f"The suffix of '{path.name}' does not tell its format.", hint=f"{hint} Or say it: format='csv'.")
+    raise ReadError(
+        "unknown-format",
+        "The suffix of '{file}' does not identify a file format.",
+        remedy=[similar(path.suffix, known, 20), Option("format", "csv")],
+        file=path.name,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +106,12 @@ class Reading:
 def check_options(options: Options, name: str, known: Sequence[str]) -> None:
     """Refuse options that a format does not know, so that none is silently ignored."""
     for option in options.model_fields_set - {*known, *_FOR_ALL}:
-        raise ReadError(f"The option '{option}' means nothing for files of format {name}.")
+        raise ReadError(
+            "option-of-format",
+            "The option '{option}' does not apply to files of format {format}.",
+            option=option,
+            format=name,
+        )
 
 
 @contextmanager
@@ -114,4 +127,4 @@ def damaged(path: Path, what: str) -> Iterator[None]:
 
 def no_such(path: Path, what: str) -> ReadError:
     """Say that a file is not what its name promises."""
-    return ReadError(f"'{path.name}' is no {what}, or is damaged.")
+    return ReadError("damaged", "'{file}' is not a {what}, or is damaged.", file=path.name, what=what)

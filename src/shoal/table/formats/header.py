@@ -4,10 +4,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shoal.errors import ReadError, counted
+from shoal.errors import ReadError
+from shoal.remedy import Option, by
 from shoal.table.formats.dialect import Quoted
 from shoal.table.names import check_names
 from shoal.table.options import Options
+from shoal.words import counted
 
 looks_like_data = re.compile(r"-?\d+([.,]\d+)?|\d{4}-\d{2}-\d{2}.*|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
 
@@ -48,7 +50,10 @@ def _check_header(first_row: Sequence[str], *, typed: bool) -> None:
         bare = list(first_row)
     if any(looks_like_data.fullmatch(name.strip()) for name in bare):
         raise ReadError(
-            "The first row does not look like a header: it holds numbers or dates.",
-            hint="If it is data, say header=False (--no-header): the columns are then numbered. If it is the header "
-            "all the same, say header=True (--header).",
+            "no-header",
+            "The first row does not look like a header: it contains numbers or dates.",
+            remedy=[
+                by("If it is data", Option("header", False)),
+                by("If it is the header", Option("header", True)),
+            ],
         )

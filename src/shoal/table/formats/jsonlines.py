@@ -13,6 +13,7 @@ import pyarrow.json as pajson
 
 from shoal.errors import ColumnError, ReadError
 from shoal.progress import Hook, Progress
+from shoal.remedy import FixedText
 from shoal.table.column import Column, as_text
 from shoal.table.encoding import encode
 from shoal.table.formats.format import FORMATS, Format, Reading, check_options, damaged
@@ -25,7 +26,7 @@ from shoal.table.raw import Entries
 from shoal.table.table import Table
 
 _LONG_DECIMAL = re.compile(rb'":[ \t]*-?(?=[\d.]{19})[1-9]\d*\.\d+|":[ \t]*-?0?\.0*[1-9]\d{17}')
-_PLAIN = 'Each line must be one object with plain values: {"age": 34, …}.'
+_PLAIN = FixedText('Each line must be one object with plain values: {"age": 34, …}.')
 _NO_OBJECT = re.compile(rb"(?:^|\n)[ \t\r]*[^ \t\r\n{]")
 _DEEPEST = 64  # objects and lists in each other; Arrow's reader does not survive thousands, and a table has one
 _MANY_OPENED = re.compile(rb"(?:[\[{][^\[{\n]*){%d}[^\n]*" % (_DEEPEST + 1))  # as many in one line
@@ -90,11 +91,22 @@ def _check_lines(path: Path) -> bool:
         marked = data[:3] == BOM_UTF8
         nested = any(_depth(line[0]) > _DEEPEST for line in _MANY_OPENED.finditer(data))
     if nested:
-        raise ReadError(f"'{path.name}' has lists and objects nested more than {_DEEPEST} deep.", hint=_PLAIN)
+        raise ReadError(
+            "nested-too-deep",
+            "'{file}' has lists and objects nested more than {deepest} deep.",
+            remedy=_PLAIN,
+            file=path.name,
+            deepest=_DEEPEST,
+        )
     if marked:
-        raise ReadError(f"'{path.name}' begins with a byte order mark, which JSON does not know.", hint="Remove it.")
+        raise ReadError(
+            "byte-order-mark",
+            "'{file}' begins with a byte order mark, which JSON does not allow.",
+            remedy="Remove it.",
+            file=path.name,
+        )
     if line:
-        raise ReadError(f"'{path.name}' has lines that are no objects.", hint=_PLAIN)
+        raise ReadError("not-objects", "'{file}' has lines that are not objects.", remedy=_PLAIN, file=path.name)
     return rounded
 
 
@@ -132,20 +144,29 @@ def _read(path: Path, schema: pa.Schema | None) -> pa.Table:
     if mixed:
         name, first, other = mixed.groups()
         raise ColumnError(
-            f"Column '{name}' of '{path.name}' mixes kinds of values: {first} and {other}.",
-            hint="Write all its values as text, or all as numbers.",
+            "mixed-kinds",
+            "Column '{column}' of '{file}' mixes kinds of values: {first} and {other}.",
+            remedy="Write all its values as text, or all as numbers.",
+            column=name,
+            file=path.name,
+            first=first,
+            other=other,
         )
     raise ReadError(
-        f"'{path.name}' cannot be read as JSON lines in UTF-8.",
-        hint='Each line must be one object, with each name once and numbers that fit a double: {"age": 34, …}.',
+        "not-json-lines",
+        "'{file}' cannot be read as JSON lines in UTF-8.",
+        remedy='Each line must be one object, with each name once and numbers that fit a double: {{"age": 34, …}}.',
+        file=path.name,
     )
 
 
 def _check_exact(name: str, cells: pa.ChunkedArray) -> None:
     if pa.types.is_floating(cells.type) and _any_large(cells):
         raise ColumnError(
-            f"Column '{name}' holds numbers so large that JSON readers round them, or infinite ones.",
-            hint="Write them as text, in quotes: their digits are then kept.",
+            "numbers-too-large",
+            "Column '{column}' contains infinite numbers, or numbers so large that JSON readers round them.",
+            remedy="Write them as text, in quotes, to keep their digits.",
+            column=name,
         )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.errors import ReadError, WriteError, listed
+from shoal.errors import ReadError, WriteError
 from shoal.progress import Hook, Progress
 from shoal.table.about import About
 from shoal.table.column import Column, as_text
@@ -21,12 +21,13 @@ from shoal.table.kind import Kind
 from shoal.table.names import check_names
 from shoal.table.options import Options, Written
 from shoal.table.table import Table
+from shoal.words import listed
 
 TRUTH = {0: "false", 1: "true"}  # the labels of a column of truths, which these files have no type for
 _EXACT = 1 << 53  # whole numbers up to here are exact as floating point numbers
 _ROWS = 100_000  # that are read at a time
 _HEAD = 560  # bytes at the beginning of a file that may tell when it was written
-_INSTALL = 'Run: pip install "shoal[statistics]".'
+_INSTALL = 'Run pip install "shoal[statistics]".'
 
 
 class Labelled(Format):
@@ -170,7 +171,7 @@ def _package() -> ModuleType:
         import pyreadstat
     except ImportError:
         raise ReadError(
-            "Files of SAS, SPSS and Stata are read by pyreadstat, which is not installed.", hint=_INSTALL
+            "not-installed", "Files of SAS, SPSS and Stata require pyreadstat, which is not installed.", remedy=_INSTALL
         ) from None
     return pyreadstat
 
@@ -240,5 +241,9 @@ def _frame(table: Table) -> Any:
     try:
         import polars as pl
     except ImportError:
-        raise WriteError("Files of SAS, SPSS and Stata are written by way of polars.", hint=_INSTALL) from None
+        raise WriteError(
+            "not-installed",
+            "Writing files of SAS, SPSS and Stata requires polars, which is not installed.",
+            remedy=_INSTALL,
+        ) from None
     return pl.from_arrow(arrow)

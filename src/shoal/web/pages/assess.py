@@ -50,8 +50,8 @@ def assessing(now: Moment) -> Job:
 
 
 def _told(assessment: Assessment) -> Iterator[Block]:
-    who = "persons" if assessment.counts_persons else "records"
-    yield Text(f"{assessment.meaning} An adversary may know {', '.join(assessment.quasi)}.", Tone.LEAD)
+    who = "individuals" if assessment.counts_persons else "records"
+    yield Text(f"{assessment.meaning} Quasi-identifiers: {', '.join(assessment.quasi)}.", Tone.LEAD)
     yield _required(assessment)
     yield _found(assessment, who)
     limit = Fraction(assessment.prosecutor.threshold).limit_denominator(10_000)
@@ -67,7 +67,7 @@ def _told(assessment: Assessment) -> Iterator[Block]:
 
 def _required(assessment: Assessment) -> Sheet | Text:
     if not assessment.requirements:
-        return Text("Nothing is required yet. That is done in the next step.", Tone.NOTE)
+        return Text("No privacy requirement yet. Requirements are defined in the next step.", Tone.NOTE)
     rows = [
         (
             requirement.verdict.title,
@@ -78,8 +78,8 @@ def _required(assessment: Assessment) -> Sheet | Text:
         )
         for requirement in assessment.requirements
     ]
-    title = "The table meets all that is required" if assessment.met else "The table does not meet what is required"
-    return Sheet(title, ("model", "asked", "now", "", "it means"), tuple(rows), words=5)
+    title = "The table meets all requirements" if assessment.met else "The table does not meet the requirements"
+    return Sheet(title, ("model", "asked", "now", "", "meaning"), tuple(rows), words=5)
 
 
 def _found(assessment: Assessment, who: str) -> Sheet:
@@ -95,16 +95,16 @@ def _found(assessment: Assessment, who: str) -> Sheet:
         for risk in (assessment.prosecutor, assessment.journalist, assessment.marketer)
     ]
     limit = odds(assessment.prosecutor.threshold)
-    headings = ("adversary", "who", "highest", "on average", f"{who} found", f"above {limit}")
+    headings = ("adversary", "who", "highest", "average", "expected re-identifications", f"above {limit}")
     notes = [
-        "Highest and average: how probable it is that a guess who somebody is, is right.",
-        f"Found: how many of {assessment.persons:,} are to be expected, if all are tried.",
+        "Highest and average: probability of a correct re-identification.",
+        f"Expected re-identifications if all {assessment.persons:,} {who} are targeted.",
     ]
     if assessment.journalist.basis != "counted":
         notes.append(
-            f"Journalist and marketer: {assessment.journalist.basis}, for nothing more is known of the population."
+            f"Journalist and marketer: {assessment.journalist.basis}, because the population is not described."
         )
-    return Sheet("Who could find somebody", headings, tuple(rows), tuple(notes), words=2)
+    return Sheet("Re-identification risk", headings, tuple(rows), tuple(notes), words=2)
 
 
 def _learned(assessment: Assessment) -> Sheet:
@@ -118,12 +118,12 @@ def _learned(assessment: Assessment) -> Sheet:
         for attribute in assessment.attributes
     ]
     note = (
-        "How often a guess is right that names the most frequent value of those who look alike.",
-        "Without the table: the most frequent value of all.",
-        "Certain for: those in whose group all have the same value.",
+        "Probability that the most frequent value of the equivalence class is right.",
+        "Baseline: probability that the most frequent value of the whole table is right.",
+        "Disclosed with certainty: individuals in classes with a single value.",
     )
-    headings = ("variable", "without the table", "with it", "certain for")
-    return Sheet("What could be learned about somebody, even without finding the record", headings, tuple(rows), note)
+    headings = ("variable", "baseline", "with the table", "disclosed with certainty")
+    return Sheet("Attribute disclosure", headings, tuple(rows), note)
 
 
 def _contributions(assessment: Assessment, who: str) -> Sheet:
@@ -135,15 +135,15 @@ def _contributions(assessment: Assessment, who: str) -> Sheet:
         )
         for contribution in assessment.contributions
     ]
-    title = f"What each variable gives away: {assessment.sizes.get(1, 0):,} {who} stand alone now"
-    return Sheet(title, ("variable", "alone without it", "alone if one level coarser"), tuple(rows))
+    title = f"Contribution of each quasi-identifier ({assessment.sizes.get(1, 0):,} {who} are unique now)"
+    return Sheet(title, ("variable", "unique if removed", "unique if generalised one level"), tuple(rows))
 
 
 def _threshold(visit: Visit) -> Response:
     """Show what a threshold means: who is above it, and how many would have to be left out if nothing else is done."""
     assessment: Assessment | None = visit.now.result("assess", Basis.REQUIRED)
     if assessment is None:
-        raise PolicyError("The table was not assessed yet.", hint="Load the page again.")
+        raise PolicyError("not-assessed", "The table has not been assessed yet.", remedy="Reload the page.")
     most = max(MOST, visit.now.policy.k or 0)
     persons, limit = visit.number("persons", 0, assessment.persons), visit.number("limit", 0, 100)
     if persons is not None:
@@ -194,24 +194,32 @@ def _map(looked: Looked) -> Iterator[Block | Spotted]:
     def places(marks: Marks) -> list[Spot]:
         bands = marks.images()[0].sliced(BANDS)
         return [
-            Spot(box, f"/assess/person?part={place}", f"who stands in part {place + 1} of {BANDS}, from the left")
+            Spot(box, f"/assess/person?part={place}", f"individuals in band {place + 1} of {BANDS}, from the left")
             for place, box in enumerate(bands)
         ]
 
     people = looked.people
     yield Spotted.of(charts.heatmap(people), "#person", places)
-    yield Section.of("How many facts it takes", "how-many-facts", [Figure(charts.facts(people)), people.sheet()])
+    yield Section.of(
+        "Number of known attributes required for disclosure",
+        "how-many-facts",
+        [Figure(charts.facts(people)), people.sheet()],
+    )
 
 
 def _person(visit: Visit) -> Response:
     """Show which facts give one person away: names of columns, and no values."""
     looked: Looked | None = visit.now.result("peers", Basis.REQUIRED)
     if looked is None:
-        raise ModelError("Not all combinations were looked at yet.", hint="Look at them first.")
+        raise ModelError(
+            "not-computed", "The combinations have not been evaluated yet.", remedy="Start the evaluation first."
+        )
     order = looked.order
     part, given = visit.number("part", 0, BANDS - 1), visit.number("place", 1, len(order))
     if part is None and given is None:
-        raise ModelError("There is no such place.", hint=f"Give a number from 1 to {len(order):,}.")
+        raise ModelError(
+            "no-such-rank", "There is no such rank.", remedy="Give a number from 1 to {last:,}.", last=len(order)
+        )
     place = (given or 1) - 1 if part is None else part * len(order) // BANDS
     record = int(order[place])
     facts = looked.people.for_person(record)

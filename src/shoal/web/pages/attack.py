@@ -44,10 +44,10 @@ def _begin(visit: Visit) -> Response:
     """Attack the release in the background, in the ways that were chosen."""
     release, now = released(visit), visit.now
     if release is None:
-        raise AttackError("There is no release yet.", hint="Search for one first.")
+        raise AttackError("no-release", "There is no release yet.", remedy="Search for a release first.")
     chosen = [str(name) for name in visit.form.get("attack", [])]
     if not chosen:
-        raise AttackError("No attack was chosen.")
+        raise AttackError("no-attack", "No attack is selected.")
     paths = {name: taken(visit, name) for name in _OTHERS}
     others = {name: path for name, path in paths.items() if path is not None}
     known: Findings | None = now.result("findings")

@@ -63,7 +63,9 @@ def _learn(visit: Visit) -> Response:
     findings: Findings | None = visit.now.result("findings")
     target = visit.text("target")
     if findings is None or findings.release is None or target not in _targets(findings.release):
-        raise ReleaseError("There is nothing to predict this from.", hint="Search for a release first.")
+        raise ReleaseError(
+            "nothing-to-predict", "There is no column to predict this from.", remedy="Search for a release first."
+        )
 
     def work(_: Moment, hook: Hook) -> Learned:
         return findings.comparison.learning(target, progress=hook)
@@ -81,7 +83,7 @@ def _again(visit: Visit) -> Response:
     name = visit.text("tried")
     earlier = next((tried for tried in remembered(visit.now) if tried.name == name), None)
     if earlier is None:
-        raise ReleaseError("This was not tried with these data.", hint="Load the page again.")
+        raise ReleaseError("not-computed", "This has not been computed for these data.", remedy="Reload the page.")
     visit.project.rewrite(earlier.policy)
     return visit.back("protect")
 

@@ -93,7 +93,7 @@ def _weight(visit: Visit, name: str) -> float:
     try:
         return float(visit.text(f"weight:{name}") or 1)
     except ValueError:
-        raise PolicyError(f"The weight of '{name}' is no number.") from None
+        raise PolicyError("bad-weight", "The weight of '{column}' is not a number.", column=name) from None
 
 
 def _level(visit: Visit, name: str, usual: int, top: int) -> int:
@@ -101,7 +101,13 @@ def _level(visit: Visit, name: str, usual: int, top: int) -> int:
         return usual
     level = number(visit.text(name).strip(), 0, top)
     if level is None:
-        raise PolicyError(f"A level of '{name.partition(':')[2]}' is none.", hint=f"Its levels go from 0 to {top}.")
+        raise PolicyError(
+            "no-such-level",
+            "Column '{column}' has no such level.",
+            remedy="Its levels are 0 to {top}.",
+            column=name.partition(":")[2],
+            top=top,
+        )
     return level
 
 
@@ -133,7 +139,7 @@ def _try(visit: Visit) -> Response:
 def _preview(visit: Visit, name: str, kind: str, values: Mapping[str, Any], spec: Spec | None = None) -> dict[str, Any]:
     """Draw the ladder with the number of values on each level, or tell why there is none."""
     if _climbing(visit).state is State.RUNNING:
-        raise PolicyError("The values are still being counted.", hint="Try again in a moment.")
+        raise PolicyError("still-counting", "The values are still being counted.", remedy="Try again in a moment.")
     try:
         drawn_spec = spec or _made(kind, values)
         for file in files_of(drawn_spec.model_dump(mode="json")):
@@ -147,13 +153,13 @@ def _preview(visit: Visit, name: str, kind: str, values: Mapping[str, Any], spec
 
 
 def _made(kind: str, values: Mapping[str, Any]) -> Spec:
-    return validated(KINDS[kind], dict(values), where="The hierarchy", error=PolicyError)
+    return validated(KINDS[kind], dict(values), where="Hierarchy", error=PolicyError)
 
 
 def _column(visit: Visit, name: str) -> ColumnPolicy:
     column = visit.now.policy.columns.get(name)
     if column is None:
-        raise PolicyError("There is no such column.", hint="Load the page again.")
+        raise PolicyError("unknown-column", "There is no such column.", remedy="Reload the page.")
     return column
 
 

@@ -31,21 +31,19 @@ def _told(identification: Identification) -> Iterator[Block]:
     """Tell what else was found: keys, links and HIPAA's list."""
     if identification.keys:
         rows = tuple((", ".join(key.columns), f"{key.share:.1%}") for key in identification.keys)
-        lead = Text(
-            "Whoever knows these about somebody in the table, and no more, nearly always finds them.", Tone.LEAD
-        )
-        sheet = Sheet("", ("known together", "of the people are unique"), rows)
-        yield Section.of("The fewest facts that find people", "keys", [lead, sheet])
+        lead = Text("An adversary who knows these attributes can re-identify nearly every individual.", Tone.LEAD)
+        sheet = Sheet("", ("attributes", "unique individuals"), rows)
+        yield Section.of("Smallest identifying sets of columns", "keys", [lead, sheet])
     if identification.links:
-        lead = Text("What one of them hides, the other may tell: let them be coarser together.", Tone.LEAD)
-        yield Section.of(
-            "Columns that belong together", "links", [lead, Listing(tuple(map(str, identification.links)))]
-        )
+        lead = Text("One of them may disclose what the other hides: generalise them together.", Tone.LEAD)
+        yield Section.of("Dependent columns", "links", [lead, Listing(tuple(map(str, identification.links)))])
     flagged = [item for item in identification.hipaa if item.columns]
     if flagged:
         listed = Facts(tuple((", ".join(item.columns), f"{item.letter}: {item.says}") for item in flagged))
-        lead = Text("What HIPAA's Safe Harbor lists, and where it was found. No legal opinion.", Tone.LEAD)
-        yield Section.of("HIPAA's eighteen identifiers", "hipaa", [lead, listed])
+        lead = Text(
+            "Identifiers of HIPAA Safe Harbor, and the columns that contain them. Not a legal opinion.", Tone.LEAD
+        )
+        yield Section.of("HIPAA Safe Harbor identifiers", "hipaa", [lead, listed])
 
 
 def chosen(visit: Visit) -> dict[str, str]:
@@ -70,12 +68,16 @@ def _decide(visit: Visit) -> Response:
     """Give every column the role that was chosen; columns are told by their place, for names may hold anything."""
     identification: Identification | None = visit.now.result("identify", Basis.FILE)
     if identification is None or visit.text("columns") != _digest(identification):
-        raise PolicyError("The columns have changed, or were not looked at yet.", hint="Load the page again.")
+        raise PolicyError(
+            "columns-changed", "The columns have changed, or were not identified yet.", remedy="Reload the page."
+        )
     roles = {name: visit.text(f"role:{place}") for place, name in enumerate(identification.columns)}
     single = {role: [name for name, chosen_role in roles.items() if chosen_role == role] for role in _SINGLE}
     twice = [role for role, names in single.items() if len(names) > 1]
     if twice:
-        raise PolicyError(f"Two columns have the role {twice[0]}.", hint="Give it to one of them.")
+        raise PolicyError(
+            "several-with-role", "Two columns have the role {role}.", remedy="Give it to one of them.", role=twice[0]
+        )
     _check(visit, identification, roles)
     visit.project.edit(lambda policy: _decided(policy, identification, roles, single))
     return visit.back("assess")
@@ -85,14 +87,17 @@ def _check(visit: Visit, identification: Identification, roles: Mapping[str, str
     """Refuse to release what names persons, unless somebody has said that it does not; and a table without secrets."""
     if "quasi" not in roles.values():
         raise PolicyError(
-            "No column is a quasi-identifier: then there is nothing to protect.",
-            hint="Choose what others may know about persons.",
+            "no-quasi-identifier",
+            "No column is a quasi-identifier, so there is nothing to protect.",
+            remedy="Select the columns that an adversary may know.",
         )
     for place, (name, role) in enumerate(roles.items()):
         if _names(identification, name, role) and f"nobody:{place}" not in visit.form:
             raise PolicyError(
-                f"Column '{name}' was found to name persons.",
-                hint="Leave it direct, or tick beside it that it names nobody.",
+                "may-identify",
+                "Column '{column}' may identify individuals.",
+                remedy='Keep the role direct, or tick "identifies nobody" beside it.',
+                column=name,
             )
 
 

@@ -18,6 +18,7 @@ from shoal.web.jobs import Job
 from shoal.web.page import Visit, route
 from shoal.web.project import Basis, Moment
 from shoal.web.spots import Marks, Spot, Spotted
+from shoal.words import share, short
 
 _MANY = 1_000_000_000  # persons
 
@@ -53,7 +54,7 @@ def _points(marks: Marks, points: list[FrontierPoint]) -> list[Spot]:
         Spot(
             box,
             "/protect/choose",
-            f"Choose k = {point.k} with {100 * point.limit:g} % left out: cost {point.price:.3f}",
+            f"Use k = {point.k} with at most {share(point.limit)} suppressed: information loss {short(point.price)}",
             {"k": str(point.k), "limit": str(point.limit)},
         )
         for box, point in pairs
@@ -81,7 +82,7 @@ def _choose(visit: Visit) -> Response:
     except ValueError:
         k = None
     if k is None:
-        raise PolicyError("There is no such point.", hint="Choose one of the picture.")
+        raise PolicyError("no-such-point", "There is no such point.", remedy="Select a point of the picture.")
 
     def chosen(policy: dict[str, Any]) -> dict[str, Any]:
         others = [requirement for requirement in policy.get("require", []) if requirement.get("model") != "k-anonymity"]
@@ -112,7 +113,7 @@ def _scheme(visit: Visit) -> Response:
 def _all_schemes(visit: Visit) -> Schemes:
     schemes: Schemes | None = visit.now.result("schemes")
     if schemes is None:
-        raise PolicyError("The lattice was not explored yet.", hint="Explore it first.")
+        raise PolicyError("not-computed", "The lattice has not been explored yet.", remedy="Explore it first.")
     return schemes
 
 

@@ -60,7 +60,7 @@ def _upload(visit: Visit) -> Response:
     """Take a file, and work on it from now on."""
     path = taken(visit, "file")
     if path is None:
-        raise ReadError("No file was chosen.")
+        raise ReadError("no-file", "No file is selected.")
     visit.project.use(path)
     return visit.back("load")
 
@@ -71,7 +71,12 @@ def taken(visit: Visit, field: str) -> Path | None:
     if not isinstance(upload, UploadFile) or not upload.filename:
         return None
     if not upload.filename.lower().endswith(tuple(_suffixes())):
-        raise ReadError("This kind of file cannot be read.", hint=f"Known are {', '.join(_suffixes())}.")
+        raise ReadError(
+            "unknown-format",
+            "This file format is not supported.",
+            remedy="Supported formats: {suffixes}.",
+            suffixes=", ".join(_suffixes()),
+        )
     return visit.project.uploaded(upload.filename, upload.file, _check_packed)
 
 
@@ -87,9 +92,11 @@ def _check_packed(path: Path) -> None:
         else:
             size = _unpacked(path, most) if packed else 0
     except (zipfile.BadZipFile, EOFError, OSError):
-        raise ReadError("The packed file is damaged.") from None
+        raise ReadError("damaged", "The compressed file is damaged.") from None
     if size > most:
-        raise ReadError("The file unpacks to far more than it may.", hint="Save it as plain CSV, and load that.")
+        raise ReadError(
+            "too-large", "The compressed file expands beyond the limit.", remedy="Save it as plain CSV, and load that."
+        )
 
 
 def _unpacked(path: Path, most: int) -> int:
@@ -104,7 +111,7 @@ def _unpacked(path: Path, most: int) -> int:
 def _read_again(visit: Visit) -> Response:
     """Read the file in another way."""
     if visit.now.source is None:
-        raise ReadError("There are no data yet.", hint="Load a file first.")
+        raise ReadError("no-data", "No data are loaded.", remedy="Load a file first.")
     entered = filled_in(_options(visit), visit.form)
     kept = {name: value for name, value in _said(visit).items() if name in _HIDDEN}
     visit.project.edit(lambda policy: {"data": {**policy.get("data", {}), "read": {**kept, **entered}}})
@@ -114,13 +121,13 @@ def _read_again(visit: Visit) -> Response:
 def _rows(visit: Visit) -> Response:
     """Show the first rows, for who has asked to see values."""
     if visit.now.result("read", Basis.FILE) is None:
-        raise ReadError("The file was not read yet.", hint="Load the page again.")
+        raise ReadError("not-read", "The file has not been read yet.", remedy="Reload the page.")
     table = visit.now.raw(silent)
     number = min(table.records, SHOWN)
     cells = [_texts(table, name, number) for name in table.names]
     rows = tuple(zip(*cells, strict=True)) if cells else ()
     return visit.part(
-        "rows", sheet=Sheet(f"The first {number} of {table.records:,}", table.names, rows, words=len(cells))
+        "rows", sheet=Sheet(f"First {number} of {table.records:,} records", table.names, rows, words=len(cells))
     )
 
 

@@ -31,7 +31,7 @@ from shoal.web.pages.hierarchies import weights_and_levels
 from shoal.web.pages.load import taken
 from shoal.web.project import Basis, Moment
 from shoal.web.tried import Tried, remember
-from shoal.words import first_sentence, short
+from shoal.words import first_sentence, share, short
 
 _SETTINGS = ("suppression", "recoding", "quality", "outliers")  # what most want to set; the others are folded away
 _OF_COLUMNS = ("weights", "levels")
@@ -69,13 +69,13 @@ def _asked(visit: Visit) -> Iterator[dict[str, str]]:
     for requirement, document in zip(policy.require, policy.document().get("require", []), strict=True):
         if isinstance(requirement, PresetRequirement):
             preset = PRESETS[requirement.preset]
-            says = f"{preset.title}. Against whom: {preset.adversary}. {preset.note}"
-            asks = "; ".join(criterion.says for criterion in preset.criteria) or "nothing that numbers show"
+            says = f"{preset.title}. Adversary: {preset.adversary}. {preset.note}"
+            asks = "; ".join(criterion.says for criterion in preset.criteria) or "checklist only"
             shown = {"name": requirement.preset, "asks": asks, "says": says}
         elif isinstance(requirement, AttackLimit):
             name = f"{requirement.attack} of {requirement.column}" if requirement.column else requirement.attack
-            says = f"{first_sentence(ATTACKS[requirement.attack])}. Measured on the release: its interval counts."
-            shown = {"name": name, "asks": f"at most {requirement.at_most:.1%}", "says": says}
+            says = f"{first_sentence(ATTACKS[requirement.attack])}. The upper end of the interval counts."
+            shown = {"name": name, "asks": f"at most {share(requirement.at_most)}", "says": says}
         else:
             column = getattr(requirement, "column", None)
             name = f"{requirement.name} of {column}" if column else requirement.name
@@ -114,9 +114,9 @@ def _require(visit: Visit) -> Response:
     elif model:
         more = {"model": model, **filled_in(fields(MODELS[model]), visit.form)}
     else:
-        raise PolicyError("Nothing was chosen.")
+        raise PolicyError("nothing-selected", "Nothing is selected.")
     if more in visit.now.policy.document().get("require", []):
-        raise PolicyError("This is required already.")
+        raise PolicyError("already-required", "This requirement already exists.")
     visit.project.edit(lambda policy: {"require": [*policy.get("require", []), more], **_settings_in(visit, policy)})
     return visit.back("protect")
 
@@ -151,7 +151,7 @@ def _rewrite(visit: Visit) -> Response:
     """Take a policy that was written by hand, unless it was changed meanwhile."""
     with visit.project.lock:
         if visit.text("digest") != _digest(visit.project.now.policy.document()):
-            raise PolicyError("The policy was changed in another tab.", hint="Load the page again.")
+            raise PolicyError("changed-elsewhere", "The policy was changed in another tab.", remedy="Reload the page.")
         visit.project.rewrite(visit.text("text"))
     return visit.back("protect")
 
@@ -173,7 +173,7 @@ def _begin(visit: Visit) -> Response:
     """Begin a search in the background, with the settings that came along."""
     name = visit.request.path_params["name"]
     if name not in WORK:
-        raise PolicyError("There is no such search.")
+        raise PolicyError("no-such-search", "There is no such search.")
     _set(visit)
     now = visit.project.now  # with these settings
     if name == "anonymize":
@@ -196,20 +196,20 @@ def _told(release: Release) -> Iterator[Block]:
         (requirement.verdict.title, requirement.verdict.asked, requirement.verdict.attained, requirement.verdict.says)
         for requirement in release.requirements
     )
-    note = ("Every requirement was judged again, by other code, in the table as it is written.",)
-    yield Sheet(title, ("model", "asked", "attained", ""), rows, note, words=4)
+    note = ("Verified in the written table.",)
+    yield Sheet(title, ("model", "required", "attained", ""), rows, note, words=4)
     if release.scheme:
         heights = release.part.transformation.heights
         levels = tuple((name, f"{level} of {heights[name]}") for name, level in release.scheme.items())
-        note = ("Level 0 is the value itself; on the highest level nothing is shown.",)
-        yield Sheet("On which level each column is", ("column", "level"), levels, note)
+        note = ("Level 0 is the original value; the highest level suppresses it.",)
+        yield Sheet("Generalisation levels", ("column", "level"), levels, note)
     costs = [
-        (name, short(measured.total.value), f"{measured.total.cost:.3f}")
+        (name, short(measured.total.value), short(measured.total.cost))
         for name, measured in release.quality.items()
         if measured.total is not None
     ]
-    note = ("Cost: 0 if nothing is lost in that respect, 1 if everything is.",)
-    yield Sheet("What it cost", ("measure", "value", "cost"), tuple(costs), note)
+    note = ("Cost: 0 = no loss, 1 = total loss in that respect.",)
+    yield Sheet("Information loss", ("measure", "value", "cost"), tuple(costs), note)
     yield Listing(release.notes)
 
 

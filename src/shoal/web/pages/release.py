@@ -40,8 +40,8 @@ report.external().save("report-external.html", force=True)
 _PREFIX, _OLD = "release-", 600  # seconds after which a folder that nobody knows is no work under way
 _OF_REPORTS = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"  # they bring all with them
 _MAY_GO = {
-    "release": "the table; every requirement was verified in this file",
-    "manifest": "what was done, by which policy, and what was measured",
+    "release": "released table; all requirements verified in this file",
+    "manifest": "public manifest: policy, technique and figures",
     "report-external": "external report, for publication",
 }
 _STAYS = {
@@ -49,7 +49,7 @@ _STAYS = {
     "internal": "internal manifest (JSON)",
     "mapping": "released value of every original value, to recode new data",
     "origins": "original record of each released record, for later comparisons",
-    "draw": "key of the sample or the counterfeits, to reproduce them: [draw] key_file",
+    "draw": "key of the random draws, to reproduce the release",
     "policy": "policy",
     "script": "Python script that reproduces the release",
 }
@@ -70,7 +70,7 @@ class WrittenFiles:
     @property
     def stays(self) -> list[tuple[str, str]]:
         """The files that stay with the owner, and what to say of each."""
-        more = {what: f"{what}, which the policy names" for what in self.files if what not in {**_MAY_GO, **_STAYS}}
+        more = {what: f"{what} of the policy" for what in self.files if what not in {**_MAY_GO, **_STAYS}}
         return [(self.files[what], says) for what, says in {**_STAYS, **more}.items() if what in self.files]
 
 
@@ -149,7 +149,7 @@ def _beside(now: Moment, folder: Path) -> tuple[dict[str, Any], dict[str, str]]:
         if hierarchy.get("file"):
             name = f"hierarchy-{len(copies) + 1}{Path(hierarchy['file']).suffix}"
             shutil.copyfile(now.policy.beside(hierarchy["file"]), folder / name)
-            hierarchy["file"], copies[f"the hierarchy of {column}"] = name, name
+            hierarchy["file"], copies[f"hierarchy of {column}"] = name, name
     return document, copies
 
 
@@ -182,7 +182,7 @@ def _file(visit: Visit) -> Path:
     written: WrittenFiles | None = visit.now.result("write", more=FurtherFindings.of(visit.now).key)
     name = str(visit.request.path_params["name"])
     if written is None or name not in written.files.values():
-        raise ReleaseError("There is no such file.", hint="Load the page again.")
+        raise ReleaseError("no-such-file", "There is no such file.", remedy="Reload the page.")
     return written.folder / name
 
 
@@ -195,7 +195,7 @@ def _read(visit: Visit) -> Response:
     """Show a report in the browser."""
     path = _file(visit)
     if path.suffix != ".html":
-        raise ReleaseError("Only reports are shown here.", hint="Download the file.")
+        raise ReleaseError("not-a-report", "Only reports are shown here.", remedy="Download the file.")
     return FileResponse(path, media_type="text/html", headers={"content-security-policy": _OF_REPORTS})
 
 

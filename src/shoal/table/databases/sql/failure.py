@@ -83,9 +83,19 @@ class Failing:
             return
         if lost:
             raise error(
-                f"The connection to '{self.address}' was lost.", hint="Nothing has changed there. Try again."
+                "connection-lost",
+                "The connection to '{address}' was lost.",
+                remedy="Nothing was changed there. Try again.",
+                address=self.address,
             ) from None
-        raise error(f"'{self.address}' {what}{reason}.", hint=hint) from None
+        raise error(
+            "server-refused",
+            "'{address}' {what}{reason}.",
+            remedy=hint,
+            address=self.address,
+            what=what,
+            reason=reason,
+        ) from None
 
 
 def _is_lost(error: Exception) -> bool:

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from shoal.errors import ReadError
 from shoal.progress import Hook, Progress, silent
+from shoal.remedy import Option
 from shoal.table.databases.database import Stored
 from shoal.table.databases.sql.failure import Failing
 from shoal.table.databases.sql.types import arrow_type, as_numbers, as_stored, is_padded
@@ -62,7 +63,13 @@ class SqlTable(Stored):
 
         table = self._read(query, options, hook)
         if table.records != total:
-            raise ReadError(f"The table has {total:,} records, of which {table.records:,} came.", hint="Try again.")
+            raise ReadError(
+                "incomplete",
+                "The table has {total:,} records, but {records:,} were received.",
+                remedy="Try again.",
+                total=total,
+                records=table.records,
+            )
         return table
 
     def sample(self, options: Options, most: int) -> tuple[Table, int]:
@@ -83,7 +90,11 @@ class SqlTable(Stored):
         check_options(options, self.server.name, ("table",))
         if options.engine not in {"memory", "disk"}:
             raise ReadError(
-                f"A table of {self.server.name} cannot be counted by {options.engine}.", hint='engine = "disk" can.'
+                "engine-of-source",
+                "A table of {server} cannot be processed by the engine {engine}.",
+                remedy=Option("engine", "disk"),
+                server=self.server.name,
+                engine=options.engine,
             )
 
     def _read(self, query: sa.Select[Any], options: Options, progress: Hook) -> Table:

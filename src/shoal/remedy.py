@@ -1,0 +1,219 @@
+"""Remedies: what to do about an error, in the terms of the interface that shows it.
+
+An error names a setting of the policy or an option of a call. Python, the command line and the workbench each say in
+their own terms how it is set: by a keyword argument, a flag, or a field of a page.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from shoal import toml
+from shoal.words import phrase
+
+_ANY = "…"  # the value is the reader's choice
+
+
+class Face(Protocol):
+    """An interface, and how it phrases what a reader can do. An empty text: it cannot be done here."""
+
+    def setting(self, key: str, value: Any) -> str:
+        """Return how a setting of the policy is set."""
+        ...
+
+    def column_setting(self, column: str, part: str, value: Any) -> str:
+        """Return how a setting of a column is set."""
+        ...
+
+    def option(self, name: str, value: Any) -> str:
+        """Return how an option of a call is given."""
+        ...
+
+
+class PythonFace:
+    """Python: policies are files, options are keyword arguments."""
+
+    def setting(self, key: str, value: Any) -> str:
+        """Return the line of the policy file.
+
+        >>> PythonFace().setting("search.suppression", 0.05)
+        'set suppression = 0.05 under [search] in the policy'
+        """
+        return policy_line(key, value)
+
+    def column_setting(self, column: str, part: str, value: Any) -> str:
+        """Return the setting in the policy file."""
+        return policy_column(column, part, value)
+
+    def option(self, name: str, value: Any) -> str:
+        """Return the keyword argument.
+
+        >>> PythonFace().option("force", True)
+        'pass force=True'
+        """
+        return f"pass {name}={value if value == _ANY else repr(value)}"
+
+
+PYTHON = PythonFace()
+
+
+def policy_line(key: str, value: Any) -> str:
+    """Return how a setting is written into a policy file.
+
+    >>> policy_line("data.subject", "patient_id")
+    'set subject = "patient_id" under [data] in the policy'
+    """
+    table, _, name = key.partition(".")
+    written = _ANY if value == _ANY else toml.value(value)
+    if not name:
+        return f"set {table} = {written} in the policy"
+    return f"set {name} = {written} under [{table}] in the policy"
+
+
+def policy_column(column: str, part: str, value: Any) -> str:
+    """Return how a setting of a column is written into a policy file.
+
+    >>> print(policy_column("age", "role", "quasi"))
+    set role = "quasi" for column 'age' under [columns] in the policy
+    """
+    written = _ANY if value == _ANY else toml.value(value)
+    return f"set {part} = {written} for column '{column}' under [columns] in the policy"
+
+
+class Action(ABC):
+    """Something that a reader can do."""
+
+    @abstractmethod
+    def phrased(self, face: Face, **facts: Any) -> str:
+        """Return a clause in the imperative; empty if the interface has no such thing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting(Action):
+    """A setting of the policy, such as ``search.suppression``, and the value to give it."""
+
+    key: str
+    value: Any = _ANY
+
+    def phrased(self, face: Face, **facts: Any) -> str:
+        """Return how the interface sets it."""
+        return face.setting(phrase(self.key, **facts), self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSetting(Action):
+    """A setting of the column that the error is about, such as its role."""
+
+    part: str
+    value: Any = _ANY
+
+    def phrased(self, face: Face, **facts: Any) -> str:
+        """Return how the interface sets it."""
+        return face.column_setting(str(facts["column"]), self.part, self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Option(Action):
+    """An option of a call, such as ``force``, and the value to give it."""
+
+    name: str
+    value: Any = _ANY
+
+    def phrased(self, face: Face, **facts: Any) -> str:  # noqa: ARG002 - as the other steps
+        """Return how the interface takes it."""
+        return face.option(self.name, self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Advice(Action):
+    """Advice that is the same in every interface."""
+
+    text: str
+
+    def phrased(self, face: Face, **facts: Any) -> str:  # noqa: ARG002 - as the other steps
+        """Return the text."""
+        return phrase(self.text, **facts)
+
+
+@dataclass(frozen=True, slots=True)
+class FixedText(Action):
+    """A text that is complete, and may contain names with braces."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    def phrased(self, face: Face, **facts: Any) -> str:  # noqa: ARG002 - as the other steps
+        """Return the text."""
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Either(Action):
+    """Several ways out; the reader takes one."""
+
+    steps: tuple[Action, ...]
+
+    def phrased(self, face: Face, **facts: Any) -> str:
+        """Return the ways that the interface has.
+
+        >>> either("Reduce k", Setting("search.suppression", 0.05)).phrased(PYTHON)
+        'Reduce k, or set suppression = 0.05 under [search] in the policy'
+        """
+        clauses = [clause for step in self.steps if (clause := step.phrased(face, **facts))]
+        return ", or ".join([*clauses[:1], *(_lowered(clause) for clause in clauses[1:])])
+
+
+@dataclass(frozen=True, slots=True)
+class By(Action):
+    """Advice, and how to follow it."""
+
+    advice: str
+    action: Action
+
+    def phrased(self, face: Face, **facts: Any) -> str:
+        """Return the advice alone if the interface has no such thing."""
+        clause, advice = self.action.phrased(face, **facts), phrase(self.advice, **facts)
+        return f"{advice}: {clause}" if clause else advice
+
+
+Remedy = str | Action | Sequence[str | Action]
+
+
+def by(advice: str, action: Action) -> By:
+    """Return advice, and how to follow it.
+
+    >>> by("Read both as text", Option("text", ["age"])).phrased(PYTHON)
+    "Read both as text: pass text=['age']"
+    """
+    return By(advice, action)
+
+
+def either(*steps: str | Action) -> Either:
+    """Return alternatives; texts are advice."""
+    return Either(tuple(Advice(step) if isinstance(step, str) else step for step in steps))
+
+
+def advised(remedy: Remedy | None, face: Face, **facts: Any) -> str:
+    """Return a remedy as sentences. Several in a sequence are sentences of their own.
+
+    >>> advised(["The separator is {sep}.", Option("separator", ";")], PYTHON, sep="','")
+    "The separator is ','. Pass separator=';'."
+    """
+    if remedy is None:
+        return ""
+    steps = [remedy] if isinstance(remedy, str | Action) else remedy
+    clauses = [phrase(step, **facts) if isinstance(step, str) else step.phrased(face, **facts) for step in steps]
+    return " ".join(_sentence(clause) for clause in clauses if clause)
+
+
+def _sentence(clause: str) -> str:
+    ends = clause[-1:] in {".", "?", "!", "…"}
+    return f"{clause[:1].upper()}{clause[1:]}{'' if ends else '.'}"
+
+
+def _lowered(clause: str) -> str:
+    is_word = len(clause) > 1 and clause[1].islower()
+    return f"{clause[0].lower()}{clause[1:]}" if is_word else clause

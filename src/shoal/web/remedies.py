@@ -1,0 +1,78 @@
+"""Remedies in the workbench: settings and options are fields of its pages."""
+
+from collections.abc import Sequence
+from typing import Any
+
+_ROLES = {"quasi": "quasi", "sensitive": "sensitive", "subject": "subject", "insensitive": "insensitive"}
+_IMPORT = {
+    *("header", "encoding", "separator", "decimal", "skip", "text", "markers", "suppressed", "unnamed", "columns"),
+    *("format", "sheet", "engine"),
+}
+
+
+class Workbench:
+    """The pages of the workbench."""
+
+    def setting(self, key: str, value: Any) -> str:
+        """Return the field of a page; settings without one are edited in the text of the policy.
+
+        >>> Workbench().setting("search.suppression", 0.05)
+        'set "suppression" to 0.05 under "Search" on the page Protect'
+        >>> Workbench().setting("pseudonyms.key_file", "…")
+        'set "key_file" under "pseudonyms" in the text of the policy on the page Protect'
+        """
+        table, _, name = key.partition(".")
+        if table == "search":
+            return f'set "{_label(name)}"{_to(value)} under "Search" on the page Protect'
+        if table == "require":
+            return "add a requirement on the page Protect"
+        if table == "population":
+            return 'describe the "Population" on the page Protect'
+        if table == "data" and name in {"subject", "household", "weight"}:
+            return f"give a column the role {name} on the page Identify"
+        return f'set "{name or table}"{_to(value)} under "{table}" in the text of the policy on the page Protect'
+
+    def column_setting(self, column: str, part: str, value: Any) -> str:
+        """Return the field of a page.
+
+        >>> Workbench().column_setting("dx", "role", "sensitive")
+        "give column 'dx' the role sensitive on the page Identify"
+        """
+        if part == "role":
+            return f"give column '{column}' the role {value} on the page Identify"
+        if part == "names_nobody":
+            return f"tick \"identifies nobody\" beside '{column}' on the page Identify"
+        if part.startswith("hierarchy"):
+            return f"change the hierarchy of '{column}' on the page Protect"
+        return f"set \"{part}\"{_to(value)} for column '{column}' in the text of the policy on the page Protect"
+
+    def option(self, name: str, value: Any) -> str:
+        """Return the field of a page; empty for options that the workbench does not offer.
+
+        >>> Workbench().option("header", False)
+        'set "header" to off under "Import settings" on the page Load'
+        >>> Workbench().option("quasi", "…"), Workbench().option("force", True)
+        ('choose columns with the role quasi on the page Identify', '')
+        """
+        if name in _ROLES:
+            return f"choose columns with the role {_ROLES[name]} on the page Identify"
+        if name in _IMPORT:
+            return f'set "{_label(name)}"{_to(value)} under "Import settings" on the page Load'
+        return ""
+
+
+WORKBENCH = Workbench()
+
+
+def _label(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _to(value: Any) -> str:
+    """Return the value as the field shows it; empty if it is the reader's choice."""
+    if value == "…":
+        return ""
+    if isinstance(value, bool):
+        return " to on" if value else " to off"
+    several = isinstance(value, Sequence) and not isinstance(value, str)
+    return f" to {', '.join(map(str, value)) if several else value}"
