@@ -327,7 +327,7 @@ def test_two_tabs_see_the_same(browser, tmp_path, pictures):
         one.goto(f"http://{ADDRESS}:{server.port}/identify")
         one.get_by_label("age").select_option("quasi")
         one.locator("[data-htmx-powered]").first.wait_for(state="attached")
-        one.get_by_role("button", name="Decide").click()
+        one.get_by_role("button", name="Confirm roles and assess").click()
         one.get_by_text("How safe is everybody").wait_for()
         two.goto(f"http://{ADDRESS}:{server.port}/identify")
         assert two.get_by_label("age").input_value() == "quasi"
