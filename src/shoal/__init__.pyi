@@ -90,7 +90,7 @@ def alpha_k_anonymity(
     reading: str = ...,
     values: Sequence[str] | None = ...,
 ) -> dict[str, int | float]:
-    """Everybody looks like k − 1 others, and no sensitive value is certain to more than α."""
+    """Every class has at least k individuals, and no sensitive value has a share above α."""
 
 def average_risk(
     data: Any,
@@ -100,7 +100,7 @@ def average_risk(
     subject: str | None = ...,
     missing: str = ...,
 ) -> int | float:
-    """On average, the chance to guess who somebody in the table is, is at most so large."""
+    """The average re-identification risk is at most a threshold."""
 
 def basic_beta_likeness(
     data: Any,
@@ -112,7 +112,7 @@ def basic_beta_likeness(
     missing: str = ...,
     reading: str = ...,
 ) -> int | float:
-    """No sensitive value becomes much more probable than it is in the whole table."""
+    """The relative increase of the share of a sensitive value in a class over the table is at most β."""
 
 def delta_disclosure(
     data: Any,
@@ -126,7 +126,7 @@ def delta_disclosure(
     base: int | str = ...,
     absent: str = ...,
 ) -> int | float:
-    """No sensitive value becomes much more, or much less, probable than it is in the whole table."""
+    """The share of a sensitive value in a class differs from its share in the table by at most a factor."""
 
 def delta_presence(
     data: Any,
@@ -137,7 +137,7 @@ def delta_presence(
     missing: str = ...,
     population: Any = ...,
 ) -> dict[str, int | float]:
-    """Nobody can tell with certainty whether somebody of the population is in the table."""
+    """The probability that an individual of the population is in the table lies between two bounds."""
 
 def enhanced_beta_likeness(
     data: Any,
@@ -149,7 +149,7 @@ def enhanced_beta_likeness(
     missing: str = ...,
     reading: str = ...,
 ) -> int | float:
-    """No sensitive value becomes much more probable, and frequent values even less so."""
+    """Basic β-likeness with a tighter bound for frequent values."""
 
 def entropy_l_diversity(
     data: Any,
@@ -162,7 +162,7 @@ def entropy_l_diversity(
     reading: str = ...,
     estimator: str = ...,
 ) -> int | float:
-    """The sensitive values of every class are as mixed as l equally frequent ones."""
+    """The entropy of the sensitive values of every class is at least that of l equally frequent values."""
 
 def k_anonymity(
     data: Any,
@@ -172,7 +172,7 @@ def k_anonymity(
     subject: str | None = ...,
     missing: str = ...,
 ) -> int | float:
-    """Everybody looks like at least k − 1 others."""
+    """Every individual shares the quasi-identifiers with at least k − 1 others."""
 
 def k_map(
     data: Any,
@@ -184,7 +184,7 @@ def k_map(
     population: Any = ...,
     significance: Fraction | float | str = ...,
 ) -> int | float:
-    """Everybody looks like at least k − 1 others in the population, whoever of them is in the table."""
+    """Every individual shares the quasi-identifiers with at least k − 1 others of the population."""
 
 def ke_anonymity(
     data: Any,
@@ -196,7 +196,7 @@ def ke_anonymity(
     missing: str = ...,
     reading: str = ...,
 ) -> dict[str, int | float]:
-    """Every class has at least k different numbers, that lie at least e apart."""
+    """Every class has at least k distinct numbers with a range of at least e."""
 
 def l_diversity(
     data: Any,
@@ -208,7 +208,7 @@ def l_diversity(
     missing: str = ...,
     reading: str = ...,
 ) -> int | float:
-    """Every class has at least l different sensitive values."""
+    """Every class has at least l distinct sensitive values."""
 
 def lkc_privacy(
     data: Any,
@@ -222,7 +222,7 @@ def lkc_privacy(
     l: int = ...,
     values: Sequence[str] | None = ...,
 ) -> dict[str, int | float]:
-    """Whoever knows at most L quasi-identifiers of somebody finds K persons, and no sensitive value is surer than C."""
+    """For any L known quasi-identifiers, classes have at least K individuals and no value has a share above C."""
 
 def p_alpha_sensitive_k_anonymity(
     data: Any,
@@ -237,7 +237,7 @@ def p_alpha_sensitive_k_anonymity(
     level: int = ...,
     weights: Mapping[str, Any] | None = ...,
 ) -> dict[str, int | float]:
-    """Everybody looks like k − 1 others, whose different sensitive values weigh α together."""
+    """Every class has at least k individuals, and the weights of its distinct sensitive values sum to at least α."""
 
 def p_plus_sensitive_k_anonymity(
     data: Any,
@@ -251,7 +251,7 @@ def p_plus_sensitive_k_anonymity(
     reading: str = ...,
     level: int = ...,
 ) -> dict[str, int | float]:
-    """Everybody looks like k − 1 others, among whom there are at least p different categories of sensitive values."""
+    """Every class has at least k individuals and at least p distinct categories of sensitive values."""
 
 def p_sensitive_k_anonymity(
     data: Any,
@@ -263,7 +263,7 @@ def p_sensitive_k_anonymity(
     missing: str = ...,
     reading: str = ...,
 ) -> dict[str, int | float]:
-    """Everybody looks like k − 1 others, among whom there are at least p different sensitive values."""
+    """Every class has at least k individuals and at least p distinct sensitive values."""
 
 def recursive_l_diversity(
     data: Any,
@@ -276,7 +276,7 @@ def recursive_l_diversity(
     reading: str = ...,
     l: int = ...,
 ) -> int | float:
-    """The most frequent sensitive value of a class is not too frequent, even if l − 2 others are ruled out."""
+    """The most frequent sensitive value of a class is not too frequent, even if l − 2 other values are ruled out."""
 
 def sample_uniqueness(
     data: Any,
@@ -286,7 +286,7 @@ def sample_uniqueness(
     subject: str | None = ...,
     missing: str = ...,
 ) -> int | float:
-    """At most a small share of the persons stands alone."""
+    """At most a given share of the individuals is unique."""
 
 def subset_k_anonymity(
     data: Any,
@@ -297,7 +297,7 @@ def subset_k_anonymity(
     missing: str = ...,
     m: int = ...,
 ) -> int | float:
-    """Whoever knows at most m quasi-identifiers of somebody finds at least k persons."""
+    """For every combination of at most m quasi-identifiers, classes have at least k individuals."""
 
 def t_closeness(
     data: Any,
@@ -311,7 +311,7 @@ def t_closeness(
     reading: str = ...,
     distance: str = ...,
 ) -> int | float:
-    """The sensitive values of every class are distributed as in the whole table, up to t."""
+    """The distribution of the sensitive values of every class is within distance t of that of the table."""
 
 def xy_anonymity(
     data: Any,
@@ -324,7 +324,7 @@ def xy_anonymity(
     x: Sequence[str] | None = ...,
     y: Sequence[str] | None = ...,
 ) -> int | float:
-    """Whatever is known about somebody in the columns X leads to at least k different values in the columns Y."""
+    """Every combination of values of the columns X occurs with at least k distinct values of the columns Y."""
 
 def xy_linkability(
     data: Any,
@@ -337,4 +337,4 @@ def xy_linkability(
     x: Sequence[str] | None = ...,
     y: Sequence[str] | None = ...,
 ) -> int | float:
-    """Whatever is known about somebody in the columns X makes no value in the columns Y more certain than h."""
+    """No combination of values of the columns X determines a value of the columns Y with probability above h."""

@@ -11,19 +11,19 @@ _EVEN, _MANY = 0.5, 100  # from which risk on per cent are easier to grasp; from
 
 
 def odds(risk: float) -> str:
-    """Write a small risk as 1 in so many, a large one in per cent.
+    """Return a small risk as 1 in n, and a large one in per cent.
 
     >>> odds(1 / 11), odds(0.0004), odds(0.75), odds(0.0)
-    ('1 in 11', '1 in 2,500', '75.0%', '0.0%')
+    ('1 in 11', '1 in 2,500', '75%', '0%')
     """
     if not 0 < risk < _EVEN:
-        return f"{risk:.1%}"
+        return share(risk)
     many = 1 / risk
     return f"1 in {many:,.0f}" if many >= _MANY or abs(many - round(many)) < 0.05 else f"1 in {many:,.1f}"
 
 
 def blurred(number: int, least: int) -> str:
-    """Write a number of persons; one below ``least`` only as that. None at all may be told.
+    """Return a number of individuals; a number below ``least`` is only described. 0 may be disclosed.
 
     >>> blurred(12, 11), blurred(3, 11), blurred(0, 11), blurred(3, 1)
     ('12', 'fewer than 11', '0', '3')
@@ -32,7 +32,7 @@ def blurred(number: int, least: int) -> str:
 
 
 def printable(text: str) -> str:
-    """Return text without signs that no page can show, such as bells and nulls.
+    """Return text without characters that cannot be displayed, such as bells and nulls.
 
     >>> printable("a" + chr(7) + "b") == "a" + chr(0xFFFD) + "b"
     True
@@ -87,10 +87,12 @@ def short(number: Any, limit: Any = None, *, digits: int = 3) -> str:
 def share(number: Any, limit: Any = None) -> str:
     """Return a share in per cent, with three significant digits.
 
-    >>> share(0.168), share(1), share(0.05004, limit=0.05), share(0.000_02)
-    ('16.8%', '100%', '5.004%', '0.002%')
+    A share below 1 is never written as 100%.
+
+    >>> share(0.168), share(1), share(0.05004, limit=0.05), share(0.000_02), share(0.99996)
+    ('16.8%', '100%', '5.004%', '0.002%', '99.996%')
     """
-    return f"{short(100 * float(number), None if limit is None else 100 * float(limit))}%"
+    return f"{short(100 * float(number), 100 if limit is None else 100 * float(limit))}%"
 
 
 def _significant(value: float, digits: int) -> str:
@@ -127,7 +129,7 @@ def phrase(template: str, **facts: Any) -> str:
 
 
 def values(numbers: dict[str, Any]) -> str:
-    """Write named values.
+    """Return named values.
 
     >>> values({"k": 11, "t": 0.125})
     'k = 11, t = 0.125'
@@ -136,18 +138,18 @@ def values(numbers: dict[str, Any]) -> str:
 
 
 def first_sentence(thing: Any) -> str:
-    """Say what a documented thing is: the first sentence of its documentation.
+    """Return the first sentence of the documentation of a thing.
 
     >>> from shoal.models.k_anonymity import KAnonymity
     >>> first_sentence(KAnonymity)
-    'Everybody looks like at least k − 1 others'
+    'Every individual shares the quasi-identifiers with at least k − 1 others'
     """
     text = (thing.__doc__ or "").strip().partition("\n")[0]
     return str(text.partition(". ")[0].rstrip(".").replace("``", ""))
 
 
 def size_in_words(size: float) -> str:
-    """Write a number of bytes.
+    """Return a number of bytes.
 
     >>> size_in_words(3_500_000), size_in_words(2.4 * 2**30)
     ('3 MB', '2.4 GB')
@@ -156,7 +158,7 @@ def size_in_words(size: float) -> str:
 
 
 def time_in_words(seconds: float) -> str:
-    """Write how long something takes.
+    """Return a duration.
 
     >>> time_in_words(0.2), time_in_words(42), time_in_words(600), time_in_words(9000)
     ('below 1 s', '42 s', '10 min', '2.5 h')

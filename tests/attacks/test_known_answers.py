@@ -136,7 +136,7 @@ def test_what_is_not_understood_is_told():
     data = people(40, 3)
     release = {**data, "age": ["thirty or so"] * 30 + ["20-79"] * 10}
     found = shoal.attack(data, release, in_order=True, attacks="linkage", **KNOWN)
-    assert any("'age', 30 released records of 40" in note for note in found.notes)
+    assert any("column 'age', counted as suppressed: 30 records of 40" in note for note in found.notes)
     assert not any("thirty" in note for note in found.notes)
 
 
@@ -312,7 +312,7 @@ def test_a_register_that_cannot_be_linked_is_told():
     data = people(40, 10)
     other = {**data, "sex": ["female" if sex == "f" else "male" for sex in data["sex"]]}
     notes = shoal.attack(data, data, external=other, in_order=True, attacks="linkage", **KNOWN).notes
-    assert any("No value of column 'sex' of the register is in the data" in note for note in notes)
+    assert any("No value of column 'sex' of the register occurs in the data" in note for note in notes)
     notes = shoal.attack(data, data, external={"name": ["x"]}, in_order=True, attacks="linkage", **KNOWN).notes
     assert any("none of the quasi-identifiers" in note for note in notes)
 
@@ -495,9 +495,9 @@ def test_what_a_reader_should_know():
     table = shoal.read(data).assign(direct="name", **KNOWN)
     lacking = {name: data[name] for name in ("age", "sex", "dx", "name")}
     notes = shoal.attack(table, lacking, outsiders=data, in_order=True, attacks="linkage").notes
-    assert any("lacks 'town'" in note for note in notes)
-    assert any("name persons: 'name'" in note for note in notes)
-    assert any("100% of the people who are not in the data are like somebody" in note for note in notes)
+    assert any("instead of matched: 'town'" in note for note in notes)
+    assert any("direct identifiers: 'name'" in note for note in notes)
+    assert any("100% of the control group equal an individual" in note for note in notes)
     few = {"age": data["age"]}
     notes = shoal.attack(table, data, outsiders=few, in_order=True, attacks="linkage").notes
     assert any("some attacks have no control" in note and "town" in note for note in notes)
@@ -506,7 +506,7 @@ def test_what_a_reader_should_know():
 def test_why_an_attack_is_left_out_is_always_told_alike():
     data = people(30, 22)
     found = shoal.attack(data, data, quasi=KNOWN["quasi"], in_order=True)
-    assert found.left_out["composition"] == "It needs a sensitive column in the release."
+    assert found.left_out["composition"] == "It requires a sensitive column in the release."
     single = shoal.attack({"age": data["age"]}, {"age": data["age"]}, quasi="age", in_order=True)
     assert "linkability" in single.left_out
 

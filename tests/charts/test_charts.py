@@ -95,7 +95,7 @@ def test_one_person_and_few():
     chart = charts.heatmap(shoal.peers({"a": [1], "b": [2]}))
     _, bands = raster_of(chart)
     assert all((band == 0).all() for band in bands)
-    assert charts.heatmap(shoal.peers(SMALL)).spec["title"]["text"].startswith("4 of 4 persons")
+    assert charts.heatmap(shoal.peers(SMALL)).spec["title"]["text"].startswith("4 of 4 individuals")
 
 
 def test_persons_with_several_records_are_drawn_once():
@@ -139,8 +139,8 @@ def test_a_sample_is_drawn_as_what_it_is():
     rng = np.random.default_rng(6)
     data = {f"c{place}": rng.integers(0, 2 + place % 2, 6000) for place in range(13)}
     people = shoal.peers(data, sample=300, memory=0)
-    assert "300 of whom were drawn" in charts.heatmap(people).spec["title"]["subtitle"][0]
-    assert "of 300 persons" in charts.heatmap(people).spec["title"]["text"]
+    assert "a sample of 300" in charts.heatmap(people).spec["title"]["subtitle"][0]
+    assert "of 300 individuals" in charts.heatmap(people).spec["title"]["text"]
 
 
 def test_pictures_are_refused_with_a_reason(tmp_path, monkeypatch):
@@ -183,7 +183,7 @@ def test_what_makes_people_unique_is_drawn(tmp_path):
         charts.contributions(alone)
     with pytest.raises(ModelError, match="Column combinations were not counted"):
         charts.known_columns(alone)
-    assert charts.linked_columns(alone).spec["title"]["text"] == "No column tells what is in another"
+    assert charts.linked_columns(alone).spec["title"]["text"] == "No column determines another"
 
 
 def test_the_trade_off_of_a_dimension_is_drawn(tmp_path):
@@ -207,7 +207,7 @@ def test_classes_below_k_stand_out():
         ("2", 2, True),
         ("3–4", 3, False),
     ]
-    assert chart.spec["title"]["text"] == "3 of 6 records are in classes of fewer than 3"
+    assert chart.spec["title"]["text"] == "3 of 6 records are in classes smaller than 3"
     assert "smallest class has 1" in charts.class_sizes(found).spec["title"]["text"]
     assert "6 of 6 records" in charts.class_sizes(found, least=4).spec["title"]["text"]
     assert chart.to_svg().startswith("<svg")
@@ -363,7 +363,7 @@ def test_the_lattice_shows_every_scheme_or_those_that_matter():
     spec = charts.lattice(many).spec
     assert len(many) > 600 > len(spec["data"]["values"])
     assert any(one["best"] for one in spec["data"]["values"])
-    assert "are drawn" in spec["title"]["subtitle"][-1]
+    assert "are shown" in spec["title"]["subtitle"][-1]
     hopeless = shoal.schemes({"age": [1], "sex": ["f"], "dx": ["a"]}, POLICY)
     assert charts.lattice(hopeless).spec["title"]["text"] == "None of 8 schemes meets what is required"
     strict = wide.requiring([*shoal.Policy.parse("version = 1\nrequire = [{ model = 'k-anonymity', k = 51 }]").require])

@@ -41,7 +41,12 @@ def test_from_data_and_policy_to_a_report(folder):
     assert (done.returncode, done.stdout) == (0, "")
     assert "Written: r.html" in done.stderr
     page = (folder / "r.html").read_text(encoding="utf-8")
-    for part in ("Agreement of analyses", "WP216", "schemes costs", "Survival before and after"):
+    for part in (
+        "Agreement of analyses",
+        "WP216",
+        "schemes: information loss",
+        "Largest difference of the survival curves",
+    ):
         assert part in page
     again = run("report", "data.csv", "-p", "policy.toml", "-o", "r.html", cwd=folder)
     assert again.returncode == 2

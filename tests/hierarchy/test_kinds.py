@@ -268,7 +268,7 @@ def test_hierarchies_of_arx(shared, name, sizes):
 def test_labels_that_lie(shared):
     """ARX's own age hierarchy puts 5 into 0-4: an error that is easy to make and hard to see."""
     table = shoal.read(shared / "data/arx-adult/adult.csv")
-    with pytest.raises(HierarchyError, match="level 1 .* 20 values lie outside the interval that is their label"):
+    with pytest.raises(HierarchyError, match="level 1 .* 20 values lie outside the interval that labels them"):
         bind(Explicit(file="adult_hierarchy_age.csv"), table, "age", shared / "data/arx-adult")
 
 

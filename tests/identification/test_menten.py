@@ -100,7 +100,7 @@ def test_the_second_stage_is_that_of_the_thesis(shared, rows):
 
 def test_a_table_for_each_column_is_needed(shared):
     reference, original, tables = stage_2(shared, "500")
-    with pytest.raises(ModelError, match="4 tables are given for 5 columns"):
+    with pytest.raises(ModelError, match="One table per quasi-identifier is required: 4 are given for 5"):
         list(by_tables(original, tables[:-1], reference["qids"]))
 
 

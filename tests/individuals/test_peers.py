@@ -354,9 +354,9 @@ def test_the_command_draws_and_tells(tmp_path):
     asked = ("peers", "data.csv", "--sensitive", "dx")
     done = run_in(*asked, "--png", "heat.png", "--pictures", "all", "--sweep", "age", "--person", 0, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "The person of record 0" in done.stdout
-    assert "age in fewer classes" in done.stdout
-    assert "Drawn: heat.png" in done.stderr
+    assert "Record 0" in done.stdout
+    assert "age in fewer intervals" in done.stdout
+    assert "Written: heat.png" in done.stderr
     assert (tmp_path / "heat.png").read_bytes().startswith(b"\x89PNG")
     made = {path.name for path in (tmp_path / "all").iterdir()}
     assert made == {f"{n}.{kind}" for n in ("persons", "facts", "unknown-1", "sweep") for kind in ("svg", "png")}
@@ -368,7 +368,7 @@ def test_the_command_draws_and_tells(tmp_path):
     assert found["result"]["person"][0]["minimal"] == [["sex"]]
     reach = run_in("peers", "data.csv", "--json", "--access", "sex=1,age=2", cwd=tmp_path)
     assert json.loads(reach.stdout)["result"]["within_reach"]["dx"] == {"1.0": 4, "2.0": 4}
-    assert "within reach" in run_in("peers", "data.csv", "--access", "sex=1", cwd=tmp_path).stdout
+    assert "accessible attributes" in run_in("peers", "data.csv", "--access", "sex=1", cwd=tmp_path).stdout
     near = json.loads(run_in("peers", "data.csv", "--json", "--tolerance", "cost=3", cwd=tmp_path).stdout)
     assert near["result"]["variables"]["cost"]["mean"] == 0
     for wrong in (("--tolerance", "cost"), ("--access", "sex=near"), ("--sweep", "age", "--sensitive", "dx,age")):

@@ -328,7 +328,7 @@ def test_two_tabs_see_the_same(browser, tmp_path, pictures):
         one.get_by_label("age").select_option("quasi")
         one.locator("[data-htmx-powered]").first.wait_for(state="attached")
         one.get_by_role("button", name="Confirm roles and assess").click()
-        one.get_by_text("How safe is everybody").wait_for()
+        one.get_by_text("Risk of the original table").wait_for()
         two.goto(f"http://{ADDRESS}:{server.port}/identify")
         assert two.get_by_label("age").input_value() == "quasi"
     finally:

@@ -18,10 +18,10 @@ class AttackNeed(StrEnum):
 
     KNOWN = "a quasi-identifier in the release"
     SENSITIVE = "a sensitive column in the release"
-    TRUTH = "which released record is whose"
-    OUTSIDERS = "people who are not in the data, and of whom all quasi-identifiers are known"
+    TRUTH = "records matched with the original"
+    OUTSIDERS = "individuals outside the data with all quasi-identifiers"
     SECOND = "a second release that has a quasi-identifier"
-    EVENTS = "several records of a person"
+    EVENTS = "individuals with several records"
     LEARNING = "scikit-learn"
 
 

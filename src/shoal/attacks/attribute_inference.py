@@ -19,7 +19,7 @@ from shoal.recoding.nodes import Ints
 
 @ATTACKS.register("attribute-inference")
 class AttributeInference(Attack):
-    """The share of people whose sensitive value a model predicts that was trained on the release.
+    """Share of individuals whose sensitive value is predicted by a model trained on the release.
 
     From quasi-identifiers to each sensitive column; of numbers, the fifth they are in. What it predicts as well for
     people who are not in the data is knowledge about people in general, which every useful release gives; the privacy
@@ -37,8 +37,8 @@ class AttributeInference(Attack):
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.SENSITIVE, AttackNeed.LEARNING})
 
-    model: Learner | None = Field(default=None, description=f"what learns: {', '.join(LEARNERS)}; by itself, if None")
-    rows: int = Field(default=10_000, ge=10, description="how many released records are learned from at most")
+    model: Learner | None = Field(default=None, description=f"what learns: {', '.join(LEARNERS)} (default: automatic)")
+    rows: int = Field(default=10_000, ge=10, description="maximum number of released records for training")
 
     def run(self, scene: Scene) -> Iterator[Result]:
         """Look at each sensitive column."""
@@ -64,7 +64,7 @@ class AttributeInference(Attack):
         others = None if strangers is None else learned.right(learned.known(strangers, column), column)
         return self.result(
             scene,
-            "a model predicts the value",
+            "the model predicts the true value",
             right,
             float((learned.truth(people, column) == values[counts.argmax()]).mean()) if len(people) else 0.0,
             others,

@@ -21,7 +21,7 @@ _MOST = 5  # values that are ruled out on the curve
 
 @ATTACKS.register("background-knowledge")
 class BackgroundKnowledge(Attack):
-    """The share of people whose sensitive value becomes nearly certain to somebody who knows more.
+    """Share of individuals whose sensitive value becomes nearly certain to an adversary who can rule out values.
 
     The records that may be a person's make a value as likely as it is frequent among them. Background knowledge weighs
     these counts: ``rule_out`` names values that the person cannot have, ``prior`` gives values a weight (1 if nothing
@@ -43,15 +43,15 @@ class BackgroundKnowledge(Attack):
     adversary: ClassVar[Adversary] = Adversary.CLASSICAL
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.SENSITIVE})
-    without: ClassVar[str] = "by chance"
+    without: ClassVar[str] = "by guessing"
     on_card: ClassVar[bool] = False
 
-    excluded: int = Field(default=1, ge=0, description="how many wrong values the adversary can rule out")
+    excluded: int = Field(default=1, ge=0, description="number of wrong values that the adversary can rule out")
     rule_out: list[str] = Field(default=[], description="values that the adversary can rule out")
     prior: Mapping[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]] = Field(
-        default={}, description="how likely values are beforehand, relative to others"
+        default={}, description="prior weights of the values"
     )
-    threshold: Share = Field(default=0.9, description="how likely the true value must have become")
+    threshold: Share = Field(default=0.9, description="probability that the true value must reach")
 
     def run(self, scene: Scene) -> Iterator[Result]:
         """Look at each sensitive column."""
@@ -68,7 +68,7 @@ class BackgroundKnowledge(Attack):
             baselines = chance.mean(axis=1)
             yield self.result(
                 scene,
-                f"the value is as likely as {self.threshold:g} at least",
+                f"the true value has a probability of at least {self.threshold:g}",
                 right[self.excluded],
                 float(baselines[self.excluded]),
                 others,

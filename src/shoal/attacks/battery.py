@@ -82,7 +82,9 @@ class Attacked(Presentable):
             for result in self.results
         ]
         yes = [question.value for question, best in self.card().items() if best is not None and best.is_sure]
-        verdict = f"surely something is gained: {', '.join(yes)}" if yes else "nothing is surely gained"
+        verdict = (
+            f"significant gain over the baseline: {', '.join(yes)}" if yes else "no significant gain over the baseline"
+        )
         headings = ("attack", "success", "95 %", "baseline", "control", "targets")
         return Sheet(f"{counted(len(rows), 'result')}; {verdict}.", headings, tuple(rows))
 
@@ -92,15 +94,15 @@ def battery(scene: Scene, tried: Sequence[Attack], notes: tuple[str, ...]) -> At
     results: list[Result] = []
     left_out: dict[str, str] = {}
     for place, attack in enumerate(tried):
-        scene.progress(Progress(f"trying {attack.name}", place, len(tried)))
+        scene.progress(Progress(f"running {attack.name}", place, len(tried)))
         lacking = next((need for need in AttackNeed if need in attack.needs and not _has(scene, need)), None)
         if lacking is not None:
-            left_out[attack.name] = f"It needs {lacking}."
+            left_out[attack.name] = f"It requires {lacking}."
             continue
         outcomes = list(_timed(attack.run(scene)))
         results += outcomes
         if not outcomes:
-            left_out[attack.name] = "The release has nothing that it could be tried on."
+            left_out[attack.name] = "The release has no column that it applies to."
     return Attacked(tuple(results), left_out, notes, scene.seed)
 
 

@@ -19,7 +19,7 @@ _ROOM = 1 << 23  # pairs of people and values that are held at a time
 
 @ATTACKS.register("composition")
 class Composition(Attack):
-    """The share of people whose sensitive value is known for sure to somebody who has two releases.
+    """Share of individuals whose sensitive value is disclosed with certainty by two releases together.
 
     In each release the records that may be a person's leave some values; in both together only those that both leave
     are possible. Ganta, Kasiviswanathan & Smith 2008. Baseline: the better one of the two releases
@@ -41,7 +41,7 @@ class Composition(Attack):
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.SENSITIVE, AttackNeed.SECOND})
     without: ClassVar[str] = "with one of the two releases"
 
-    targets: int = Field(default=2000, ge=1, description="how many people are attacked at most")
+    targets: int = Field(default=2000, ge=1, description="maximum number of targets")
 
     def run(self, scene: Scene) -> Iterator[Result]:
         """Look at each sensitive column that both releases have."""
@@ -55,7 +55,7 @@ class Composition(Attack):
             certain, left = _certain(scene, other, people, column)
             yield self.result(
                 scene,
-                "the value is known for sure",
+                "the true value is disclosed with certainty",
                 certain[0],
                 max(float(certainty.mean()) for certainty in certain[1:]),
                 column=column,

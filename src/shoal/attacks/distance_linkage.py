@@ -19,7 +19,7 @@ _RANKS = (1, 2, 5, 10, 20, 50, 100)
 
 @ATTACKS.register("distance-linkage")
 class DistanceLinkage(Attack):
-    """The share of people whose record is the nearest one in the release.
+    """Share of individuals whose record is the nearest one in the release.
 
     Finds records also where their values were changed: by noise, rounding, means, swapping. Distances are Gower's; of
     records that are equally near one is taken by chance. Of a person with several records any is right. Domingo-Ferrer
@@ -38,7 +38,7 @@ class DistanceLinkage(Attack):
     criterion: ClassVar[Criterion] = Criterion.LINKABILITY
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.TRUTH})
 
-    targets: int = Field(default=1000, ge=1, description="how many people are attacked at most")
+    targets: int = Field(default=1000, ge=1, description="maximum number of targets")
 
     def run(self, scene: Scene) -> Iterator[Result]:
         """Look for the nearest records."""
@@ -55,11 +55,11 @@ class DistanceLinkage(Attack):
         chance = scene.by_chance(people)
         yield self.result(
             scene,
-            "the nearest record is the right one",
+            "the nearest record is the true one",
             within[0],
             chance,
             persons=scene.over_original(people, within[0]),
-            axis="nearest records looked at",
+            axis="nearest records considered",
             curve=tuple(
                 self.point(rank, shares, 1 - (1 - min(chance, 1.0)) ** rank)
                 for rank, shares in zip(_RANKS, within, strict=True)

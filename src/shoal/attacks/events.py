@@ -19,11 +19,11 @@ _ROOM = 1 << 23  # pairs of people and persons of the release that are held at a
 
 @ATTACKS.register("events")
 class Events(Attack):
-    """The share of people who are found by some of their records: a stay, a visit, a date.
+    """Share of individuals re-identified by some of their records, such as a stay or a visit.
 
     Where a release says which records belong together, by a pseudonym, whoever knows some events of a person looks for
     the persons who have most of them: some may be left out. With c such persons the right one is taken with probability
-    1/c. The curve goes over how many events are known, drawn by chance; of who has fewer, all are. Loukides et al.
+    1/c. The curve goes over number of known events, drawn by chance; of who has fewer, all are. Loukides et al.
     2010; de Montjoye et al. 2013 (four points suffice). Baseline: any person of the release.
 
     >>> import shoal
@@ -40,8 +40,8 @@ class Events(Attack):
     criterion: ClassVar[Criterion] = Criterion.SINGLING_OUT
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.EVENTS, AttackNeed.TRUTH})
 
-    known: int = Field(default=2, ge=1, le=_MOST, description="how many events are known")
-    targets: int = Field(default=1000, ge=1, description="how many people are attacked at most")
+    known: int = Field(default=2, ge=1, le=_MOST, description="number of known events")
+    targets: int = Field(default=1000, ge=1, description="maximum number of targets")
 
     def run(self, scene: Scene) -> Iterator[Result]:
         """Draw events of each person, and look for who has most of them."""
@@ -58,7 +58,7 @@ class Events(Attack):
         main = linked[min(self.known, most) - 1]
         yield self.result(
             scene,
-            f"a person is found by {min(self.known, most)} known events",
+            f"the individual is re-identified by {min(self.known, most)} known events",
             main,
             baseline,
             persons=scene.over_original(people, main),

@@ -14,7 +14,7 @@ from shoal.attacks.scene import Scene
 
 @ATTACKS.register("homogeneity")
 class Homogeneity(Attack):
-    """The share of people whose sensitive value is known for sure to whoever knows their quasi-identifiers.
+    """Share of individuals whose sensitive value is disclosed with certainty by their quasi-identifiers.
 
     Whoever finds k records that may be a person's need not know which one it is, if all of them have the same value.
     Machanavajjhala et al. 2007; Peng 2021. Baseline: how many of these certainties would be right by chance, if
@@ -32,7 +32,7 @@ class Homogeneity(Attack):
     adversary: ClassVar[Adversary] = Adversary.CLASSICAL
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.SENSITIVE})
-    without: ClassVar[str] = "by chance"
+    without: ClassVar[str] = "by guessing"
 
     def run(self, scene: Scene) -> Iterator[Result]:
         """Look at each sensitive column."""
@@ -45,7 +45,7 @@ class Homogeneity(Attack):
             others = None if strangers is None else judged(scene, strangers, column, [_alone])[0][0]
             yield self.result(
                 scene,
-                "the value is known for sure",
+                "the true value is disclosed with certainty",
                 right,
                 float(chance.mean()),
                 others,

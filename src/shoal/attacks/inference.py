@@ -22,7 +22,7 @@ from shoal.table.scale import scale
 
 @ATTACKS.register("inference")
 class Inference(Attack):
-    """The share of people whose sensitive value is that of the nearest released record.
+    """Share of individuals whose sensitive value equals that of the nearest released record.
 
     Nearest by Gower's distance in all that may be known; of several that are equally near one is taken by chance.
     Numbers are right if they are off by at most ``tolerance`` of the true value, dates if by at most that share of the
@@ -42,8 +42,8 @@ class Inference(Attack):
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.SENSITIVE})
 
-    tolerance: float = Field(default=0.05, ge=0, lt=1, description="by how much of itself a number may be off")
-    targets: int = Field(default=1000, ge=1, description="how many people are attacked at most")
+    tolerance: float = Field(default=0.05, ge=0, lt=1, description="relative tolerance for numbers")
+    targets: int = Field(default=1000, ge=1, description="maximum number of targets")
 
     def run(self, scene: Scene) -> Iterator[Result]:
         """Look at each sensitive column."""
@@ -56,7 +56,7 @@ class Inference(Attack):
             right = self._guessed(scene, people, column)
             yield self.result(
                 scene,
-                "the nearest record has the value",
+                "the nearest record has the true value",
                 right,
                 self._always_the_same(scene, people, column),
                 None if strangers is None else self._guessed(scene, strangers, column),

@@ -20,14 +20,14 @@ from shoal.remedy import Option
 
 @ATTACKS.register("linkability")
 class Linkability(Attack):
-    """The share of people for whom two halves of what can be known lead to the same released record.
+    """Share of individuals for whom two disjoint sets of attributes lead to the same released record.
 
     One half of the columns is known to one party, the other half to another; each takes the nearest record (Gower's
     distance; of several that are equally near one by chance). If it is the same one, the release has joined what was
     apart. Of a person with several records one counts. WP216; Giomi et al. 2023. Baseline: two records taken by chance.
     Control: people who are not in the data.
 
-    ``first``: the columns of the first party; every second one, if nothing is said.
+    ``first``: columns known to the first party; every second one, if nothing is said.
 
     >>> import shoal
     >>> before = shoal.read({"age": [30, 40], "sex": ["f", "m"]}).assign(quasi=["age", "sex"])
@@ -39,8 +39,8 @@ class Linkability(Attack):
     adversary: ClassVar[Adversary] = Adversary.CLASSICAL
     criterion: ClassVar[Criterion] = Criterion.LINKABILITY
 
-    first: list[str] = Field(default=[], description="the columns of the first party")
-    targets: int = Field(default=1000, ge=1, description="how many people are attacked at most")
+    first: list[str] = Field(default=[], description="columns known to the first party")
+    targets: int = Field(default=1000, ge=1, description="maximum number of targets")
 
     def run(self, scene: Scene) -> Iterator[Result]:
         """Split the columns, and look for the nearest records."""
@@ -59,7 +59,7 @@ class Linkability(Attack):
         joined = _joined(scene, people, first, second)
         yield self.result(
             scene,
-            "both parties take the same record",
+            "both parties select the same record",
             joined,
             1 / max(scene.release.records, 1),
             None if strangers is None else _joined(scene, strangers, first, second),
@@ -69,7 +69,7 @@ class Linkability(Attack):
 
 
 def _joined(scene: Scene, people: KnownPeople, first: Sequence[str], second: Sequence[str]) -> Floats:
-    """Return how likely both parties take the same record."""
+    """Return how likely both parties select the same record."""
     rows = scene.rows((*first, *second))
     counts = _one_each(scene, rows)
     there, joined = np.flatnonzero(counts), np.zeros(len(people))

@@ -1,4 +1,4 @@
-"""Linkage: to find out which released record is whose."""
+"""Linkage: to find out records matched with the original."""
 
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
@@ -18,7 +18,7 @@ from shoal.validation import Share
 
 @ATTACKS.register("linkage")
 class Linkage(Attack):
-    """The share of people whose record is found by somebody who knows their quasi-identifiers.
+    """Share of individuals re-identified by their quasi-identifiers.
 
     The released records that may be the person's are those whose cells hold the person's values. Of these the adversary
     takes the ones that say most, that is, may be expected to cover fewest people, and one of them by chance: with m of
@@ -27,7 +27,7 @@ class Linkage(Attack):
     first ones first. With a register, the adversary goes the other way, and takes one of the people whom a record
     covers.
 
-    ``typos``: the share of the adversary's facts that are wrong. ``known``: the share of facts that the adversary has
+    ``typos``: share of wrong values in the background knowledge. ``known``: share of values that the adversary knows
     at all; where one is lacking, any value will do.
 
     >>> import shoal
@@ -45,8 +45,8 @@ class Linkage(Attack):
     criterion: ClassVar[Criterion] = Criterion.LINKABILITY
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.TRUTH})
 
-    typos: Share = Field(default=0.0, description="the share of the adversary's facts that are wrong")
-    known: Share = Field(default=1.0, description="the share of facts that the adversary has")
+    typos: Share = Field(default=0.0, description="share of wrong values in the background knowledge")
+    known: Share = Field(default=1.0, description="share of values that the adversary knows")
 
     def run(self, scene: Scene) -> Iterator[Result]:
         """Link the people of the original with records and, if there is a register, records with its people."""
@@ -56,7 +56,7 @@ class Linkage(Attack):
         baseline = scene.by_chance(scene.targets)
         yield self.result(
             scene,
-            f"the right record is taken{self._dirt}",
+            f"the true record is selected{self._dirt}",
             right,
             baseline,
             variant=self._kind,
@@ -87,7 +87,7 @@ class Linkage(Attack):
     def _dirt(self) -> str:
         if not self._is_dirty:
             return ""
-        return f", though {self.typos:.0%} of the facts are wrong and {1 - self.known:.0%} are lacking"
+        return f", with {self.typos:.0%} of the known values wrong and {1 - self.known:.0%} missing"
 
     def _facts(self, scene: Scene, people: KnownPeople, who: str) -> KnownPeople:
         """Return what the adversary holds for true: some facts are wrong, some are lacking."""
@@ -126,7 +126,7 @@ class Linkage(Attack):
         listed = np.bincount(target, minlength=len(scene.targets)) > 0
         return self.result(
             scene,
-            f"the right person of the register is taken{self._dirt}",
+            f"the true individual of the register is selected{self._dirt}",
             right,
             len(target) / max(len(register) * len(scene.targets), 1),
             variant=", ".join(part for part in ("register", self._kind) if part),

@@ -19,7 +19,7 @@ _RATES = (0.01, 0.001)  # of false alarms
 
 @ATTACKS.register("membership")
 class Membership(Attack):
-    """How well the release tells people who are in the data from others: the area under the curve.
+    """Area under the ROC curve for distinguishing individuals in the data from others.
 
     Whoever is in a cancer register has cancer. Each person is scored by whether a record may be theirs, then by how
     near the release comes to what is known of them, then by how many records are that near. Success: how likely
@@ -40,7 +40,7 @@ class Membership(Attack):
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.OUTSIDERS})
     without: ClassVar[str] = "by guessing"
 
-    targets: int = Field(default=1000, ge=2, description="how many people are attacked at most, and as many others")
+    targets: int = Field(default=1000, ge=2, description="maximum number of targets, and of controls")
 
     def run(self, scene: Scene) -> Iterator[Result]:
         """Score people who are in the data, and others."""
@@ -56,7 +56,7 @@ class Membership(Attack):
         gaps = [(mine >= cut).mean() - (theirs >= cut).mean() for cut in cuts[:: max(len(cuts) // 500, 1)]]
         yield Result(
             self.name,
-            "somebody in the data is told from somebody who is not",
+            "an individual in the data is distinguished from one outside",
             self.adversary,
             self.criterion,
             area_under_curve(ranks, np.arange(len(ranks)) < len(inside)),

@@ -19,7 +19,7 @@ _ENOUGH, _BATCHES = 200, 20  # ways to deal that must fail, and how often some a
 
 @ATTACKS.register("minimality")
 class Minimality(Attack):
-    """The share of people whose sensitive value is likelier than 1/l to somebody who knows how the release was made.
+    """Share of individuals whose sensitive value has a probability above 1/l for an adversary who knows the algorithm.
 
     An algorithm that makes classes coarser only where they fail l-diversity tells that some of the finer ones failed.
     Among all ways to deal the values of a class out to its people, those in which every finer group (people with the
@@ -40,12 +40,12 @@ class Minimality(Attack):
     adversary: ClassVar[Adversary] = Adversary.ADAPTIVE
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.SENSITIVE, AttackNeed.TRUTH})
-    without: ClassVar[str] = "without knowing how it was made"
+    without: ClassVar[str] = "without knowledge of the algorithm"
     default: ClassVar[bool] = False
 
-    l: int = Field(default=2, ge=2, description="the l of the l-diversity that was asked for")  # noqa: E741
-    draws: int = Field(default=2000, ge=10, description="how many ways to deal values out are tried in each class")
-    classes: int = Field(default=200, ge=1, description="how many classes are looked at, at most")
+    l: int = Field(default=2, ge=2, description="l of the required l-diversity")  # noqa: E741
+    draws: int = Field(default=2000, ge=10, description="number of assignments tried in each class")
+    classes: int = Field(default=200, ge=1, description="maximum number of classes")
 
     def run(self, scene: Scene) -> Iterator[Result]:
         """Look at each sensitive column."""
@@ -71,7 +71,7 @@ class Minimality(Attack):
                 reached = with_[looked] > 1 / self.l + 1e-9
                 yield self.result(
                     scene,
-                    f"the value is likelier than 1/{self.l}",
+                    f"the true value has a probability above 1/{self.l}",
                     reached.astype(np.float64),
                     float((without[looked] > 1 / self.l + 1e-9).mean()),
                     column=column,

@@ -24,7 +24,7 @@ _SAME = 1e-4  # weights that differ by less are the same
 
 @ATTACKS.register("probabilistic-linkage")
 class ProbabilisticLinkage(Attack):
-    """The share of people whose record has the highest weight, as record linkage weighs it.
+    """Share of individuals whose record has the highest matching weight of probabilistic record linkage.
 
     A person and a record agree in a column if the cell may stand for the person's value. How likely that is if they
     belong together (m) is estimated by expectation–maximisation over the patterns of agreement; if they do not (u), it
@@ -46,7 +46,7 @@ class ProbabilisticLinkage(Attack):
     criterion: ClassVar[Criterion] = Criterion.LINKABILITY
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.TRUTH})
 
-    targets: int = Field(default=1000, ge=1, description="how many people are attacked at most")
+    targets: int = Field(default=1000, ge=1, description="maximum number of targets")
 
     def run(self, scene: Scene) -> Iterator[Result]:
         """Weigh all pairs of people and records."""
@@ -69,7 +69,7 @@ class ProbabilisticLinkage(Attack):
             claimed[part] = best >= np.log((1 - share) / share)  # more likely right than not
         yield self.result(
             scene,
-            "the record with the highest weight is the right one",
+            "the record with the highest weight is the true one",
             right,
             scene.by_chance(people),
             persons=scene.over_original(people, right),

@@ -30,7 +30,7 @@ _TOLD = 5  # columns that give most away
 
 @ATTACKS.register("reconstruction")
 class Reconstruction(Attack):
-    """The share of people whose demographics a model reads from the rest of their released record.
+    """Share of individuals whose quasi-identifier is predicted by a model from the rest of their released record.
 
     The adversary knows which records belong to a fraction of the people, and their demographics; a model learns from
     these how features and demographics hang together, and says the demographics of all others from their released
@@ -53,14 +53,14 @@ class Reconstruction(Attack):
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.TRUTH, AttackNeed.LEARNING})
 
-    fraction: Share = Field(default=0.2, description="the share of people whom the adversary knows")
-    fractions: list[Share] = Field(default=list(FRACTIONS), description="the same, for the curve")
+    fraction: Share = Field(default=0.2, description="share of individuals that the adversary knows")
+    fractions: list[Share] = Field(default=list(FRACTIONS), description="shares for the curve")
     models: list[Learner] = Field(
         default=[],
-        description=f"what learns: {', '.join(LEARNERS)}; boosting and linear, or a forest, if none are named",
+        description=f"what learns: {', '.join(LEARNERS)} (default: boosting and linear, or a forest)",
     )
-    targets: int = Field(default=5000, ge=1, description="how many people are attacked at most")
-    rows: int = Field(default=10_000, ge=10, description="how many records are learned from at most")
+    targets: int = Field(default=5000, ge=1, description="maximum number of targets")
+    rows: int = Field(default=10_000, ge=10, description="maximum number of records for training")
 
     def run(self, scene: Scene) -> Iterator[Result]:
         """Take each quasi-identifier in turn, released or not; nothing, if the release has no other columns."""
@@ -93,13 +93,13 @@ class Reconstruction(Attack):
             others = learned.right(learned.known(strangers, column), column)
         return self.result(
             scene,
-            f"a model that knows {self.fraction:.0%} of people predicts the value of the others",
+            f"a model trained on {self.fraction:.0%} of the individuals predicts the value of the others",
             main.right,
             main.baseline,
             others,
             column=column,
             persons=scene.over_original(main.people, main.right),
-            axis="share of people whom the adversary knows",
+            axis="share of individuals that the adversary knows",
             curve=tuple(
                 CurvePoint(fraction, Estimate.share(float(outcome.right.mean()), len(outcome.right)), outcome.baseline)
                 for fraction, outcome in tried.items()

@@ -16,7 +16,7 @@ from shoal.recoding.nodes import Floats, Ints
 
 @ATTACKS.register("similarity")
 class Similarity(Attack):
-    """The share of people of whom it is known for sure in which category their sensitive value is.
+    """Share of individuals for whom the category of the sensitive value is disclosed with certainty.
 
     Ten different cancers are ten values, and one diagnosis. Categories are the nodes of the column's hierarchy; success
     counts on the coarsest level that says something, the curve goes over all levels. Li et al. 2007. Baseline: how many
@@ -37,7 +37,7 @@ class Similarity(Attack):
     adversary: ClassVar[Adversary] = Adversary.CLASSICAL
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.SENSITIVE})
-    without: ClassVar[str] = "by chance"
+    without: ClassVar[str] = "by guessing"
     on_card: ClassVar[bool] = False
 
     def run(self, scene: Scene) -> Iterator[Result]:
@@ -55,7 +55,7 @@ class Similarity(Attack):
             others = None if strangers is None else _certain(scene, strangers, column, levels)[0][-1]
             yield self.result(
                 scene,
-                "the category of the value is known for sure",
+                "the category of the true value is disclosed with certainty",
                 certain[-1],
                 float(chance[-1].mean()),
                 others,

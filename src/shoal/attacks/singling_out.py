@@ -29,7 +29,7 @@ _ROUNDS = 20  # in each of which as many descriptions are drawn as are to be tri
 
 @ATTACKS.register("singling-out")
 class SinglingOut(Attack):
-    """The share of descriptions, read from the release, that fit exactly one person of the original.
+    """Share of predicates, derived from the release, that match exactly one individual of the original.
 
     A description takes a released record and says of some of its columns that a person's value is in the set that the
     record shows; of plain numbers that it is as large at least (above the median) or as small at most. Those are tried
@@ -49,8 +49,8 @@ class SinglingOut(Attack):
     adversary: ClassVar[Adversary] = Adversary.ADAPTIVE
     criterion: ClassVar[Criterion] = Criterion.SINGLING_OUT
 
-    columns: int = Field(default=3, ge=1, description="how many columns a description speaks of")
-    attempts: int = Field(default=1000, ge=1, description="how many descriptions are tried")
+    columns: int = Field(default=3, ge=1, description="number of columns of a predicate")
+    attempts: int = Field(default=1000, ge=1, description="number of predicates")
 
     def run(self, scene: Scene) -> Iterator[Result]:
         """Draw descriptions, and see whom they fit."""
@@ -66,7 +66,7 @@ class SinglingOut(Attack):
         singled = everybody.singled(drawn)
         yield self.result(
             scene,
-            "a description fits exactly one person",
+            "a predicate matches exactly one individual",
             (singled >= 0).astype(np.float64) if len(drawn) else np.zeros(self.attempts),
             float(np.mean(everybody.singled(blind) >= 0)) if len(blind) else 0.0,
             control=_control(scene, described, names, drawn),

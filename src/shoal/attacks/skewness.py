@@ -17,7 +17,7 @@ from shoal.recoding.nodes import Floats
 
 @ATTACKS.register("skewness")
 class Skewness(Attack):
-    """The share of people whose true value has become much likelier than it is in the whole release.
+    """Share of individuals whose true value has become much more probable than in the whole release.
 
     Likelier by ``factor``: q / p ≥ factor, where q is the share of the value among the records that may be the person's
     and p that in the release. Li et al. 2007. Baseline: how many it would be by chance, if people's values had nothing
@@ -36,10 +36,10 @@ class Skewness(Attack):
     adversary: ClassVar[Adversary] = Adversary.STATISTICAL
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.SENSITIVE})
-    without: ClassVar[str] = "by chance"
+    without: ClassVar[str] = "by guessing"
     on_card: ClassVar[bool] = False
 
-    factor: float = Field(default=2.0, gt=1, description="how many times likelier a value must have become")
+    factor: float = Field(default=2.0, gt=1, description="factor by which the probability must increase")
 
     def run(self, scene: Scene) -> Iterator[Result]:
         """Look at each sensitive column."""
@@ -53,7 +53,7 @@ class Skewness(Attack):
             others = None if strangers is None else judged(scene, strangers, column, [risen])[0][0]
             yield self.result(
                 scene,
-                f"the value has become {self.factor:g} times as likely",
+                f"the probability of the true value has increased by a factor of {self.factor:g}",
                 right,
                 float(chance.mean()),
                 others,

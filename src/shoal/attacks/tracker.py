@@ -41,7 +41,7 @@ class CountingInterface:
 
 @ATTACKS.register("tracker")
 class Tracker(Attack):
-    """The share of people whose sensitive value is found out by counting, though small sets are not counted.
+    """Share of individuals whose sensitive value is disclosed by differences of counts.
 
     The interface refuses every count of fewer than ``least`` records, or of all but so few. A general tracker T is any
     condition with 2·least records or more, in it and outside: then ``count(C) = count(C or T) + count(C or not T) − n``
@@ -61,11 +61,11 @@ class Tracker(Attack):
     adversary: ClassVar[Adversary] = Adversary.ADAPTIVE
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.SENSITIVE})
-    without: ClassVar[str] = "by asking directly"
+    without: ClassVar[str] = "by a direct query"
     default: ClassVar[bool] = False
 
-    least: int = Field(default=10, ge=1, description="how many records a count must be of at least")
-    targets: int = Field(default=100, ge=1, description="how many people are attacked at most")
+    least: int = Field(default=10, ge=1, description="minimum count that is answered")
+    targets: int = Field(default=100, ge=1, description="maximum number of targets")
 
     def run(self, scene: Scene) -> Iterator[Result]:
         """Find a tracker, and ask about each sensitive column."""
@@ -86,7 +86,7 @@ class Tracker(Attack):
             plain = np.array([value is not None and value == true for value, true in zip(direct, truth, strict=True)])
             yield self.result(
                 scene,
-                "the value is found out by counting",
+                "the true value is disclosed by counts",
                 right.astype(np.float64),
                 float(plain.mean()),
                 column=column,

@@ -21,15 +21,15 @@ def before_after(recoded: Recoded) -> Chart:
     >>> import shoal
     >>> found = shoal.compare({"age": [31, 34, 34, 71]}, {"age": ["30-39", "30-39", "30-39", "*"]})
     >>> before_after(found.recoding["age"]).spec["title"]["text"]
-    'age: 0% of the cells are as they were, 75% coarser, 25% show nothing'
+    'age: 0% of the cells unchanged, 75% generalised, 25% suppressed'
     """
     bars = _texts(recoded) if recoded.domain.positions is None else _numbers(recoded)
     size = int(recoded.counts.sum())
     kept, coarser, lost, changed = (recoded.records(fate) / size for fate in Fate)
-    title = f"{recoded.name}: {kept:.0%} of the cells are as they were, {coarser:.0%} coarser, {lost:.0%} show nothing"
+    title = f"{recoded.name}: {kept:.0%} of the cells unchanged, {coarser:.0%} generalised, {lost:.0%} suppressed"
     return Chart.of(
-        title + (f", {changed:.0%} are not true" if changed else ""),
-        "Bars: share of records before. Marks: what the cells that show something say, all values of a set alike",
+        title + (f", {changed:.0%} changed" if changed else ""),
+        "Bars: share of records in the original. Marks: share implied by the released cells, spread evenly over sets",
         _body(recoded, bars),
     )
 

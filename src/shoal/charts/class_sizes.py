@@ -15,7 +15,7 @@ def class_sizes(assessment: Assessment, *, least: int | None = None) -> Chart:
     >>> import shoal
     >>> made = shoal.assess({"age": [31, 31, 34, 71]}, quasi=["age"])
     >>> class_sizes(made, least=2).spec["title"]["text"]
-    '2 of 4 records are in classes of fewer than 2'
+    '2 of 4 records are in classes smaller than 2'
     """
     asked = _required(assessment) if least is None else least
     values = [
@@ -32,8 +32,8 @@ def class_sizes(assessment: Assessment, *, least: int | None = None) -> Chart:
     title = f"The smallest class has {assessment.k:,} {what}"
     if asked is not None:
         small = sum(persons for size, persons in assessment.sizes.items() if size < asked)
-        title = f"{small:,} of {assessment.persons:,} {what} are in classes of fewer than {asked:,}"
-    subtitle = f"{what.capitalize()} by how many look alike to whoever knows all quasi-identifiers"
+        title = f"{small:,} of {assessment.persons:,} {what} are in classes smaller than {asked:,}"
+    subtitle = f"{what.capitalize()} by size of their equivalence class"
     return Chart.of(title, subtitle, _body(values, what))
 
 
@@ -54,7 +54,7 @@ def _name(band: Band) -> str:
 
 def _body(values: list[dict[str, Any]], what: str) -> dict[str, Any]:
     names = [value["size"] for value in values]
-    x = {"field": "size", "type": "nominal", "sort": names, "title": "size of the class", "axis": {"labelAngle": 0}}
+    x = {"field": "size", "type": "nominal", "sort": names, "title": "class size", "axis": {"labelAngle": 0}}
     y = {"field": "persons", "type": "quantitative", "title": what, "axis": {"format": ",d", "tickMinStep": 1}}
     fill = {"condition": {"test": "datum.small", "value": BREACH}, "value": PROTECTED[3]}
     bar = {"mark": {"type": "bar"}, "encoding": {"x": x, "y": y, "color": fill}}

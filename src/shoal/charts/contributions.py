@@ -17,7 +17,7 @@ def contributions(identification: Identification) -> Chart:
     >>> import shoal
     >>> chart = contributions(shoal.identify({"age": [30, 31, 32, 32], "sex": ["f", "f", "f", "m"]}))
     >>> chart.spec["title"]["text"]
-    'age contributes most: on average it makes 62.5% more of the people unique'
+    'Largest contribution: age, which adds 62.5% of the individuals as unique on average'
     """
     parts = identification.contribution
     if parts is None:
@@ -38,11 +38,11 @@ def contributions(identification: Identification) -> Chart:
         for name in order
     ]
     left_out = len(parts.shares) - len(order)
-    subtitle = "Contribution to uniqueness, on average over all orders in which columns may become known"
+    subtitle = "Average contribution to uniqueness over all orders of columns (Shapley value)"
     more = "" if parts.exact else "; lines: two standard errors"
-    rest = f"; {left_out} more contribute less" if left_out else ""
+    rest = f"; {left_out} more columns contribute less" if left_out else ""
     most = f"{parts.shares[order[0]]:.1%}"
-    title = f"{order[0]} contributes most: on average it makes {most} more of the people unique"
+    title = f"Largest contribution: {order[0]}, which adds {most} of the individuals as unique on average"
     return Chart.of(title, subtitle + more + rest, _body(values, order, errors=not parts.exact))
 
 
@@ -51,7 +51,7 @@ def _body(values: list[dict[str, Any]], order: list[str], *, errors: bool) -> di
     x = {
         "field": "share",
         "type": "quantitative",
-        "title": "more people made unique, on average",
+        "title": "additional unique individuals, average",
         "axis": {"format": ".1~%", "tickCount": 6},
     }
     roles = ["quasi", "sensitive", "insensitive"]

@@ -13,7 +13,7 @@ def costs(releases: Mapping[str, Mapping[str, Measured]]) -> Chart:
     >>> import shoal
     >>> found = shoal.compare({"x": list("abcd")}, {"x": list("abc*")})
     >>> costs({"first": found.quality}).spec["title"]["text"]
-    'By loss, first costs 0.25 of what there is to lose'
+    'Information loss (measure: loss): first 0.25'
     """
     values = [
         {"release": release, "measure": name, "cost": measured.total.cost, "value": measured.total.value}
@@ -22,14 +22,14 @@ def costs(releases: Mapping[str, Mapping[str, Measured]]) -> Chart:
         if measured.total is not None
     ]
     named = [
-        f"{release} costs {quality['loss'].total.cost:.2f}"
+        f"{release} {quality['loss'].total.cost:.2f}"
         for release, quality in releases.items()
         if "loss" in quality and quality["loss"].total is not None
     ]
-    title = f"By loss, {' and '.join(named)} of what there is to lose" if named else "What it cost, by every measure"
+    title = f"Information loss (measure: loss): {', '.join(named)}" if named else "Information loss by measure"
     return Chart.of(
         title,
-        "0: nothing is lost, 1: everything; each measure looks at something else",
+        "0 = none, 1 = everything",
         {
             "width": 420,
             "height": {"step": 22},

@@ -58,12 +58,12 @@ def entropy_curve(points: Sequence[EntropyPoint]) -> Chart:
     """Draw both measures against the share of suppressed records.
 
     >>> entropy_curve([EntropyPoint("low", 0.0, 0.2, 0.2), EntropyPoint("low", 0.5, 0.6, -0.1)]).spec["title"]["text"]
-    'Conventional entropy takes suppression for a gain, down to -0.10; generic entropy rises in a line'
+    'Conventional entropy falls with suppression, down to -0.10; generic entropy rises linearly'
     """
     begin = {point.scheme: point.conventional for point in points if point.suppressed == 0}
     gains = any(point.conventional < begin.get(point.scheme, 0.0) for point in points)
     lowest = min(point.conventional for point in points)
-    title = f"Conventional entropy takes suppression for a gain, down to {lowest:.2f}; generic entropy rises in a line"
+    title = f"Conventional entropy falls with suppression, down to {lowest:.2f}; generic entropy rises linearly"
     values = [
         {"scheme": point.scheme, "suppressed": point.suppressed, "measure": measure, "cost": cost}
         for point in points
@@ -71,7 +71,7 @@ def entropy_curve(points: Sequence[EntropyPoint]) -> Chart:
     ]
     return Chart.of(
         title if gains else "Conventional and generic entropy both rise with suppression",
-        "Information loss, 0: the original, 1: nothing left; solid: generic, dashed: conventional",
+        "Information loss (0 = none, 1 = everything); solid: generic, dashed: conventional",
         {
             "width": 460,
             "height": 340,
@@ -81,7 +81,7 @@ def entropy_curve(points: Sequence[EntropyPoint]) -> Chart:
                 "x": {
                     "field": "suppressed",
                     "type": "quantitative",
-                    "title": "records suppressed",
+                    "title": "suppressed records",
                     "axis": {"format": "%"},
                 },
                 "y": {"field": "cost", "type": "quantitative", "title": "information loss", "axis": {"format": "%"}},

@@ -13,29 +13,29 @@ DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])  # colours come again in another
 
 
 def facts(people: People) -> Chart:
-    """Draw, for every variable, the share of persons breached by at most so many known facts.
+    """Draw, for every variable, the share of breached individuals by at most so many known facts.
 
     >>> import shoal
     >>> chart = facts(shoal.peers({"dx": ["flu", "ms", "ms"], "sex": ["f", "m", "m"], "age": [1, 1, 2]}))
     >>> chart.spec["title"]["text"]
-    'One known fact is enough for dx of 3 of 3 persons'
+    'One known attribute discloses dx of 3 of 3 individuals'
     """
     curves = {name: _curve(people, name) for name in people.variables}
     worst = max(curves, key=lambda name: (curves[name][0][1], curves[name][-1][1]))
     (_, share), persons = curves[worst][0], _asked(people)
     known, end = curves[worst][-1]
-    title = f"No single fact gives anybody away; up to {known} do, for {end:.1%} in {worst}"
+    title = f"No single attribute discloses a value; up to {known} do, for {end:.1%} of the individuals in {worst}"
     if share > 0:
-        title = f"One known fact is enough for {worst} of {round(share * persons):,} of {persons:,} persons"
+        title = f"One known attribute discloses {worst} of {round(share * persons):,} of {persons:,} individuals"
     elif end == 0:
-        title = f"Nobody is given away by up to {known} known facts"
+        title = f"No value is disclosed by up to {known} known attributes"
     values = [
         {"variable": name, "known": known, "share": part} for name, curve in curves.items() for known, part in curve
     ]
     ends = [{"variable": name, "known": curve[-1][0], "share": curve[-1][1]} for name, curve in curves.items()]
     return Chart.of(
         title,
-        "Persons whose value is learned (PPP at most p) by some combination of at most so many known variables",
+        "Individuals whose value is disclosed (PPP at most p) by some combination of at most n known variables",
         _lines(values, _apart(ends), list(curves)),
     )
 
@@ -46,7 +46,7 @@ def _asked(people: People) -> int:
 
 
 def _curve(people: People, name: str) -> list[tuple[int, float]]:
-    """Return the share of persons breached by at most 1, 2, … facts; as far as it was found out."""
+    """Return the share of breached individuals by at most 1, 2, … facts; as far as it was found out."""
     variable = people.variable(name)
     weights = people.weights(variable)
     sizes = np.bincount(variable.smallest, weights=weights, minlength=NONE + 1)
@@ -85,7 +85,7 @@ def _lines(values: list[dict[str, Any]], ends: list[dict[str, Any]], names: list
             "nice": False,
         },
     }
-    y = {"type": "quantitative", "title": "persons breached", "axis": {"format": "%"}}
+    y = {"type": "quantitative", "title": "breached individuals", "axis": {"format": "%"}}
     scale = {"domain": [0, 1], "nice": False}
     return {
         "width": 560,

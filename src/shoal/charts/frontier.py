@@ -9,13 +9,13 @@ from shoal.search.frontier import Frontier
 
 
 def frontier(frontier: Frontier) -> Chart:
-    r"""Draw the lowest cost for every k, a line for each share of persons that may be left out.
+    r"""Draw the lowest cost for every k, a line for each share of suppression limit.
 
     >>> import shoal
     >>> policy = shoal.Policy.parse('version = 1\ncolumns.age = { role = "quasi" }')
     >>> made = shoal.frontier({"age": [31, 31, 34, 34, 71, 71]}, policy, sizes=[2, 6], limits=[0.0])
     >>> frontier(made).spec["title"]["text"]
-    'From k = 2 to k = 6 the cost rises from 0.000 to 1.000, with nobody left out'
+    'From k = 2 to k = 6 the information loss rises from 0.000 to 1.000, without suppression'
     """
     values = [
         {"k": point.k, "cost": point.price, "limit": _share(point.limit)}
@@ -27,11 +27,15 @@ def frontier(frontier: Frontier) -> Chart:
     limits = [_share(limit) for limit in sorted({point.limit for point in frontier.points})]
     line = [value for value in values if value["limit"] == values[0]["limit"]]
     first, last = line[0], line[-1]
-    limit = "with nobody left out" if first["limit"] == _share(0) else f"with {first['limit']} left out at most"
+    limit = "without suppression" if first["limit"] == _share(0) else f"with at most {first['limit']} suppressed"
     costs = f"{first['cost']:.3f}", f"{last['cost']:.3f}"
-    rise = f"the cost is {costs[0]}" if costs[0] == costs[1] else f"the cost rises from {costs[0]} to {costs[1]}"
+    rise = (
+        f"the information loss is {costs[0]}"
+        if costs[0] == costs[1]
+        else f"the information loss rises from {costs[0]} to {costs[1]}"
+    )
     title = f"From k = {first['k']:,} to k = {last['k']:,} {rise}, {limit}"
-    subtitle = f"Each point: the best of all {frontier.schemes:,} schemes, by {frontier.quality}; lower is better"
+    subtitle = f"Each point: the best of {frontier.schemes:,} schemes (measure: {frontier.quality}; lower is better)"
     return Chart.of(title, subtitle, _body(values, limits, frontier.quality))
 
 
@@ -43,9 +47,9 @@ def _body(values: list[dict[str, Any]], limits: list[str], quality: str) -> dict
     sizes = sorted({value["k"] for value in values})
     axis = {"values": sizes, "format": ",d", "grid": False}
     x = {"field": "k", "type": "quantitative", "title": "k", "scale": {"type": "log", "nice": False}, "axis": axis}
-    y = {"field": "cost", "type": "quantitative", "title": f"cost ({quality})", "scale": {"zero": True}}
+    y = {"field": "cost", "type": "quantitative", "title": f"information loss ({quality})", "scale": {"zero": True}}
     colours = {"domain": limits, "range": list(LINES[: len(limits)])}
-    legend = {"title": "persons that may be left out", "orient": "top", "direction": "horizontal"}
+    legend = {"title": "suppression limit", "orient": "top", "direction": "horizontal"}
     colour = {"field": "limit", "type": "nominal", "scale": colours, "legend": legend}
     line = {"mark": {"type": "line", "point": True}, "encoding": {"x": x, "y": y, "color": colour}}
     return {"width": 480, "height": 280, "data": {"values": values}, "layer": [line]}

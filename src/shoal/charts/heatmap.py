@@ -19,9 +19,9 @@ STEPS = (0.2, 0.4, 0.6, 0.8, 1.0)
 
 
 MEASURES = {
-    "ppp": "PPP: of those who share what is known, the share that has another value; the least over all combinations",
-    "full": "PPP: of those who share everything that may be known, the share that has another value",
-    "poac": "PoAC: the share of the other values that remain possible; the least over all combinations",
+    "ppp": "PPP: share of the peers with another value; minimum over all combinations of known variables",
+    "full": "PPP: share of the peers with another value, if all known variables are used",
+    "poac": "PoAC: share of the other values that remain possible; minimum over all combinations",
 }
 
 
@@ -38,7 +38,7 @@ def heatmap(people: People, *, measure: str = "ppp", unknown_for: str | None = N
     >>> import shoal
     >>> chart = heatmap(shoal.peers({"dx": ["flu", "flu", "ms"], "sex": ["f", "f", "m"], "age": [1, 2, 2]}))
     >>> chart.spec["title"]["text"]
-    '3 of 3 persons are breached in at least one variable'
+    '3 of 3 individuals are breached in at least one variable'
     """
     if measure not in MEASURES:
         raise ModelError(
@@ -140,19 +140,22 @@ class _Drawn:
             title = (
                 "have a variable without alternatives" if measure == "poac" else "are breached in at least one variable"
             )
-            return f"{some:,} of {persons:,} persons {title}"
+            return f"{some:,} of {persons:,} individuals {title}"
         each = (self.classes == 0).astype(np.int64) @ self.weights
         name, least = self.names[int(np.argmin(each))], int(each.min())
-        return f"Without {name}, {least:,} of {persons:,} persons would be breached in {unknown_for}"
+        return f"Without {name}, {least:,} of {persons:,} individuals would be breached in {unknown_for}"
 
     def subtitle(self, people: People, measure: str, unknown_for: str | None) -> list[str]:
         """Say how to read it."""
         sample = people.sampled()
-        sampled = f", {sample:,} of whom were drawn" if sample is not None else ""
-        rows = "" if unknown_for is None else f" Top to bottom: the variable that is unknown; {unknown_for} is learned."
+        sampled = f", a sample of {sample:,}" if sample is not None else ""
+        rows = (
+            ""
+            if unknown_for is None
+            else f" Rows: the variable that is omitted from the background knowledge about {unknown_for}."
+        )
         return [
-            f"Left to right: {people.persons():,} persons{sampled}, by how many of these lines they are breached in."
-            + rows,
+            f"Columns: {people.persons():,} individuals{sampled}, ordered by the number of breached rows." + rows,
             MEASURES[measure],
         ]
 

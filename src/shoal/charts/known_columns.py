@@ -10,22 +10,22 @@ _HALF = 0.5
 
 
 def known_columns(identification: Identification) -> Chart:
-    """Draw the share of people who are unique, by how many columns are known, on average over which ones they are.
+    """Draw the share of unique individuals, by how many columns are known, on average over which ones they are.
 
     >>> import shoal
     >>> chart = known_columns(shoal.identify({"age": [30, 31, 32, 32], "sex": ["f", "f", "f", "m"]}))
     >>> chart.spec["title"]["text"]
-    'With 2 columns known, 100.0% of all people are unique'
+    'With 2 columns known, 100.0% of the individuals are unique'
     """
     parts = identification.contribution
     if parts is None:
         raise ModelError("not-computed", "Column combinations were not counted.", remedy=Option("combinations", True))
     values = [{"known": known, "share": share} for known, share in enumerate(parts.by_number)]
     half = next((known for known, share in enumerate(parts.by_number) if share >= _HALF), None)
-    title = f"Even with all columns known, {parts.total:.1%} of people are unique"
+    title = f"Even with all columns known, {parts.total:.1%} of the individuals are unique"
     if half is not None:
-        title = f"With {half} columns known, {parts.by_number[half]:.1%} of all people are unique"
-    counted = "every subset of columns was counted" if parts.exact else f"from {parts.orders} orders of columns"
+        title = f"With {half} columns known, {parts.by_number[half]:.1%} of the individuals are unique"
+    counted = "every subset of columns was counted" if parts.exact else f"estimated from {parts.orders} column orders"
     x = {
         "field": "known",
         "type": "quantitative",
@@ -35,10 +35,10 @@ def known_columns(identification: Identification) -> Chart:
     y = {
         "field": "share",
         "type": "quantitative",
-        "title": "people who are unique",
+        "title": "unique individuals",
         "scale": {"domain": [0, 1]},
         "axis": {"format": "%"},
     }
     line = {"type": "line", "color": LINES[0], "point": {"color": LINES[0], "filled": True}}
     body = {"width": 460, "height": 260, "data": {"values": values}, "mark": line, "encoding": {"x": x, "y": y}}
-    return Chart.of(title, f"On average over which columns they are; {counted}", body)
+    return Chart.of(title, f"Average over all choices of columns; {counted}", body)

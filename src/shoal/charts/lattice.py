@@ -26,7 +26,7 @@ def lattice(schemes: Schemes) -> Chart:
     ... require = [{ model = "k-anonymity", k = 2 }]
     ... ''')
     >>> lattice(shoal.schemes({"age": [31, 34, 71, 78]}, policy)).spec["title"]["text"]
-    'The best of 3 schemes costs 0.333; 2 meet what is required'
+    'Best of 3 schemes: information loss 0.333; 2 meet the requirements'
     """
     shown = np.arange(len(schemes)) if len(schemes) <= MOST else _near(schemes)
     meets, levels = schemes.meets, schemes.levels.sum(axis=1)
@@ -43,16 +43,20 @@ def lattice(schemes: Schemes) -> Chart:
         for place, x in zip(shown.tolist(), _across(schemes, shown, levels), strict=True)
     ]
     if schemes.best is None:
-        title = f"None of {len(schemes):,} schemes meets what is required"
+        title = f"None of {len(schemes):,} schemes meets the requirements"
     else:
         number = int(np.count_nonzero(meets))
         verb = "meets" if number == 1 else "meet"
         cost = schemes.prices[schemes.best]
-        title = f"The best of {len(schemes):,} schemes costs {cost:.3f}; {number:,} {verb} what is required"
-    subtitle = [f"Upwards: coarser. Dark: cheap by {schemes.quality}. Ringed: meets what is required. Orange: the best"]
+        title = f"Best of {len(schemes):,} schemes: information loss {cost:.3f}; {number:,} {verb} the requirements"
+    subtitle = [
+        f"Upwards: more general. Dark: low loss ({schemes.quality}). Ringed: meets the requirements. Orange: best"
+    ]
     subtitle.append(f"A scheme is named by the levels of {', '.join(schemes.names)}")
     if len(shown) < len(schemes):
-        subtitle.append(f"Of all schemes {len(shown):,} are drawn: the finest that will do, and those beside the best")
+        subtitle.append(
+            f"{len(shown):,} schemes are shown: the finest that meet the requirements, and the neighbours of the best"
+        )
     return Chart.of(title, subtitle, _body(values, _lines(schemes, shown, values)))
 
 

@@ -13,14 +13,14 @@ from shoal.errors import RecodingError
 def learning(by_name: Mapping[str, Learned], *, title: str | None = None) -> Chart:
     """Draw what models trained on releases achieve, by name; the band is the original's, the stroke guessing.
 
-    Of a target with two values the area under the curve is drawn, otherwise the share of right predictions, or the
+    Of a target with two values the area under the curve is drawn, otherwise the share of correct predictions, or the
     error as a share of that of the mean.
 
     >>> import shoal
     >>> data = {"x": [*range(60)], "y": ["a"] * 30 + ["b"] * 30}
     >>> made = shoal.compare(data, data).learning("y", model="linear")
     >>> learning({"as it is": made}).spec["title"]["text"]
-    'y: 100.0 % of what can be predicted is left in the worst case (as it is)'
+    'y: 100.0% of the predictive gain is kept in the worst case (as it is)'
     """
     if not by_name:
         raise RecodingError("nothing-to-draw", "Nothing was learned, so there is nothing to draw.")
@@ -30,8 +30,10 @@ def learning(by_name: Mapping[str, Learned], *, title: str | None = None) -> Cha
         for before, after, guess in [achieved(learned)]
     ]
     first = next(iter(by_name.values()))
-    measure = "area under the curve" if first.auc else "right predictions" if first.measure == "accuracy" else "error"
-    subtitle = "Point and line: trained on the release, with its 95 % interval. Band: on the original. Stroke: guessing"
+    measure = "area under the curve" if first.auc else "correct predictions" if first.measure == "accuracy" else "error"
+    subtitle = (
+        "Point and line: trained on the release, with 95% interval. Band: trained on the original. Stroke: baseline"
+    )
     return Chart.of(title or _title(by_name), subtitle, _body(values, measure, percent=first.auc is None))
 
 
@@ -47,8 +49,8 @@ def _title(by_name: Mapping[str, Learned]) -> str:
     target = next(iter(by_name.values())).target
     before, _, guess = achieved(by_name[worst])
     if before.low <= guess <= before.high:
-        return f"{target}: from the original hardly more can be predicted than by guessing"
-    return f"{target}: {100 * left[worst]:.1f} % of what can be predicted is left in the worst case ({worst})"
+        return f"{target}: the original hardly predicts more than the baseline"
+    return f"{target}: {100 * left[worst]:.1f}% of the predictive gain is kept in the worst case ({worst})"
 
 
 def _left(learned: Learned) -> float:

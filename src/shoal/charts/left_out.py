@@ -33,7 +33,7 @@ def left_out(people: People, variable: str) -> Chart:
     ]
     return Chart.of(
         f"Without {least}, {shares[least]:.1%} instead of {whole:.1%} would be breached in {variable}",
-        f"Persons breached in {variable} if one variable is unknown; the line: if none is",
+        f"Individuals breached in {variable} if one variable is unknown; line: if all are known",
         _bars(values, order, whole),
     )
 
@@ -45,7 +45,7 @@ def _share(people: People, variable: Variable) -> float:
 
 def _bars(values: list[dict[str, Any]], order: list[str], whole: float) -> dict[str, Any]:
     y = {"field": "unknown", "type": "nominal", "sort": order, "title": "unknown"}
-    share = {"field": "share", "type": "quantitative", "title": "persons breached", "axis": {"format": "%"}}
+    share = {"field": "share", "type": "quantitative", "title": "breached individuals", "axis": {"format": "%"}}
     x = {**share, "scale": {"domain": [0, max(whole * 1.12, 0.01)]}}
     return {
         "width": 480,

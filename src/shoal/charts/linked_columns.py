@@ -1,4 +1,4 @@
-"""Which columns tell what is in others."""
+"""Which columns determine others."""
 
 import json
 from math import cos, pi, sin
@@ -21,16 +21,16 @@ def linked_columns(identification: Identification) -> Chart:
     >>> import shoal
     >>> found = shoal.identify({"age": [30, 40, 50] * 20, "born": [1994, 1984, 1974] * 20, "sex": list("fmmf") * 15})
     >>> linked_columns(found).spec["title"]["text"]
-    '2 columns tell what is in others'
+    '2 columns determine others'
     """
     linked = {name for link in identification.links for name in (*link.columns, link.told)}
     names = [name for name in identification.columns if name in linked]
     pairs = [(link, name) for link in identification.links for name in link.columns]
     arcs = [point for number, (link, name) in enumerate(pairs) for point in _arc(number, link, name, names)]
-    title = "No column tells what is in another"
+    title = "No column determines another"
     if names:
-        title = f"{counted(len(names), 'column')} tell what is in others"
-    return Chart.of(title, "Coarsening one of them without the others protects nothing", _body(names, arcs))
+        title = f"{counted(len(names), 'column')} determine others"
+    return Chart.of(title, "Generalise dependent columns together", _body(names, arcs))
 
 
 def _arc(number: int, link: Link, name: str, names: list[str]) -> list[dict[str, Any]]:

@@ -41,7 +41,7 @@ def risks(assessments: Mapping[str, Assessment], threshold: Fraction | float, *,
         for side in (range(-64, 0), range(64)):
             values += [_bar(name, *bar, limit, least) for bar in _together(bars, side, least)]
     titles = [f"{name}: {subtitle}" for name, subtitle in zip(assessments, subtitles, strict=True)]
-    subtitle = "Risk: 1 in as many as look alike to whoever knows all quasi-identifiers. Each bar: up to twice the risk"
+    subtitle = "Risk: 1 / class size. Each bar covers a factor of two"
     return Chart.of(titles[-1], [*titles[:-1], subtitle], _body(values, list(assessments), limit))
 
 

@@ -20,19 +20,21 @@ def survival(curves: Sequence[Curves], *, title: str | None = None) -> Chart:
     >>> data = {"days": [1, 2, 3, 4], "died": [1, 0, 1, 1]}
     >>> made = shoal.compare(data, {**data, "days": ["1-2", "1-2", "3", "4"]}).survival("days", "died")
     >>> survival(made).spec["title"]["text"]
-    'Survival before and after differs by 25.0 % at most'
+    'Largest difference of the survival curves: 25.0 percentage points'
     """
     if not curves:
         raise RecodingError("nothing-to-draw", "There is no survival curve to draw.")
     shown = list(curves)[:MOST]
     gaps = [curve.largest_gap for curve in shown if curve.largest_gap is not None]
     default_title = (
-        f"Survival before and after differs by {100 * max(gaps):.1f} % at most" if gaps else "Nobody is left to follow"
+        f"Largest difference of the survival curves: {100 * max(gaps):.1f} percentage points"
+        if gaps
+        else "No individual is left to follow"
     )
     lost = [curve.group for curve in shown if curve.after is None]
-    subtitle = "Line and band: the original with its 95 % interval. Dashed: the release"
+    subtitle = "Line and band: original with 95% interval. Dashed: release"
     if len(curves) > len(shown):
-        subtitle += f". {len(curves) - len(shown)} more groups are not drawn"
+        subtitle += f". {len(curves) - len(shown)} more groups are not shown"
     if lost:
         subtitle += f". Of {len(lost)} group{'s' if len(lost) > 1 else ''} the release shows nobody"
     values = [value for curve in shown for value in _points(curve)]

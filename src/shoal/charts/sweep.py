@@ -13,7 +13,7 @@ def sweep(swept: Sweep) -> Chart:
     >>> import shoal
     >>> people = shoal.peers({"age": [20, 21, 50, 51], "dx": ["flu", "ms", "flu", "ms"]}, sensitive="dx")
     >>> sweep(people.sweep("age", "dx")).spec["title"]["text"]
-    'Cutting age protects up to 100.0% in dx; untouched, 0.0% are protected'
+    'Generalising age protects up to 100.0% in dx; unchanged, 0.0% are protected'
     """
     shares = [step.partition.share for step in swept.equal_width] + [partition.share for partition in swept.curve]
     untouched = next((partition.share for partition in reversed(swept.best) if partition is not None), 0.0)
@@ -26,12 +26,12 @@ def sweep(swept: Sweep) -> Chart:
         for partition in swept.curve
     ]
     return Chart.of(
-        f"Cutting {swept.variable} protects up to {max(shares):.1%} in {swept.sensitive}; untouched, {untouched:.1%} "
-        "are protected",
-        "Points: classes of equal width, at every offset. Line: nothing protects as many with less loss",
+        f"Generalising {swept.variable} protects up to {max(shares):.1%} in {swept.sensitive}; unchanged, "
+        f"{untouched:.1%} are protected",
+        "Points: intervals of equal width at every offset. Line: Pareto front of protection and loss",
         {
             "hconcat": [
-                _panel(points, best, "loss", "loss: mean width of a person's class"),
+                _panel(points, best, "loss", "loss: mean interval width"),
                 _panel(
                     [{**point, "loss": point["classes"]} for point in points],
                     [
@@ -40,7 +40,7 @@ def sweep(swept: Sweep) -> Chart:
                         if partition is not None
                     ],
                     "loss",
-                    "number of classes",
+                    "number of intervals",
                 ),
             ],
             "spacing": 40,
@@ -53,7 +53,7 @@ def _panel(points: list[dict[str, Any]], best: list[dict[str, Any]], field: str,
     y = {
         "field": "share",
         "type": "quantitative",
-        "title": "persons protected",
+        "title": "protected individuals",
         "axis": {"format": "%"},
         "scale": {"domain": [0, 1]},
     }

@@ -16,17 +16,17 @@ def trade_off(dimension: Dimension) -> Chart:
     >>> data = {"age": [31, 34, 71, 78], "sex": ["f", "f", "m", "m"]}
     >>> ladder = {"age": {"kind": "interval", "widths": [10]}}
     >>> trade_off(shoal.dimension(data, quasi=["age", "sex"], hierarchies=ladder)).spec["title"]["text"]
-    'k = 2 for 33.3 % of the information, with 1 column made coarser'
+    'k = 2 at 33.3% information loss, with 1 column generalised'
     """
     steps = [dimension.before, *dimension.steps]
     best = next((step for step in steps if step.columns == dimension.principled.columns), None)
-    title = "Nothing fulfils what is required"
+    title = "No dimension meets the requirements"
     if best is not None:
         number = f"{best.dimension} column{'s' if best.dimension != 1 else ''}"
-        title = f"k = {best.k:,} for {best.generic_percent:.1f} % of the information, with {number} made coarser"
+        title = f"k = {best.k:,} at {best.generic_percent:.1f}% information loss, with {number} generalised"
     values = [_value(step, dimension, best) for step in steps]
     subtitle = [
-        "Columns are made coarser one after another, along the line; the filled point is the best",
+        "Columns are generalised one after another along the line; filled: recommended",
         *_order(dimension),
     ]
     return Chart.of(title, subtitle, _body(values))
@@ -58,7 +58,7 @@ def _body(values: list[dict[str, Any]]) -> dict[str, Any]:
     x = {
         "field": "lost",
         "type": "quantitative",
-        "title": "information lost (generic non-uniform entropy)",
+        "title": "information loss (generic non-uniform entropy)",
         "axis": {"format": "%", "grid": False},
         "scale": {"domain": [0, 1]},
     }

@@ -9,33 +9,35 @@ from shoal.charts.chart import Chart
 from shoal.charts.colours import BREACH, FAINT, INK, PROTECTED
 
 QUESTIONS = {
-    Criterion.SINGLING_OUT: "Can somebody be singled out?",
-    Criterion.LINKABILITY: "Can records of the same person be linked?",
-    Criterion.INFERENCE: "Can something be inferred about somebody?",
+    Criterion.SINGLING_OUT: "Singling out",
+    Criterion.LINKABILITY: "Linkability",
+    Criterion.INFERENCE: "Inference",
 }
 
 
 def wp216(attacked: Attacked) -> Chart:
-    """Draw for each of the three questions how much the best attack gains over its baseline and its control.
+    """Draw the gain of the best attack over baseline and control for each of the three risks of WP216.
 
     >>> import shoal
     >>> data = {"age": [31, 34, 71, 78], "dx": ["flu", "ms", "flu", "flu"]}
     >>> made = shoal.attack(data, data, quasi=["age"], sensitive=["dx"], in_order=True, attacks=["linkage"])
     >>> wp216(made).spec["title"]["text"]
-    'WP216: 1 of 3 questions is answered yes, 0 no, 2 not at all'
+    'WP216: 1 of 3 risks present (linkability)'
     """
     values = [_answer(question, best) for question, best in attacked.card().items()]
-    number = {kind: sum(value["kind"] == kind for value in values) for kind in ("yes", "no", "open")}
-    verb = "is" if number["yes"] == 1 else "are"
-    title = f"WP216: {number['yes']} of 3 questions {verb} answered yes, {number['no']} no, {number['open']} not at all"
-    subtitle = "Bar: the share that the best attack gains over baseline and control. No: its interval holds one of them"
+    present = [value["question"].lower() for value in values if value["kind"] == "yes"]
+    names = f" ({', '.join(present)})" if present else ""
+    title = f"WP216: {len(present)} of 3 risks present{names}"
+    subtitle = (
+        "Bar: gain of the best attack over baseline and control. Not significant: its interval contains one of them"
+    )
     return Chart.of(title, subtitle, _body(values))
 
 
 def _answer(question: Criterion, best: Result | None) -> dict[str, Any]:
     asked = QUESTIONS[question]
     if best is None:
-        return {"question": asked, "lift": 0.0, "kind": "open", "says": "nothing was tried"}
+        return {"question": asked, "lift": 0.0, "kind": "open", "says": "no attack was run"}
     success, without = best.success, ATTACKS[best.attack].without
     interval = f"({success.low:.1%} – {success.high:.1%})"
     return {
@@ -47,7 +49,7 @@ def _answer(question: Criterion, best: Result | None) -> dict[str, Any]:
 
 
 def _strangers(best: Result) -> str:
-    return "" if best.control is None else f", of people not in the data {best.control.value:.1%}"
+    return "" if best.control is None else f", control {best.control.value:.1%}"
 
 
 def _body(values: list[dict[str, Any]]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import typer
 from shoal.cli import source as given
 from shoal.cli.output import console, document, grid, plain, progress_bar, remark
 from shoal.errors import WriteError
-from shoal.words import counted
+from shoal.words import counted, short
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,7 +24,7 @@ def anonymize(  # noqa: PLR0913, PLR0917 - options of a command
     data: given.Source,
     options: dict[str, Any],
     policy: Annotated[
-        Path | None, typer.Option("--policy", "-p", help="The policy file: roles, hierarchies, requirements.")
+        Path | None, typer.Option("--policy", "-p", help="Policy file with roles, hierarchies and requirements.")
     ] = None,
     quasi: Annotated[str | None, typer.Option(help="Without a policy: quasi-identifiers, comma-separated.")] = None,
     sensitive: Annotated[str | None, typer.Option(help="Without a policy: sensitive columns, comma-separated.")] = None,
@@ -34,16 +34,20 @@ def anonymize(  # noqa: PLR0913, PLR0917 - options of a command
     subject: Annotated[str | None, typer.Option(help="Without a policy: the subject column.")] = None,
     k: Annotated[int | None, typer.Option("-k", help="Without a policy: the k of k-anonymity.")] = None,
     suppression: Annotated[
-        float | None, typer.Option(help="Without a policy: maximum share of suppressed persons.")
+        float | None, typer.Option(help="Without a policy: maximum share of suppressed individuals.")
     ] = None,
     output: Annotated[
-        Any, typer.Option("--output", "-o", parser=given.place, metavar="OUT", help="Where the release is written.")
+        Any,
+        typer.Option(
+            "--output", "-o", parser=given.place, metavar="OUT", help="Output file, folder or database table."
+        ),
     ] = None,
     beside: Annotated[
-        Path | None, typer.Option(help="Where manifests go if the release is written to a database.")
+        Path | None, typer.Option(help="Folder for the manifests if the release is written to a database.")
     ] = None,
     frontier: Annotated[
-        bool, typer.Option("--frontier", help="Show the best scheme for every k and limit instead of a release.")
+        bool,
+        typer.Option("--frontier", help="Show the best scheme for every k and suppression limit instead of a release."),
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Make and verify the release, but write nothing.")] = False,
     force: given.Force = False,
@@ -149,17 +153,19 @@ def show(release: "Release", out: "Console") -> None:
         counted(release.part.promise.whole.records, "record"),
         counted(release.suppressed_records, "record"),
     )
-    whose = f" of {counted(release.suppressed, 'person')}" if release.suppressed != release.suppressed_records else ""
-    out.print(f"[bold]{released} released[/bold], {lost}{whose} left out.")
+    whose = (
+        f" of {counted(release.suppressed, 'individual')}" if release.suppressed != release.suppressed_records else ""
+    )
+    out.print(f"[bold]{released} released[/bold], {lost}{whose} suppressed.")
     for sentence in _told(release):
         out.print(sentence)
     if release.levels:
-        sheet = grid("records on level", *map(str, range(max(map(len, release.levels.values())))))
+        sheet = grid("records per level", *map(str, range(max(map(len, release.levels.values())))))
         for name, records in release.levels.items():
             sheet.add_row(plain(name), *(f"{number:,}" if number else "·" for number in records))
         out.print()
         out.print(sheet)
-    sheet = grid("requirement", "asked", "attained", "")
+    sheet = grid("requirement", "required", "attained", "")
     for requirement in release.requirements:
         verdict = requirement.verdict
         exact = ", ".join(f"{name} = {_short(value_of)}" for name, value_of in verdict.value.items())
@@ -168,10 +174,10 @@ def show(release: "Release", out: "Console") -> None:
         sheet.add_row(plain(verdict.model + column), verdict.asked, value, requirement.outcome)
     out.print()
     out.print(sheet)
-    sheet = grid("quality", "value", "cost")
+    sheet = grid("quality measure", "value", "cost (0 = none, 1 = everything)")
     for name, measured in release.quality.items():
         if measured.total is not None:
-            sheet.add_row(name, _short(measured.total.value), f"{measured.total.cost:.4f}")
+            sheet.add_row(name, short(measured.total.value), short(measured.total.cost))
     out.print()
     out.print(sheet)
 
@@ -184,8 +190,8 @@ def _told(release: "Release") -> list[str]:
     sentences += filter(None, [search.technique.account(transformation.facts)])
     for who, risk in release.facts.get("sampling", {}).items():
         if who != "share":
-            numbers = f"at most {float(risk['highest']):.4f}, on average {risk['average']:.4f}"
-            sentences.append(f"Risk of a released person ({who}): {numbers}.")
+            numbers = f"highest {short(risk['highest'])}, average {short(risk['average'])}"
+            sentences.append(f"Re-identification risk of the sample ({who}): {numbers}.")
     return sentences
 
 
@@ -195,7 +201,7 @@ def _short(value: Any) -> str:
 
 def _tell_frontier(points: "Frontier", technique: "Technique", *, json: bool) -> None:
     if "scheme" not in technique.gives:
-        remark("The frontier is that of global recoding, not of the policy's own.")
+        remark("The frontier is computed for global recoding, not for the technique of the policy.")
     if json:
         document("anonymize", points.to_dict())
     else:

@@ -27,7 +27,7 @@ from shoal.errors import Cancelled
 
 app = typer.Typer(
     name="shoal",
-    help="Health data from the raw table to a release its owner can defend.",
+    help="Anonymise health data: from the raw table to a release that its owner can defend.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -9,9 +9,9 @@ from shoal.cli.source import Force
 
 
 def demo(
-    folder: Annotated[Path, typer.Argument(help="Where to put the demo's files.")] = Path("shoal-demo"),
-    patients: Annotated[int, typer.Option(min=50, help="How many patients the hospital has.")] = 5000,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed makes the same hospital.")] = 1,
+    folder: Annotated[Path, typer.Argument(help="Folder for the files of the demo.")] = Path("shoal-demo"),
+    patients: Annotated[int, typer.Option(min=50, help="Number of patients.")] = 5000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the generated data.")] = 1,
     force: Force = False,
 ) -> None:
     """Tour through shoal with made-up data."""

@@ -20,27 +20,29 @@ if TYPE_CHECKING:
 def dimension(  # noqa: PLR0913, PLR0917 - options of a command
     data: given.Source,
     options: dict[str, Any],
-    policy: Annotated[Path | None, typer.Option("--policy", "-p", help="The policy: roles and requirements.")] = None,
+    policy: Annotated[
+        Path | None, typer.Option("--policy", "-p", help="Policy file with roles and requirements.")
+    ] = None,
     quasi: Annotated[str | None, typer.Option(help="Quasi-identifiers, comma-separated.")] = None,
     sensitive: Annotated[str | None, typer.Option(help="Sensitive columns, comma-separated.")] = None,
-    subject: Annotated[str | None, typer.Option(help="The column that says which person a row belongs to.")] = None,
-    order: Annotated[str | None, typer.Option(help="Quasi-identifiers in order; by risk rate without it.")] = None,
+    subject: Annotated[str | None, typer.Option(help="Column that identifies the individual of a record.")] = None,
+    order: Annotated[str | None, typer.Option(help="Order of the quasi-identifiers (default: by risk rate).")] = None,
     level: Annotated[
-        list[str] | None, typer.Option(help="The level of a column, as NAME=2; the coarsest that says something.")
+        list[str] | None, typer.Option(help="Level of a column, as NAME=2 (default: the highest informative level).")
     ] = None,
     table: Annotated[
         list[Any] | None,
         typer.Option(
             parser=given.place,
             metavar="DATA",
-            help="A table made elsewhere, one for each further column of the order.",
+            help="Table generalised elsewhere, one for each further column of the order.",
         ),
     ] = None,
-    subsets: Annotated[bool, typer.Option("--subsets", help="Try every subset of the columns.")] = False,
+    subsets: Annotated[bool, typer.Option("--subsets", help="Evaluate every subset of the columns.")] = False,
     distance: Annotated[
-        str, typer.Option(help="Between sensitive values: equal, ordered, hierarchical or kl.")
+        str, typer.Option(help="Distance between sensitive values: equal, ordered, hierarchical or kl.")
     ] = "equal",
-    pictures: Annotated[Path | None, typer.Option(help="Draw what is gained and lost into this folder.")] = None,
+    pictures: Annotated[Path | None, typer.Option(help="Folder for pictures of gain and loss.")] = None,
     force: given.Force = False,
     json: given.Json = False,
 ) -> None:
@@ -81,7 +83,7 @@ def _levels(texts: list[str]) -> dict[str, int]:
 
 def show(dimension: "Dimension", out: "Console") -> None:
     """Print what each column brings and costs, and which dimension is best."""
-    table = grid("made coarser", "k", "gain", "l", "t", "unique", "NUE", "lost")
+    table = grid("generalised", "k", "gain", "l", "t", "unique", "NUE", "lost")
     for step in (dimension.before, *dimension.steps):
         table.add_row(
             plain(_called(step, dimension)),
@@ -99,7 +101,7 @@ def show(dimension: "Dimension", out: "Console") -> None:
         ("repaired", dimension.repaired),
         ("principled", dimension.principled),
     )
-    out.print("\nThe best dimension:")
+    out.print("\nRecommended dimension:")
     for name, choice in named:
         named_columns = f" ({', '.join(choice.columns)})" if choice.columns else ""
         best = "none" if choice.columns is None else f"{len(choice.columns)}{named_columns}"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def init(
     data: given.Source,
     options: dict[str, Any],
-    output: Annotated[Path, typer.Option("-o", "--output", help="The policy file to write; - for stdout.")] = Path(
+    output: Annotated[Path, typer.Option("-o", "--output", help="Policy file to write; - for stdout.")] = Path(
         "policy.toml"
     ),
     json: given.Json = False,
@@ -48,8 +48,8 @@ def init(
         document("init", _result(table, Policy.parse(policy), output))
         return
     sys.stdout.write(f"{printable(str(output))}\n")
-    remark(f"Wrote a starter policy for {table.records:,} records and {len(table.columns)} columns.")
-    remark("Go through it line by line: the roles in it are proposals on the safe side.")
+    remark(f"Written: starter policy for {table.records:,} records and {len(table.columns)} columns.")
+    remark("Review the proposed roles line by line.")
 
 
 def _result(table: "Table", policy: Any, output: Path) -> dict[str, Any]:

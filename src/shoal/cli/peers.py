@@ -10,6 +10,7 @@ from shoal.cli import source as given
 from shoal.cli.assess import Missing, Policy, Subject
 from shoal.cli.output import console, document, grid, plain, progress_bar, remark
 from shoal.cli.pictures import draw
+from shoal.words import short
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,40 +25,40 @@ def peers(  # noqa: PLR0913, PLR0917 - options of a command
     data: given.Source,
     options: dict[str, Any],
     policy: Policy = None,
-    sensitive: Annotated[str | None, typer.Option(help="Variables to be taken as sensitive; each in turn.")] = None,
-    auxiliary: Annotated[str | None, typer.Option(help="Variables that may be known, comma-separated.")] = None,
+    sensitive: Annotated[
+        str | None, typer.Option(help="Sensitive variables, evaluated one by one, comma-separated.")
+    ] = None,
+    auxiliary: Annotated[str | None, typer.Option(help="Known variables, comma-separated.")] = None,
     subject: Subject = None,
     missing: Missing = None,
-    most: Annotated[int | None, typer.Option(min=1, help="At most so many variables are known.")] = None,
-    empty: Annotated[bool, typer.Option("--empty", help="Look at an adversary who knows nothing, too.")] = False,
-    p: Annotated[str, typer.Option("--p", help="Breached is whose share of protective peers is at most p.")] = "0",
+    most: Annotated[int | None, typer.Option(min=1, help="Maximum number of known variables.")] = None,
+    empty: Annotated[bool, typer.Option("--empty", help="Include an adversary without background knowledge.")] = False,
+    p: Annotated[str, typer.Option("--p", help="Individuals with PPP of at most p count as breached.")] = "0",
     q: Annotated[
-        str, typer.Option("--q", help="A value counts as possible if more than q of the peers have it.")
+        str, typer.Option("--q", help="A value counts as possible if more than q of the peers have it (NPP).")
     ] = "0",
     only: Annotated[
-        list[str] | None, typer.Option(help="Look at this combination only (age,sex); can be given several times.")
+        list[str] | None, typer.Option(help="Evaluate this combination only (age,sex); may be repeated.")
     ] = None,
-    tolerance: Annotated[
-        str | None, typer.Option(help="Values that are so near count as learned: cost=100,admitted=3.")
+    tolerance: Annotated[str | None, typer.Option(help="Tolerance for inferred values: cost=100,admitted=3.")] = None,
+    known_within: Annotated[str | None, typer.Option(help="Tolerance for known values: age=2,admitted=7.")] = None,
+    seconds: Annotated[float | None, typer.Option(min=0, help="Time limit for the search in very wide tables.")] = None,
+    sample: Annotated[
+        int | None, typer.Option(min=1, help="Number of individuals to evaluate in very wide tables.")
     ] = None,
-    known_within: Annotated[
-        str | None, typer.Option(help="Values that are so near count as known: age=2,admitted=7.")
-    ] = None,
-    seconds: Annotated[float | None, typer.Option(min=0, help="How long to search in a very wide table.")] = None,
-    sample: Annotated[int | None, typer.Option(min=1, help="In a very wide table, ask about so many persons.")] = None,
-    seed: Annotated[int, typer.Option(help="Draw another sample.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the sample.")] = 0,
     access: Annotated[
-        str | None, typer.Option(help="How easily variables are known, 1 the easiest: age=1,sex=1,lab=3.")
+        str | None, typer.Option(help="Accessibility of variables, 1 = easiest: age=1,sex=1,lab=3.")
     ] = None,
     person: Annotated[
-        int | None, typer.Option(min=0, help="Show what gives the person of this record away; the first is 0.")
+        int | None, typer.Option(min=0, help="Show which attributes disclose values of this record (0 = first).")
     ] = None,
     sweep: Annotated[
-        str | None, typer.Option(help="Cut this variable into ever fewer classes; needs one --sensitive.")
+        str | None, typer.Option(help="Sweep this variable over ever fewer intervals; requires one --sensitive.")
     ] = None,
-    png: Annotated[Path | None, typer.Option(help="Draw the heatmap of persons and variables.")] = None,
-    svg: Annotated[Path | None, typer.Option(help="The same, to scale at will.")] = None,
-    pictures: Annotated[Path | None, typer.Option(help="Draw all pictures into this folder.")] = None,
+    png: Annotated[Path | None, typer.Option(help="File for the heatmap of individuals and variables (PNG).")] = None,
+    svg: Annotated[Path | None, typer.Option(help="File for the heatmap (SVG).")] = None,
+    pictures: Annotated[Path | None, typer.Option(help="Folder for all pictures.")] = None,
     force: given.Force = False,
     json: given.Json = False,
 ) -> None:
@@ -100,7 +101,7 @@ def peers(  # noqa: PLR0913, PLR0917 - options of a command
     if access is not None:
         show_reach(people, ranks(access), console())
     for path in drawn:
-        remark(f"Drawn: {path}")
+        remark(f"Written: {path}")
 
 
 def _show(people: "People", swept: "Sweep | None", person: int | None) -> None:
@@ -112,7 +113,7 @@ def _show(people: "People", swept: "Sweep | None", person: int | None) -> None:
     if people.plan.remark:
         remark(f"Note: {people.plan.remark}")
     if people.stopped():
-        remark("Note: The search was stopped; somebody may be protected less than shown. Give --seconds or --most.")
+        remark("Note: The search was stopped, so individuals may be less protected than shown. Increase --seconds.")
     for assumption in people.assumptions:
         remark(f"Note: {assumption}")
 
@@ -121,7 +122,7 @@ def _swept(people: "People", variable: str | None) -> "Sweep | None":
     if variable is None:
         return None
     if len(people.variables) != 1:
-        raise typer.BadParameter("Say what is to be learned: --sensitive and one variable.", param_hint="--sweep")
+        raise typer.BadParameter("Add --sensitive with one variable.", param_hint="--sweep")
     return people.sweep(variable, next(iter(people.variables)))
 
 
@@ -157,7 +158,7 @@ def distances(text: str | None) -> dict[str, str] | None:
         return None
     pairs = [pair.partition("=") for pair in text.split(",")]
     if any(not name or not sign or not distance for name, sign, distance in pairs):
-        raise typer.BadParameter("Write name=distance, with commas between: age=2,cost=100.")
+        raise typer.BadParameter("Give distances as name=distance, comma-separated: age=2,cost=100.")
     return {name.strip(): distance.strip() for name, _, distance in pairs}
 
 
@@ -167,16 +168,24 @@ def ranks(text: str) -> dict[str, float]:
         return {name: float(rank) for name, rank in (distances(text) or {}).items()}
     except ValueError:
         pass
-    raise typer.BadParameter("Ranks are numbers: age=1,lab=3.")
+    raise typer.BadParameter("Ranks must be numbers: age=1,lab=3.")
 
 
 def show(people: "People", out: "Console") -> None:
     """Print one line per variable, the least protected first."""
     ranked = sorted(people.summary().items(), key=lambda item: -item[1]["share_breached"])
-    out.print(f"[bold]{people.persons():,} persons[/bold], each protected by those who share what is known about them")
+    out.print(f"[bold]{people.persons():,} individuals[/bold], each protected by peers who share the known attributes")
     if people.p == 0:
-        out.print("[dim]breached: some combination of known variables leaves no doubt[/dim]")
-    sheet = grid("\n  learned about", "\nbreached", "mean\nPPP", "by 1\nfact", "by 2\nfacts", "by 3\nfacts", "by\nmore")
+        out.print("[dim]breached: some combination of known variables discloses the value[/dim]")
+    sheet = grid(
+        "\n  inferred variable",
+        "\nbreached",
+        "mean\nPPP",
+        "by 1\nattribute",
+        "by 2\nattributes",
+        "by 3\nattributes",
+        "by\nmore",
+    )
     for name, summary in ranked:
         by, deepest = summary["breached_by_facts"], people.variables[name].deepest
         few = [by.get(str(size), 0) for size in (1, 2, 3)]
@@ -187,8 +196,8 @@ def show(people: "People", out: "Console") -> None:
         )
     out.print(sheet)
     if any(variable.deepest < 3 for variable in people.variables.values()):
-        out.print("\n  [dim]?: the search stopped before; these persons are counted under more[/dim]")
-    out.print("\n  [dim]by n facts: so many persons fall to n known variables, and to no fewer[/dim]")
+        out.print("\n  [dim]?: the search was stopped; these individuals are counted under more[/dim]")
+    out.print("\n  [dim]by n attributes: individuals disclosed by n known variables, and by no fewer[/dim]")
 
 
 def _facts(people: "People", record: int) -> list[dict[str, Any]]:
@@ -198,19 +207,19 @@ def _facts(people: "People", record: int) -> list[dict[str, Any]]:
 def show_person(people: "People", record: int, out: "Console") -> None:
     """Print what gives one person away."""
     facts_of_person = people.for_person(record)
-    out.print(f"\n[bold]The person of record {record:,}[/bold]  [dim]what is enough to learn …; or else[/dim]")
+    out.print(f"\n[bold]Record {record:,}[/bold]  [dim]smallest sets of attributes that disclose each variable[/dim]")
     for facts in facts_of_person:
-        shown = [plain(" + ".join(names)) or "nothing at all" for names in facts.minimal[:4]]
+        shown = [plain(" + ".join(names)) or "no attribute" for names in facts.minimal[:4]]
         more = f" [dim]and {len(facts.minimal) - 4:,} more[/dim]" if len(facts.minimal) > 4 else ""
-        given_away = "; ".join(shown) + more if shown else f"[dim]protected: PPP is at least {facts.ppp:.3f}[/dim]"
+        given_away = "; ".join(shown) + more if shown else f"[dim]protected: PPP of at least {short(facts.ppp)}[/dim]"
         out.print(f"  {plain(f'{shortened(facts.variable):<16}')} {given_away}", soft_wrap=True)
 
 
 def show_sweep(swept: "Sweep", out: "Console") -> None:
     """Print the best partition of a few numbers of classes."""
     variable, sensitive = plain(swept.variable), plain(swept.sensitive)
-    out.print(f"\n[bold]{variable} in fewer classes[/bold]  [dim]who is protected in {sensitive}[/dim]")
-    sheet = grid("  classes", "protected", "loss", "smallest class", "equal width at best")
+    out.print(f"\n[bold]{variable} in fewer intervals[/bold]  [dim]individuals protected in {sensitive}[/dim]")
+    sheet = grid("  intervals", "protected", "loss", "smallest class", "best of equal width")
     for number, best in enumerate(swept.best, 1):
         if best is None or number not in {1, 2, 3, 4, 6, 8, 12, 24, len(swept.best)}:
             continue
@@ -222,9 +231,9 @@ def show_sweep(swept: "Sweep", out: "Console") -> None:
 
 def show_reach(people: "People", access: dict[str, float], out: "Console") -> None:
     """Print how many persons are breached by what is easily known."""
-    out.print("\n[bold]Breached by facts within reach[/bold]  [dim]up to each rank[/dim]")
+    out.print("\n[bold]Breached by accessible attributes[/bold]  [dim]up to each rank[/dim]")
     reach = people.within_reach(access)
-    sheet = grid("  learned about", *(f"{rank:g}" for rank in sorted(set(access.values()))))
+    sheet = grid("  inferred variable", *(f"{rank:g}" for rank in sorted(set(access.values()))))
     for name, by_rank in reach.items():
         sheet.add_row(f"  {shortened(name)}", *(f"{persons:,}" for persons in by_rank.values()))
     out.print(sheet)

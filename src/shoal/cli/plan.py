@@ -13,7 +13,9 @@ from shoal.cli.output import console, document
 def plan(
     data: given.Source,
     options: dict[str, Any],
-    policy: Annotated[Path | None, typer.Option("--policy", "-p", help="The policy: roles and hierarchies.")] = None,
+    policy: Annotated[
+        Path | None, typer.Option("--policy", "-p", help="Policy file with roles and hierarchies.")
+    ] = None,
     quasi: Annotated[str | None, typer.Option(help="Quasi-identifiers, comma-separated.")] = None,
     json: given.Json = False,
 ) -> None:

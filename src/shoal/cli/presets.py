@@ -19,8 +19,8 @@ def presets(json: given.Json = False) -> None:
             asked = ", ".join(f"{key} = {value}" for key, value in criterion.parameters.items())
             out.print(f"  {criterion.model} ({asked}): {criterion.says}", soft_wrap=True)
         if preset.checklist:
-            out.print(f"  a checklist of {len(preset.checklist)} points for a person to confirm", soft_wrap=True)
-        out.print(f"  [dim]against: {preset.adversary}[/dim]", soft_wrap=True)
+            out.print(f"  checklist of {len(preset.checklist)} points to confirm manually", soft_wrap=True)
+        out.print(f"  [dim]adversary: {preset.adversary}[/dim]", soft_wrap=True)
         out.print(f"  [dim]source: {preset.source} ({preset.year})[/dim]", soft_wrap=True)
         out.print(f"  [dim]{preset.note}[/dim]", soft_wrap=True)
     out.print('\nConventions, not legal advice. In a policy: [[require]] preset = "…"', markup=False)

@@ -24,39 +24,47 @@ WORK = 200_000_000  # rows times schemes that are looked at for a picture
 def report(  # noqa: PLR0913, PLR0917 - options of a command
     data: given.Original,
     options: dict[str, Any],
-    policy: Annotated[Path, typer.Option("--policy", "-p", help="The policy file: roles, hierarchies, requirements.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where it is written: .html, .md or .json.")],
+    policy: Annotated[
+        Path, typer.Option("--policy", "-p", help="Policy file with roles, hierarchies and requirements.")
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Output file: .html, .md or .json.")],
     release: Annotated[
         Any,
         typer.Argument(
             parser=given.place,
             metavar="RELEASE",
-            help="A release that was made elsewhere; without it, one is made by the policy.",
+            help="An existing release (default: a new one is made with the policy).",
         ),
     ] = None,
     external: Annotated[
         bool,
-        typer.Option("--external", help="For publication: release, policy and the figures under [publish]."),
+        typer.Option("--external", help="Make the external version for publication."),
     ] = False,
     register: Annotated[
-        Any, typer.Option(parser=given.place, metavar="DATA", help="An identified register, for the attacks.")
+        Any, typer.Option(parser=given.place, metavar="DATA", help="Identified register for the attacks.")
     ] = None,
     outsiders: Annotated[
-        Any, typer.Option(parser=given.place, metavar="DATA", help="People who are not in the data, for the attacks.")
+        Any,
+        typer.Option(
+            parser=given.place, metavar="DATA", help="Individuals outside the data, for the attacks (control)."
+        ),
     ] = None,
     key: Annotated[str | None, typer.Option(help="Columns that identify a record, comma-separated.")] = None,
     in_order: Annotated[bool, typer.Option("--in-order", help="Match records by position.")] = False,
-    predict: Annotated[str | None, typer.Option(help="Columns that are to be predicted, comma-separated.")] = None,
-    survival: Annotated[str | None, typer.Option(help="Columns of time and event, comma-separated.")] = None,
-    attacks: Annotated[bool, typer.Option("--attacks/--no-attacks", help="Whether the release is attacked.")] = True,
+    predict: Annotated[str | None, typer.Option(help="Columns to predict, comma-separated.")] = None,
+    survival: Annotated[str | None, typer.Option(help="Survival analysis: TIME,EVENT.")] = None,
+    attacks: Annotated[bool, typer.Option("--attacks/--no-attacks", help="Run attacks on the release.")] = True,
     lattice: Annotated[
-        bool, typer.Option("--lattice/--no-lattice", help="Whether other schemes and their price are shown.")
+        bool, typer.Option("--lattice/--no-lattice", help="Show other schemes and their information loss.")
     ] = True,
     least: Annotated[
-        int | None, typer.Option(min=1, help="Others are told of no fewer persons than this; the policy's k without.")
+        int | None,
+        typer.Option(min=1, help="Minimum number of individuals behind a published figure (default: k of the policy)."),
     ] = None,
-    keep: Annotated[Any, typer.Option(parser=given.place, metavar="OUT", help="Write the release here, too.")] = None,
-    title: Annotated[str, typer.Option(help="What the report is called.")] = "Anonymisation report",
+    keep: Annotated[
+        Any, typer.Option(parser=given.place, metavar="OUT", help="Also write the release to this file.")
+    ] = None,
+    title: Annotated[str, typer.Option(help="Title of the report.")] = "Anonymisation report",
     force: given.Force = False,
     json: given.Json = False,
 ) -> None:
@@ -84,7 +92,7 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
         if isinstance(target, Path) and target.exists() and not force:
             raise WriteError("file-exists", "'{path}' already exists.", remedy=Option("force", True), path=target)
     if external and survival is not None:
-        remark("Note: Survival curves step where somebody's event was; they are not in a report for others.")
+        remark("Note: Survival curves show the times of single events and are not included in external reports.")
     chosen = shoal.Policy.load(policy)
     table = given.load(data, options, chosen)
     others = {"external": register, "outsiders": outsiders}

@@ -10,13 +10,13 @@ from shoal.errors import ShoalError
 
 
 def serve(
-    data: Annotated[Path | None, typer.Argument(help="The data to begin with; they are read where they are.")] = None,
-    policy: Annotated[Path | None, typer.Option("--policy", "-p", help="A policy to begin with.")] = None,
+    data: Annotated[Path | None, typer.Argument(help="Data to load.")] = None,
+    policy: Annotated[Path | None, typer.Option("--policy", "-p", help="Policy to load.")] = None,
     project: Annotated[
-        Path | None, typer.Option(help="A folder that keeps the work; without it, all goes when you stop.")
+        Path | None, typer.Option(help="Folder for the project (default: deleted when the workbench stops).")
     ] = None,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on; 0: any that is free.")] = 0,
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Whether the page is opened.")] = True,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port (0 = any free port).")] = 0,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
 ) -> None:
     """Open the workbench in a browser. Only this machine can reach it, and only with the link that is printed."""
     try:

@@ -26,38 +26,36 @@ def place(text: str) -> "Path | Address":
 Source = Annotated[
     Any,
     typer.Argument(
-        parser=place, metavar="DATA", help="A file, a folder or pattern of files, or a database: postgresql://…?table=…"
+        parser=place, metavar="DATA", help="File, folder, pattern of files, or database address: postgresql://…?table=…"
     ),
 ]
 
 
-Original = Annotated[Any, typer.Argument(parser=place, metavar="DATA", help="The original data.")]
+Original = Annotated[Any, typer.Argument(parser=place, metavar="DATA", help="Original data.")]
 
 # How a file is read: options that every command with a file takes.
 _READING: dict[str, Any] = {
-    "format": Annotated[str | None, typer.Option("--format", help="The file's format, if its suffix does not tell.")],
-    "separator": Annotated[str | None, typer.Option(help="What stands between fields. Found out if not given.")],
-    "decimal": Annotated[str | None, typer.Option(help="What stands before decimals: . or ,")],
-    "encoding": Annotated[str | None, typer.Option(help="The encoding, such as cp1252. Found out if not given.")],
-    "header": Annotated[
-        bool | None, typer.Option("--header/--no-header", help="Whether the first row holds the names.")
+    "format": Annotated[str | None, typer.Option("--format", help="File format, if the suffix does not identify it.")],
+    "separator": Annotated[str | None, typer.Option(help="Field separator (default: detected).")],
+    "decimal": Annotated[str | None, typer.Option(help="Decimal separator: . or ,")],
+    "encoding": Annotated[str | None, typer.Option(help="Text encoding, such as cp1252 (default: detected).")],
+    "header": Annotated[bool | None, typer.Option("--header/--no-header", help="First row is a header.")],
+    "skip": Annotated[int | None, typer.Option(help="Number of lines to skip above the header.")],
+    "unnamed": Annotated[str | None, typer.Option(help="Columns without a name: refuse, drop or number.")],
+    "markers": Annotated[
+        str | None, typer.Option(help="Texts that mean missing in every column, comma-separated: NA,?")
     ],
-    "skip": Annotated[int | None, typer.Option(help="Lines above the header to leave out.")],
-    "unnamed": Annotated[str | None, typer.Option(help="What to do with nameless columns: refuse, drop or number.")],
-    "markers": Annotated[str | None, typer.Option(help="Texts that mean missing everywhere, comma-separated: NA,?")],
-    "suppressed": Annotated[str | None, typer.Option(help="The text that means blanked on purpose, such as *.")],
-    "text": Annotated[str | None, typer.Option(help="Columns to keep as text, comma-separated.")],
-    "sheet": Annotated[str | None, typer.Option(help="The sheet of a workbook.")],
-    "table": Annotated[str | None, typer.Option(help="The table of a database.")],
-    "columns": Annotated[str | None, typer.Option(help="Columns to read, comma-separated; all, if none are named.")],
-    "engine": Annotated[
-        str | None, typer.Option(help="Where rows are: memory, disk (larger than memory), duckdb or spark.")
-    ],
+    "suppressed": Annotated[str | None, typer.Option(help="Text of suppressed cells, such as *.")],
+    "text": Annotated[str | None, typer.Option(help="Columns to read as text, comma-separated.")],
+    "sheet": Annotated[str | None, typer.Option(help="Sheet of a workbook.")],
+    "table": Annotated[str | None, typer.Option(help="Table of a database.")],
+    "columns": Annotated[str | None, typer.Option(help="Columns to read, comma-separated (default: all).")],
+    "engine": Annotated[str | None, typer.Option(help="Engine: memory, disk (larger than memory), duckdb or spark.")],
 }
 _LISTS = ("markers", "text", "columns")
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace files, or tables of a database, that are there.")]
+Json = Annotated[bool, typer.Option("--json", help="Print a JSON document instead of text.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files or database tables.")]
 
 
 def same(target: "Path | Address", other: "Path | Address") -> bool:

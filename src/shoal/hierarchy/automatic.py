@@ -33,7 +33,7 @@ _WRITTEN_DATES = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%Y/%m/%d", "%
 
 @KINDS.register("auto")
 class Automatic(Spec):
-    """Whatever fits the column.
+    """A hierarchy chosen by the values of the column.
 
     >>> import shoal
     >>> from shoal.hierarchy.spec import bind

@@ -28,7 +28,7 @@ _PARTIAL = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2})(?:[T ].*)?)?)?")
 
 @KINDS.register("date")
 class Date(Spec):
-    """Dates that lose their precision step by step.
+    """Dates with decreasing precision.
 
     ``units``: the levels, from fine to coarse. ``format``: how dates are written where the column is text, such as
     ``%d.%m.%Y``; ISO dates, also partial ones (2019, 2019-05), need none. ``earliest``, ``latest``: years before and

@@ -20,7 +20,7 @@ from shoal.table.formats.dialect import decode, detect_encodings, detect_separat
 
 @KINDS.register("explicit")
 class Explicit(Spec):
-    """A ladder for each value, written down.
+    """An explicit list of labels for each value.
 
     ``file``: a text file with a row for each value and a column for each level, as ARX writes them; ``separator``:
     what stands between, found out if not given. Or ``values``: for each value its labels on levels 1, 2, ….

@@ -26,7 +26,7 @@ _NOTHING = ("", "", "", "")
 
 @KINDS.register("icd10")
 class Icd10(Spec):
-    """Diagnoses coded in ICD-10.
+    """ICD-10 codes: categories, blocks and chapters.
 
     ``edition``: "who" or "cm", which draw some blocks differently (E11 is in E10-E14 or in E08-E13).
     ``unknown``: what to do with values that are no ICD-10 code: "refuse" or "suppress".

@@ -24,7 +24,7 @@ DecimalEnds: TypeAlias = tuple[Decimal | None, Decimal | None]  # None: no end o
 
 @KINDS.register("interval")
 class Interval(Spec):
-    """Numbers in intervals that contain their lower end: [a, b).
+    """Intervals of numbers that contain their lower bound: [a, b).
 
     ``widths``: one level for each, every width a multiple of the one before; ``anchor``: where an interval begins.
     ``cuts``: instead, the points where intervals begin, a list for each level, each a subset of the one before.

@@ -16,7 +16,7 @@ from shoal.table.column import Column, as_text
 
 @KINDS.register("order")
 class Order(Spec):
-    """Groups of neighbours, such as the grades of a scale.
+    """Groups of adjacent values, such as the grades of a scale.
 
     ``sizes``: how many values a group holds on each level, every size a multiple of the one before.
     ``order``: the values in their order; needed where the column is text, which has none.

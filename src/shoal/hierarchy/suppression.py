@@ -14,7 +14,7 @@ from shoal.table.column import Column
 
 @KINDS.register("suppression")
 class Suppression(Spec):
-    """Keep the value or suppress it; there is nothing between.
+    """The value itself, or suppression.
 
     >>> import shoal
     >>> from shoal.hierarchy.spec import bind

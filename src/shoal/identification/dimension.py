@@ -308,7 +308,7 @@ def by_tables(
     if len(tables) != len(order):
         raise ModelError(
             "number-of-tables",
-            "{tables:table} for {columns:column}.",
+            "One table per quasi-identifier is required: {tables} are given for {columns}.",
             remedy="Give one table for each quasi-identifier: with the first one generalised, with the first two, "
             "and so on.",
             tables=len(tables),

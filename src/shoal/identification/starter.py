@@ -12,7 +12,7 @@ from shoal.table.role import Role
 from shoal.table.table import Table
 
 _SINGLE = {
-    Role.SUBJECT: '# subject = "patient_id"  # no column looks like it',
+    Role.SUBJECT: '# subject = "patient_id"  # not recognised',
     Role.HOUSEHOLD: '# household = "household_id"',
 }
 
@@ -61,37 +61,37 @@ def _comment(text: str) -> str:
 
 
 _TEMPLATE = """\
-# A starter for {name} ({records} records, {columns} columns). It is a proposal: go through it line by line.
+# Starter policy for {name} ({records} records, {columns} columns). Review every line.
 version = 1
 
 [data]
-# Which column says whose row it is? With it, shoal counts persons; without, every record is a person.
+# subject: the column that identifies the individual of a record. Without it, every record counts as an individual.
 {data}
-# When does a missing value match another? "own": missing equals missing. "never": it matches nothing (strictest).
+# missing: "own" treats missing values as a category; "never" lets them match nothing (strictest).
 missing = "own"
 {read}
 [columns]
 # The role of each column:
-#   direct       names a person on its own (name, e-mail, record number); never released
-#   quasi        names a person together with others (birth date, postcode, sex, job)
-#   sensitive    must not be learned about a person (diagnosis, laboratory value)
-#   insensitive  neither known to others nor harmful
-# The hierarchy of a quasi-identifier says how it may be coarsened, step by step, until it is suppressed.
-# A column that is not listed here is never released; a weight, which is named above, is.
+#   direct       identifies an individual on its own (name, e-mail, record number); not released
+#   quasi        identifies individuals in combination (birth date, postcode, sex, occupation)
+#   sensitive    must not be disclosed about an individual (diagnosis, laboratory value)
+#   insensitive  neither known to an adversary nor sensitive
+# The hierarchy of a quasi-identifier defines its levels of generalisation, up to suppression.
+# Columns that are not listed are not released, except the weight.
 {lines}
 
-# What the release must fulfil. k-anonymity: everybody shares their quasi-identifiers with at least k - 1 others.
+# Privacy requirements. k-anonymity: every individual shares the quasi-identifiers with at least k - 1 others.
 [[require]]
 model = "k-anonymity"
 k = 11
 {sensitive}
 [search]
-suppression = 0.02  # the share of persons that may be left out
-quality = "loss"    # what is to be kept best
+suppression = 0.02  # maximum share of suppressed individuals
+quality = "loss"    # measure of information loss to minimise
 """
 
 _DIVERSITY = """
-# And of what is sensitive? l-diversity: in every class there are at least l different values.
+# l-diversity: every class has at least l distinct sensitive values.
 # [[require]]
 # model = "l-diversity"
 # column = {column}

@@ -17,7 +17,7 @@ from shoal.models.named_values import counts_of
 
 @MODELS.register("alpha-k-anonymity")
 class AlphaKAnonymity(AttributeModel):
-    """Everybody looks like k − 1 others, and no sensitive value is certain to more than α.
+    """Every class has at least k individuals, and no sensitive value has a share above α.
 
     ``n ≥ k`` and ``n_s / n ≤ α`` for every sensitive value s, or for those that are named; n persons are in the class
     and n_s of them have s. Wong et al. 2006. Attained: the largest share, between 0 and 1, less is better; and k.
@@ -32,9 +32,9 @@ class AlphaKAnonymity(AttributeModel):
     measured: ClassVar[Mapping[str, Better]] = {"alpha": Better.LESS, "k": Better.MORE}
     averages: ClassVar[bool] = True
 
-    alpha: Share | None = Field(default=None, description="how probable a sensitive value may be")
-    k: int | None = Field(default=None, ge=1, strict=True, description="how many persons must look alike")
-    values: tuple[str, ...] | None = Field(default=None, description="the values to protect; all, if none are named")
+    alpha: Share | None = Field(default=None, description="maximum share of a sensitive value in a class")
+    k: int | None = Field(default=None, ge=1, strict=True, description="minimum class size")
+    values: tuple[str, ...] | None = Field(default=None, description="values to protect (default: all)")
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
         """Return the largest share of a value, and the size of the smallest class."""

@@ -28,7 +28,7 @@ class _OfTheTable(SizesModel):
 
 @MODELS.register("average-risk")
 class AverageRisk(_OfTheTable):
-    """On average, the chance to guess who somebody in the table is, is at most so large.
+    """The average re-identification risk is at most a threshold.
 
     The mean over all persons of ``1 / n``, n the persons who look alike; without a subject column that is the number of
     classes by the number of records. El Emam 2013. Attained: between 0 and 1; less is better.
@@ -41,7 +41,7 @@ class AverageRisk(_OfTheTable):
     name: ClassVar[str] = "average-risk"
     measured: ClassVar[Mapping[str, Better]] = {"risk": Better.LESS}
 
-    risk: Share | None = Field(default=None, description="how large the average risk may be")
+    risk: Share | None = Field(default=None, description="maximum average risk")
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
         """Return the average risk."""
@@ -54,7 +54,7 @@ class AverageRisk(_OfTheTable):
 
 @MODELS.register("sample-uniqueness")
 class SampleUniqueness(_OfTheTable):
-    """At most a small share of the persons stands alone.
+    """At most a given share of the individuals is unique.
 
     The share of persons who are in a class of one. Attained: between 0 and 1; less is better.
 
@@ -66,7 +66,7 @@ class SampleUniqueness(_OfTheTable):
     name: ClassVar[str] = "sample-uniqueness"
     measured: ClassVar[Mapping[str, Better]] = {"share": Better.LESS}
 
-    share: Share | None = Field(default=None, description="how many may stand alone")
+    share: Share | None = Field(default=None, description="maximum share of unique individuals")
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
         """Return the share of persons who stand alone."""

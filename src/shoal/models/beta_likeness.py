@@ -19,7 +19,7 @@ from shoal.models.model import MODELS, AttributeModel, Better, Number
 
 @MODELS.register("basic-beta-likeness")
 class BasicBetaLikeness(AttributeModel):
-    """No sensitive value becomes much more probable than it is in the whole table.
+    """The relative increase of the share of a sensitive value in a class over the table is at most β.
 
     ``(q − p) / p ≤ β`` for every value, q its share in the class and p in the table. Cao & Karras 2012. Attained: the
     largest relative gain, 0 and more; less is better.
@@ -34,9 +34,7 @@ class BasicBetaLikeness(AttributeModel):
     measured: ClassVar[Mapping[str, Better]] = {"beta": Better.LESS}
     averages: ClassVar[bool] = True
 
-    beta: Positive | None = Field(
-        default=None, description="how much more probable, relative to before, a value may be"
-    )
+    beta: Positive | None = Field(default=None, description="maximum relative increase of the share of a value")
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
         """Return the largest relative gain."""
@@ -56,7 +54,7 @@ class BasicBetaLikeness(AttributeModel):
 
 @MODELS.register("enhanced-beta-likeness")
 class EnhancedBetaLikeness(BasicBetaLikeness):
-    """No sensitive value becomes much more probable, and frequent values even less so.
+    """Basic β-likeness with a tighter bound for frequent values.
 
     ``(q − p) / p ≤ min(β, −ln p)`` for every value by itself. Cao & Karras 2012. Attained: the largest relative gain,
     or infinite if some gain exceeds −ln p, because then no β will do; less is better.

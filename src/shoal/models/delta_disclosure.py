@@ -21,7 +21,7 @@ _POWERS = 1000  # beyond this, powers of exact numbers get too long; sixty decim
 
 @MODELS.register("delta-disclosure")
 class DeltaDisclosure(AttributeModel):
-    """No sensitive value becomes much more, or much less, probable than it is in the whole table.
+    """The share of a sensitive value in a class differs from its share in the table by at most a factor.
 
     ``|log(q / p)| < δ`` for every value, q its share in the class and p in the table. Brickell & Shmatikov 2008.
     ``absent``: a value that a class does not have fails as published (its logarithm is infinite), or is ignored as in
@@ -38,9 +38,9 @@ class DeltaDisclosure(AttributeModel):
 
     strict: ClassVar[bool] = True
 
-    delta: Positive | None = Field(default=None, description="how far the logarithm of the ratio may be from 0")
-    base: Literal[2, 10, "e"] = Field(default=2, description="the base of the logarithm")
-    absent: Literal["fail", "ignore"] = Field(default="fail", description="what a value absent from a class does")
+    delta: Positive | None = Field(default=None, description="maximum absolute logarithm of the ratio of the shares")
+    base: Literal[2, 10, "e"] = Field(default=2, description="base of the logarithm")
+    absent: Literal["fail", "ignore"] = Field(default="fail", description="effect of a value that a class lacks")
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
         """Return the largest logarithm, or infinity if a value is absent from a class."""

@@ -16,7 +16,7 @@ from shoal.models.model import MODELS, Better, Model, Need, Number
 
 @MODELS.register("delta-presence")
 class DeltaPresence(Model):
-    """Nobody can tell with certainty whether somebody of the population is in the table.
+    """The probability that an individual of the population is in the table lies between two bounds.
 
     ``δ_min ≤ n / N ≤ δ_max`` for every class, n its persons in the table and N the people in the register who look like
     it. People in the register who look like no class have the share 0. Nergiz, Atzori & Clifton 2007. Attained: the
@@ -33,8 +33,8 @@ class DeltaPresence(Model):
     needs: ClassVar[frozenset[Need]] = frozenset({Need.POPULATION, Need.REGISTER})
     averages: ClassVar[bool] = True
 
-    delta_min: Share | None = Field(default=None, description="how probable it must at least be")
-    delta_max: Share | None = Field(default=None, description="how probable it may be")
+    delta_min: Share | None = Field(default=None, description="minimum probability of presence")
+    delta_max: Share | None = Field(default=None, description="maximum probability of presence")
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:

@@ -18,7 +18,7 @@ from shoal.models.model import MODELS, AttributeModel, Better, Monotone, Number
 
 @MODELS.register("entropy-l-diversity")
 class EntropyLDiversity(AttributeModel):
-    """The sensitive values of every class are as mixed as l equally frequent ones.
+    """The entropy of the sensitive values of every class is at least that of l equally frequent values.
 
     ``exp(−Σ q ln q) ≥ l``, q the shares of the values in the class. Machanavajjhala et al. 2007. Attained: the smallest
     exp of the entropy, 1 or more; more is better. Where floats cannot tell whether l is reached, integers decide:
@@ -37,9 +37,9 @@ class EntropyLDiversity(AttributeModel):
     measured: ClassVar[Mapping[str, Better]] = {"l": Better.MORE}
     averages: ClassVar[bool] = True
 
-    l: AtLeastOne | None = Field(default=None, description="how many equally frequent values they must be worth")  # noqa: E741
+    l: AtLeastOne | None = Field(default=None, description="minimum effective number of values")  # noqa: E741
 
-    estimator: Literal["plug-in", "grassberger"] = Field(default="plug-in", description="how entropy is estimated")
+    estimator: Literal["plug-in", "grassberger"] = Field(default="plug-in", description="estimator of the entropy")
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
         """Return the smallest exp of the entropy of a class."""

@@ -13,7 +13,7 @@ from shoal.models.model import MODELS, Better, Model, Number
 
 @MODELS.register("k-anonymity")
 class KAnonymity(Model):
-    """Everybody looks like at least k − 1 others.
+    """Every individual shares the quasi-identifiers with at least k − 1 others.
 
     A class of n persons is k-anonymous if ``n ≥ k``. Samarati & Sweeney 1998; Sweeney 2002. Attained: the size of the
     smallest class, 1 or more; more is better.
@@ -28,7 +28,7 @@ class KAnonymity(Model):
     reads_wildcards: ClassVar[bool] = True
     counts_up: ClassVar[bool] = True
 
-    k: int | None = Field(default=None, ge=1, strict=True, description="how many persons must look alike")
+    k: int | None = Field(default=None, ge=1, strict=True, description="minimum class size")
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
         """Return the smallest number of persons who look alike."""

@@ -17,7 +17,7 @@ from shoal.models.model import MODELS, Better, Model, Need, Number
 
 @MODELS.register("k-map")
 class KMap(Model):
-    """Everybody looks like at least k − 1 others in the population, whoever of them is in the table.
+    """Every individual shares the quasi-identifiers with at least k − 1 others of the population.
 
     With a register: ``N ≥ k`` for every class, N the people in the register who look like it. Sweeney 2001. With only
     the size of the population or the sampling fraction π, it is estimated (El Emam & Dankar 2008): a class of n persons
@@ -35,8 +35,8 @@ class KMap(Model):
     needs: ClassVar[frozenset[Need]] = frozenset({Need.POPULATION})
     counts_up: ClassVar[bool] = True
 
-    k: int | None = Field(default=None, ge=1, strict=True, description="how many people must look alike")
-    significance: Share = Field(default=Fraction(1, 20), description="how improbable an error must be, if estimated")
+    k: int | None = Field(default=None, ge=1, strict=True, description="minimum class size in the population")
+    significance: Share = Field(default=Fraction(1, 20), description="maximum probability of an error, if estimated")
 
     @field_validator("significance")
     @classmethod

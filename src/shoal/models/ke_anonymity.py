@@ -19,7 +19,7 @@ from shoal.models.model import MODELS, AttributeModel, Better, Need, Number
 
 @MODELS.register("ke-anonymity")
 class KEAnonymity(AttributeModel):
-    """Every class has at least k different numbers, that lie at least e apart.
+    """Every class has at least k distinct numbers with a range of at least e.
 
     ``#{s : s occurs in the class} ≥ k`` and ``max s − min s ≥ e``, for a sensitive column of numbers. Zhang et al.
     2007. Attained: both minima; more is better.
@@ -35,8 +35,8 @@ class KEAnonymity(AttributeModel):
     needs: ClassVar[frozenset[Need]] = frozenset({Need.SENSITIVE, Need.NUMBERS})
     counts_up: ClassVar[bool] = True
 
-    k: int | None = Field(default=None, ge=1, strict=True, description="how many different numbers there must be")
-    e: Positive | None = Field(default=None, description="how far apart the numbers must be")
+    k: int | None = Field(default=None, ge=1, strict=True, description="minimum number of distinct numbers")
+    e: Positive | None = Field(default=None, description="minimum range of the numbers")
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
         """Return the smallest number of different numbers, and the smallest range."""

@@ -13,7 +13,7 @@ from shoal.models.model import MODELS, AttributeModel, Better, Number
 
 @MODELS.register("l-diversity")
 class LDiversity(AttributeModel):
-    """Every class has at least l different sensitive values.
+    """Every class has at least l distinct sensitive values.
 
     ``#{s : s occurs in the class} ≥ l``. Machanavajjhala et al. 2007. Attained: the smallest number of different
     values, 1 or more; more is better. It does not bound how probable the most frequent value is: see
@@ -29,7 +29,7 @@ class LDiversity(AttributeModel):
     measured: ClassVar[Mapping[str, Better]] = {"l": Better.MORE}
     counts_up: ClassVar[bool] = True
 
-    l: int | None = Field(default=None, ge=1, strict=True, description="how many different values there must be")  # noqa: E741
+    l: int | None = Field(default=None, ge=1, strict=True, description="minimum number of distinct values")  # noqa: E741
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
         """Return the smallest number of different values in a class."""

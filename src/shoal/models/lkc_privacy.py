@@ -18,7 +18,7 @@ from shoal.models.partial import known_partly
 
 @MODELS.register("lkc-privacy")
 class LKCPrivacy(AttributeModel):
-    """Whoever knows at most L quasi-identifiers of somebody finds K persons, and no sensitive value is surer than C.
+    """For any L known quasi-identifiers, classes have at least K individuals and no value has a share above C.
 
     ``n ≥ k`` and ``n_s / n ≤ c`` for every combination of at most l quasi-identifiers and every value of it that
     occurs; n persons share it and n_s of them have s. Mohammed et al. 2009, for tables with so many columns that nobody
@@ -38,11 +38,11 @@ class LKCPrivacy(AttributeModel):
     averages: ClassVar[bool] = True
 
     l: int = Field(  # noqa: E741 - the paper's name
-        default=2, ge=1, strict=True, description="how many quasi-identifiers may be known"
+        default=2, ge=1, strict=True, description="maximum number of known quasi-identifiers"
     )
-    k: int | None = Field(default=None, ge=1, strict=True, description="how many persons must look alike")
-    c: Share | None = Field(default=None, description="how probable a sensitive value may be")
-    values: tuple[str, ...] | None = Field(default=None, description="the values to protect; all, if none are named")
+    k: int | None = Field(default=None, ge=1, strict=True, description="minimum class size")
+    c: Share | None = Field(default=None, description="maximum share of a sensitive value in a class")
+    values: tuple[str, ...] | None = Field(default=None, description="values to protect (default: all)")
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
         """Return the smallest number of persons, and the largest share of a value."""

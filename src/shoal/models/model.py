@@ -212,8 +212,8 @@ class AttributeModel(Model):
 
     needs: ClassVar[frozenset[Need]] = frozenset({Need.SENSITIVE})
 
-    column: str | None = Field(default=None, description="the sensitive column; all, if none is named")
-    reading: ColumnReading = Field(default=ColumnReading.WORST, description="how several sensitive columns are read")
+    column: str | None = Field(default=None, description="sensitive column (default: all)")
+    reading: ColumnReading = Field(default=ColumnReading.WORST, description="treatment of several sensitive columns")
 
     @model_validator(mode="after")
     def _one_reading(self) -> Self:

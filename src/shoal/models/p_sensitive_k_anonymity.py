@@ -22,8 +22,8 @@ class _KAndP(AttributeModel):
     counts_up: ClassVar[bool] = True
     measured: ClassVar[Mapping[str, Better]] = {"p": Better.MORE, "k": Better.MORE}
 
-    p: int | None = Field(default=None, ge=1, strict=True, description="how many different values there must be")
-    k: int | None = Field(default=None, ge=1, strict=True, description="how many persons must look alike")
+    p: int | None = Field(default=None, ge=1, strict=True, description="minimum number of distinct values")
+    k: int | None = Field(default=None, ge=1, strict=True, description="minimum class size")
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
         """Return the smallest number of different values, and the size of the smallest class."""
@@ -43,7 +43,7 @@ class _KAndP(AttributeModel):
 
 @MODELS.register("p-sensitive-k-anonymity")
 class PSensitiveKAnonymity(_KAndP):
-    """Everybody looks like k − 1 others, among whom there are at least p different sensitive values.
+    """Every class has at least k individuals and at least p distinct sensitive values.
 
     ``n ≥ k`` and ``#{s : s occurs in the class} ≥ p``. Truta & Vinay 2006. Attained: both minima; more is better.
 
@@ -58,7 +58,7 @@ class PSensitiveKAnonymity(_KAndP):
 
 @MODELS.register("p-plus-sensitive-k-anonymity")
 class PPlusSensitiveKAnonymity(_KAndP):
-    """Everybody looks like k − 1 others, among whom there are at least p different categories of sensitive values.
+    """Every class has at least k individuals and at least p distinct categories of sensitive values.
 
     ``n ≥ k`` and ``#{category : one of its values occurs in the class} ≥ p``. Sun et al. 2008 (p⁺-sensitive). The
     categories are the nodes on one level of the column's hierarchy. Attained: both minima; more is better.
@@ -73,7 +73,7 @@ class PPlusSensitiveKAnonymity(_KAndP):
     name: ClassVar[str] = "p-plus-sensitive-k-anonymity"
     needs: ClassVar[frozenset[Need]] = frozenset({Need.SENSITIVE, Need.HIERARCHY})
 
-    level: int = Field(default=1, ge=0, strict=True, description="the level of the hierarchy with the categories")
+    level: int = Field(default=1, ge=0, strict=True, description="level of the hierarchy that defines the categories")
 
     def _different(self, evidence: Evidence) -> NDArray[np.int64]:
         node = _categories(evidence.hierarchy, self.level)[evidence.histogram.codes]
@@ -82,7 +82,7 @@ class PPlusSensitiveKAnonymity(_KAndP):
 
 @MODELS.register("p-alpha-sensitive-k-anonymity")
 class PAlphaSensitiveKAnonymity(_KAndP):
-    """Everybody looks like k − 1 others, whose different sensitive values weigh α together.
+    """Every class has at least k individuals, and the weights of its distinct sensitive values sum to at least α.
 
     ``n ≥ k``, ``#{s : s occurs in the class} ≥ p`` and ``Σ weight(s) ≥ α`` over these different values. Sun et al.
     2008. A value weighs as much as its category: the i-th of m, from most to least sensitive, weighs
@@ -100,9 +100,9 @@ class PAlphaSensitiveKAnonymity(_KAndP):
     measured: ClassVar[Mapping[str, Better]] = {"p": Better.MORE, "k": Better.MORE, "alpha": Better.MORE}
     needs: ClassVar[frozenset[Need]] = frozenset({Need.SENSITIVE, Need.HIERARCHY})
 
-    alpha: Positive | None = Field(default=None, description="how much the different values must weigh together")
-    level: int = Field(default=1, ge=0, strict=True, description="the level of the hierarchy with the categories")
-    weights: dict[str, Positive] | None = Field(default=None, description="the weight of each category, by its label")
+    alpha: Positive | None = Field(default=None, description="minimum sum of the weights of the distinct values")
+    level: int = Field(default=1, ge=0, strict=True, description="level of the hierarchy that defines the categories")
+    weights: dict[str, Positive] | None = Field(default=None, description="weight of each category, by its label")
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
         """Return the three minima."""

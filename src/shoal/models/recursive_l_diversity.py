@@ -18,7 +18,7 @@ from shoal.models.model import MODELS, AttributeModel, Better, Number
 
 @MODELS.register("recursive-l-diversity")
 class RecursiveLDiversity(AttributeModel):
-    """The most frequent sensitive value of a class is not too frequent, even if l − 2 others are ruled out.
+    """The most frequent sensitive value of a class is not too frequent, even if l − 2 other values are ruled out.
 
     With counts ``r₁ ≥ r₂ ≥ … ≥ r_m`` of the values in a class: ``r₁ < c · (r_l + … + r_m)``. Machanavajjhala et al.
     2007. Attained for a given l: the number that c must exceed, infinite if a class has fewer than l values; less is
@@ -37,8 +37,8 @@ class RecursiveLDiversity(AttributeModel):
     strict: ClassVar[bool] = True
     always: ClassVar[tuple[str, ...]] = ("l",)
 
-    c: Positive | None = Field(default=None, description="how many times the rest the most frequent value may be")
-    l: int = Field(default=2, ge=1, strict=True, description="the place from which the rest is counted")  # noqa: E741
+    c: Positive | None = Field(default=None, description="maximum ratio of the most frequent value to the rest")
+    l: int = Field(default=2, ge=1, strict=True, description="rank from which the rest is counted")  # noqa: E741
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
         """Return what c must exceed."""

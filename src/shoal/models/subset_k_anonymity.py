@@ -14,7 +14,7 @@ from shoal.models.partial import known_partly
 
 @MODELS.register("subset-k-anonymity")
 class SubsetKAnonymity(Model):
-    """Whoever knows at most m quasi-identifiers of somebody finds at least k persons.
+    """For every combination of at most m quasi-identifiers, classes have at least k individuals.
 
     ``n ≥ k`` for every combination of at most m quasi-identifiers and every value of it that occurs; n persons share
     it. The relational form of k^m-anonymity (Terrovitis et al. 2008); with m = all, k-anonymity. Attained: the smallest
@@ -32,8 +32,8 @@ class SubsetKAnonymity(Model):
     scope: ClassVar[Scope] = Scope.TABLE
     always: ClassVar[tuple[str, ...]] = ("m",)
 
-    m: int = Field(default=3, ge=1, strict=True, description="how many quasi-identifiers may be known")
-    k: int | None = Field(default=None, ge=1, strict=True, description="how many persons must look alike")
+    m: int = Field(default=3, ge=1, strict=True, description="maximum number of known quasi-identifiers")
+    k: int | None = Field(default=None, ge=1, strict=True, description="minimum class size")
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
         """Return the smallest number of persons who share what is known."""

@@ -27,7 +27,7 @@ class Distance(StrEnum):
 
 @MODELS.register("t-closeness")
 class TCloseness(AttributeModel):
-    """The sensitive values of every class are distributed as in the whole table, up to t.
+    """The distribution of the sensitive values of every class is within distance t of that of the table.
 
     ``D(q, p) ≤ t``, q the shares in the class and p those in the table, suppressed records included. Li, Li &
     Venkatasubramanian 2007. D is the earth mover's distance: what has to be moved, times how far. ``equal``: any two
@@ -46,8 +46,8 @@ class TCloseness(AttributeModel):
     measured: ClassVar[Mapping[str, Better]] = {"t": Better.LESS}
     averages: ClassVar[bool] = True
 
-    t: Positive | None = Field(default=None, description="how far the distributions may be apart")
-    distance: Distance = Field(default=Distance.EQUAL, description="how far apart two sensitive values are")
+    t: Positive | None = Field(default=None, description="maximum distance of the distributions")
+    distance: Distance = Field(default=Distance.EQUAL, description="distance between sensitive values")
 
     @model_validator(mode="after")
     def _within_reach(self) -> Self:

@@ -19,8 +19,8 @@ from shoal.remedy import Option
 class _XAndY(Model):
     needs: ClassVar[frozenset[Need]] = frozenset({Need.SENSITIVE})
 
-    x: tuple[str, ...] | None = Field(default=None, description="the columns that are known; the quasi-identifiers")
-    y: tuple[str, ...] | None = Field(default=None, description="the columns they may lead to; the sensitive columns")
+    x: tuple[str, ...] | None = Field(default=None, description="known columns (default: the quasi-identifiers)")
+    y: tuple[str, ...] | None = Field(default=None, description="columns to protect (default: the sensitive columns)")
 
     def views(self, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> list[View]:
         """See X as what is known and Y as one value."""
@@ -34,7 +34,7 @@ class _XAndY(Model):
 
 @MODELS.register("xy-anonymity")
 class XYAnonymity(_XAndY):
-    """Whatever is known about somebody in the columns X leads to at least k different values in the columns Y.
+    """Every combination of values of the columns X occurs with at least k distinct values of the columns Y.
 
     ``#{y : y occurs together with x} ≥ k`` for every x. Wang & Fung 2006. Attained: the smallest such number, 1 or
     more; more is better.
@@ -49,7 +49,7 @@ class XYAnonymity(_XAndY):
     measured: ClassVar[Mapping[str, Better]] = {"k": Better.MORE}
     counts_up: ClassVar[bool] = True
 
-    k: int | None = Field(default=None, ge=1, strict=True, description="how many different values y there must be")
+    k: int | None = Field(default=None, ge=1, strict=True, description="minimum number of distinct values of y")
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
         """Return the smallest number of different values y for one x."""
@@ -62,7 +62,7 @@ class XYAnonymity(_XAndY):
 
 @MODELS.register("xy-linkability")
 class XYLinkability(_XAndY):
-    """Whatever is known about somebody in the columns X makes no value in the columns Y more certain than h.
+    """No combination of values of the columns X determines a value of the columns Y with probability above h.
 
     ``n_xy / n_x ≤ h`` for every x and y. Wang & Fung 2006. Attained: the largest share, between 0 and 1; less is
     better.
@@ -77,7 +77,7 @@ class XYLinkability(_XAndY):
     measured: ClassVar[Mapping[str, Better]] = {"h": Better.LESS}
     averages: ClassVar[bool] = True
 
-    h: Share | None = Field(default=None, description="how certain a value may be")
+    h: Share | None = Field(default=None, description="maximum probability of a value")
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
         """Return the largest share of a value y among an x."""

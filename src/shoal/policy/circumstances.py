@@ -10,9 +10,9 @@ from shoal.validation import Checked, Share
 class PopulationSettings(Checked):
     """Whom the table is a sample of: one of file, size and fraction."""
 
-    file: str | None = Field(default=None, description="a file with the quasi-identifiers of everybody")
-    size: int | None = Field(default=None, gt=0, description="how many people there are")
-    fraction: float | None = Field(default=None, gt=0, le=1, description="the share of them that is in the table")
+    file: str | None = Field(default=None, description="file with the quasi-identifiers of the whole population")
+    size: int | None = Field(default=None, gt=0, description="number of individuals of the population")
+    fraction: float | None = Field(default=None, gt=0, le=1, description="share of the population that is in the table")
 
     @model_validator(mode="after")
     def _one_of(self) -> Self:
@@ -24,11 +24,11 @@ class PopulationSettings(Checked):
 class Context(Checked):
     """Who may try to re-identify somebody, and how likely it is that they do."""
 
-    recipient: str | None = Field(default=None, description="who gets the release, under which terms")
+    recipient: str | None = Field(default=None, description="recipient of the release and its terms")
     deliberate: Share | None = Field(default=None, description="probability of a deliberate attempt")
-    inadvertent: Share | None = Field(default=None, description="probability that somebody recognises an acquaintance")
-    breach: Share | None = Field(default=None, description="probability that the release gets into other hands")
-    public: bool = Field(default=False, description="whether everybody gets the release: somebody will surely try")
+    inadvertent: Share | None = Field(default=None, description="probability that an acquaintance is recognised")
+    breach: Share | None = Field(default=None, description="probability of a data breach")
+    public: bool = Field(default=False, description="whether the release is public, so that an attempt is certain")
 
     def probabilities(self) -> dict[str, float]:
         """Return how probable each threat is; in a public release an attempt is certain."""

@@ -19,27 +19,27 @@ AnyHierarchy: Any = Annotated[reduce(or_, KINDS.values()), Field(discriminator="
 class Data(Checked):
     """What the table is: whose rows, which rule for missing values, how the file is read."""
 
-    subject: str | None = Field(default=None, description="the column that says which person a row belongs to")
-    household: str | None = Field(default=None, description="the column that says which household a person belongs to")
-    weight: str | None = Field(default=None, description="the column of survey weights")
-    missing: Missing = Field(default=Missing.OWN, description="when a missing value matches another")
-    read: Options = Field(default=Options(), description="how the file is read, where it cannot be found out")
+    subject: str | None = Field(default=None, description="column that identifies the individual of a record")
+    household: str | None = Field(default=None, description="column that identifies the household of an individual")
+    weight: str | None = Field(default=None, description="column of survey weights")
+    missing: Missing = Field(default=Missing.OWN, description="rule for missing values")
+    read: Options = Field(default=Options(), description="import settings that cannot be detected")
 
 
 class ColumnPolicy(Checked):
     """What is said about one column."""
 
     role: Role = Field(description="direct, quasi, sensitive or insensitive")
-    hierarchy: AnyHierarchy | None = Field(default=None, description="the ladder of ever coarser values")
+    hierarchy: AnyHierarchy | None = Field(default=None, description="levels of generalisation")
     linked: str | None = Field(
-        default=None, description="the quasi-identifier that says the same in other words, and that this one follows"
+        default=None, description="quasi-identifier that determines this one, which follows its levels"
     )
     show: Literal["label", "midpoint", "mean", "median", "mode"] = Field(
-        default="label", description="what a class shows where its values were made coarser: a label, or one value"
+        default="label", description="released value of a class: a label, or one representative value"
     )
 
     names_nobody: bool = Field(
-        default=False, description="release it though it looks as if it names people: somebody has read all of it"
+        default=False, description="release the column although it may identify individuals: all values were reviewed"
     )
 
     @field_validator("role", mode="before")
@@ -63,5 +63,5 @@ def short_form(columns: Any) -> Any:
 
 def role_or_table(schema: dict[str, Any]) -> None:
     """Let the JSON Schema know the short form."""
-    roles = {"enum": [role.value for role in Role if not role.single], "description": "the role alone"}
+    roles = {"enum": [role.value for role in Role if not role.single], "description": "role"}
     schema["additionalProperties"] = {"anyOf": [roles, schema["additionalProperties"]]}

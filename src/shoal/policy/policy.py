@@ -61,10 +61,10 @@ class Policy(Checked):
 
     __module__ = "shoal"
 
-    version: Literal[1] = Field(description="the version of this file format")
+    version: Literal[1] = Field(description="version of the file format")
     data: Data = Field(default=Data())
     columns: dict[str, ColumnPolicy] = Field(default_factory=dict, json_schema_extra=role_or_table)
-    require: list[AnyRequirement] = Field(default_factory=list, description="what a release must fulfil")
+    require: list[AnyRequirement] = Field(default_factory=list, description="privacy requirements of a release")
     search: Search = Field(default=Search())
     pseudonyms: Pseudonyms | None = None
     dates: Dates | None = None

@@ -10,8 +10,8 @@ from shoal.validation import Checked
 class Keyed(Checked):
     """Something that only the holder of a key can make again; the key stays with the owner."""
 
-    key_file: str | None = Field(default=None, description="the file that holds the key, beside the policy")
-    key_variable: str | None = Field(default=None, description="the variable of the environment that holds it")
+    key_file: str | None = Field(default=None, description="file with the key, relative to the policy")
+    key_variable: str | None = Field(default=None, description="environment variable with the key")
 
     @model_validator(mode="after")
     def _one_of(self) -> Self:
@@ -24,15 +24,15 @@ class Pseudonyms(Keyed):
     """Identifiers that are replaced by keyed pseudonyms instead of being left out."""
 
     columns: list[str] = Field(
-        default_factory=list, description="direct identifiers, or the subject; references of tables need not be named"
+        default_factory=list, description="direct identifiers or the subject; references between tables are included"
     )
 
 
 class Dates(Keyed):
     """Dates that are moved, all of a person by the same number of days: what lies between them stays true."""
 
-    columns: list[str] = Field(min_length=1, description="dates, or dates and times, that are moved")
-    days: int = Field(default=365, ge=1, le=36_500, description="the most days by which a person's dates are moved")
+    columns: list[str] = Field(min_length=1, description="columns of dates to shift")
+    days: int = Field(default=365, ge=1, le=36_500, description="maximum shift in days")
 
 
 class Draw(Keyed):

@@ -23,7 +23,7 @@ def _known_presets(schema: dict[str, Any]) -> None:
 class PresetRequirement(Checked):
     """The requirements of a preset, by its name."""
 
-    preset: str = Field(description="the name of a preset; shoal presets lists them", json_schema_extra=_known_presets)
+    preset: str = Field(description="name of a preset", json_schema_extra=_known_presets)
 
     @field_validator("preset")
     @classmethod
@@ -38,9 +38,9 @@ def _known_attacks(schema: dict[str, Any]) -> None:
 class AttackLimit(Checked):
     """An attack on the release succeeds with at most a share of the people: the upper end of its interval counts."""
 
-    attack: str = Field(description="the name of an attack", json_schema_extra=_known_attacks)
-    at_most: Share = Field(gt=0, description="the share of attacked people; the upper end of the 95 % interval counts")
-    column: str | None = Field(default=None, description="the sensitive column that is attacked; all if none is named")
+    attack: str = Field(description="name of an attack", json_schema_extra=_known_attacks)
+    at_most: Share = Field(gt=0, description="maximum success; the upper end of the 95% interval counts")
+    column: str | None = Field(default=None, description="sensitive column (default: all)")
 
     @field_validator("attack")
     @classmethod
@@ -55,7 +55,7 @@ def _requirement(model: type[Model]) -> Any:
         field = copy(model.model_fields[name])
         field.default = PydanticUndefined
         thresholds[name] = (field.annotation, field)
-    named = Field(description="the name of the privacy model")
+    named = Field(description="name of the privacy model")
     fields: dict[str, Any] = {"model": (Literal[model.name], named), **thresholds}
     requirement = create_model(model.__name__, __base__=model, **fields)
     return Annotated[requirement, Tag(model.name)]

@@ -34,7 +34,7 @@ def _known_ways(schema: dict[str, Any]) -> None:
 def _name_or_table(schema: dict[str, Any]) -> None:
     """Let the JSON Schema know the short form: a technique's name alone."""
     tables = {key: schema.pop(key) for key in ("discriminator", "oneOf", "anyOf") if key in schema}
-    schema["anyOf"] = [{"enum": list(TECHNIQUES), "description": "a technique with its usual options"}, tables]
+    schema["anyOf"] = [{"enum": list(TECHNIQUES), "description": "technique with default options"}, tables]
     schema["default"] = usual().kind
 
 
@@ -42,44 +42,40 @@ class Search(Checked):
     """What the search for a release may do, and what it tries to keep."""
 
     suppression: Share = Field(
-        default=0.02, description="the maximum share of persons who are suppressed or treated as outliers"
+        default=0.02, description="maximum share of individuals who are suppressed or treated as outliers"
     )
-    quality: str = Field(
-        default="loss", description="the measure of quality that is to be best", json_schema_extra=_known_qualities
-    )
+    quality: str = Field(default="loss", description="quality measure to minimise", json_schema_extra=_known_qualities)
     balance: Share = Field(
         default=DEFAULT_BALANCE,
-        description="between generalising, cheaper from 0.5 to 1, and suppressing, from 0.5 to 0; of loss",
+        description="balance between generalisation (towards 1) and suppression (towards 0); for loss",
     )
-    target: str | None = Field(
-        default=None, description="the column that a classifier is to predict; of classification-metric"
-    )
+    target: str | None = Field(default=None, description="target column; for classification-metric")
     recoding: AnyTechnique = Field(
         default=usual(),
-        description=f"the technique. {' '.join(f'{name}: {TECHNIQUES[name].says}' for name in TECHNIQUES)}",
+        description=f"technique. {' '.join(f'{name}: {TECHNIQUES[name].says}' for name in TECHNIQUES)}",
         json_schema_extra=_name_or_table,
     )
-    refine: bool = Field(default=False, description="whether generalisation is undone, class by class, where it can be")
+    refine: bool = Field(default=False, description="whether generalisation is reduced class by class where possible")
     strict: bool | None = Field(default=None, deprecated=True, description='as recoding = { kind = "…", strict = … }')
     cuts: Literal["anywhere", "hierarchy"] | None = Field(
         default=None, deprecated=True, description='as recoding = { kind = "…", cuts = … }'
     )
     weights: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = Field(
-        default_factory=dict, description="how much a quasi-identifier counts for the quality; 1 if nothing is said"
+        default_factory=dict, description="weights of the quasi-identifiers (default: 1)"
     )
     levels: dict[str, tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]]] = Field(
-        default_factory=dict, description="the lowest and the highest level that a quasi-identifier may be on"
+        default_factory=dict, description="lowest and highest level of a quasi-identifier"
     )
     outliers: str = Field(
         default=usual_way(),
-        description="the treatment of persons who fit into no class: "
+        description="treatment of outliers, who fit into no class: "
         + "; ".join(f"{name}: {OUTLIERS[name].brief}" for name in OUTLIERS),
         json_schema_extra=_known_ways,
     )
     seconds: float = Field(
-        default=60, gt=0, description="how long to search where there are too many schemes to look at all"
+        default=60, gt=0, description="time limit in seconds if there are too many schemes to evaluate"
     )
-    sample: float | None = Field(default=None, gt=0, lt=1, description="the share of persons to draw; None: all")
+    sample: float | None = Field(default=None, gt=0, lt=1, description="sampling fraction (default: all)")
 
     @property
     def technique(self) -> Technique:

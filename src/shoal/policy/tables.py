@@ -16,15 +16,17 @@ class TablePolicy(Checked):
 
     columns: dict[str, ColumnPolicy] = Field(default_factory=dict, json_schema_extra=role_or_table)
     refers: dict[str, str] = Field(
-        default_factory=dict, description='columns that name records of other tables: patient = "patients.patient"'
+        default_factory=dict, description='references to other tables: patient = "patients.patient"'
     )
     orphans: Literal["refuse", "drop"] = Field(
-        default="refuse", description="what to do with records that refer to none of another table"
+        default="refuse", description="treatment of records whose reference leads nowhere"
     )
-    subject: str | None = Field(default=None, description="the column that says whose row it is, if not as in [data]")
-    require: list[AnyRequirement] | None = Field(default=None, description="what its release must fulfil")
-    search: Search | None = Field(default=None, description="what the search for its release may do")
-    read: Options | None = Field(default=None, description="how it is read, where it cannot be found out")
+    subject: str | None = Field(
+        default=None, description="column that identifies the individual of a record, if different from [data]"
+    )
+    require: list[AnyRequirement] | None = Field(default=None, description="privacy requirements of the table")
+    search: Search | None = Field(default=None, description="search settings of the table")
+    read: Options | None = Field(default=None, description="import settings that cannot be detected")
 
     @field_validator("columns", mode="before")
     @classmethod

@@ -11,7 +11,7 @@ from shoal.recoding.recoding import Recoded, Recoding
 
 @QUALITIES.register("ambiguity")
 class Ambiguity(Quality):
-    """How many combinations of values a released record could have been, on average.
+    """Average number of original value combinations that a released record is consistent with.
 
     The product over the quasi-identifiers of how many values each cell could stand for; the mean over the records.
     Nergiz & Clifton 2007. Value: 1 up to the product of the domains. Cost: their ratio on a scale of logarithms,

@@ -11,7 +11,7 @@ from shoal.recoding.recoding import Recoding
 
 @QUALITIES.register("average-class-size")
 class AverageClassSize(FigureQuality):
-    """How many records look alike on average.
+    """Average size of the equivalence classes.
 
     Records divided by classes, where all suppressed records together are one class more, as in ARX. LeFevre 2006
     divides by k, too. Value: 1 (all different) up to n (all alike). Cost: 0 for the original's own value, 1 for n; a

@@ -11,7 +11,7 @@ from shoal.recoding.nodes import Floats, Nodes
 
 @QUALITIES.register("ncp")
 class CertaintyPenalty(CellQuality):
-    """The normalised certainty penalty: how uncertain a value has become.
+    """Normalised certainty penalty of the released values.
 
     A number in an interval costs ``(upper − lower) / (max − min)``; a category that could be any of m > 1 of d values
     costs ``m / d``, a single one nothing; a suppressed cell 1. The mean over cells and columns. Xu 2006 (GCP in

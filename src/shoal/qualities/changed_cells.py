@@ -9,7 +9,7 @@ from shoal.recoding.recoding import Recoded
 
 @QUALITIES.register("changed-cells")
 class ChangedCells(ColumnQuality):
-    """The share of cells that show something else than their value or a set it is in: noise, swaps, mistakes.
+    """Share of cells that contradict the original value, such as noise or swaps.
 
     Value and cost: 0 to 1. A truthful release has 0, also if everything in it is suppressed.
 

@@ -18,7 +18,7 @@ from shoal.remedy import Option
 
 @QUALITIES.register("classification-metric")
 class ClassificationMetric(Quality):
-    """How many records are in the wrong company for a classifier.
+    """Share of records that are suppressed or whose class has another majority value of the target.
 
     A record counts if it is suppressed, or if its target is not the most frequent one of its class; the value is the
     share of such records. Iyengar 2002. Value: 0 to 1. Cost: 0 for the original's own value, 1 if every record counts.
@@ -34,7 +34,7 @@ class ClassificationMetric(Quality):
     aspect: ClassVar[Aspect] = Aspect.CLASSES
     matched: ClassVar[bool] = True
 
-    target: str | None = Field(default=None, description="the column that a classifier is to predict")
+    target: str | None = Field(default=None, description="target column of the classifier")
 
     @property
     def beside(self) -> tuple[str, ...]:

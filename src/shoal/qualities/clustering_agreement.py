@@ -16,7 +16,7 @@ from shoal.recoding.recoding import Recoding
 
 @QUALITIES.register("clustering-agreement")
 class ClusteringAgreement(Quality):
-    """Whether the same records are found to belong together.
+    """Agreement of clusterings of the original and the release.
 
     The records are clustered twice by k-means on standardised features, before and after; suppressed records are a
     cluster of their own. The value is the adjusted Rand index of the two, 1 if they are the same and 0 if they agree no
@@ -36,8 +36,8 @@ class ClusteringAgreement(Quality):
     matched: ClassVar[bool] = True
     of_counts: ClassVar[bool] = False
 
-    clusters: int = Field(default=5, ge=2, description="how many clusters")
-    seed: int = Field(default=0, ge=0, description="begin with other clusters")
+    clusters: int = Field(default=5, ge=2, description="number of clusters")
+    seed: int = Field(default=0, ge=0, description="seed of the initial clusters")
 
     def measured(self, recoding: Recoding) -> Measured:
         """Cluster the records before and after, and compare."""

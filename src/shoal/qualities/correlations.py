@@ -18,7 +18,7 @@ DENSE = 1 << 16  # cells up to which a whole table is quicker than only those th
 
 @QUALITIES.register("correlations")
 class Correlations(Quality):
-    """How much the relations between columns have changed.
+    """Change of the associations between columns.
 
     For each pair of columns the difference between its correlation before and after: Pearson's r for two columns of
     numbers or dates (intervals count as their middle), the correlation ratio for one of them and a category, Cramér's V

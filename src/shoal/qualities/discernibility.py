@@ -11,7 +11,7 @@ from shoal.recoding.recoding import Recoding
 
 @QUALITIES.register("discernibility")
 class Discernibility(FigureQuality):
-    """How many records each record cannot be told from, added up.
+    """Sum of the squared class sizes, with a penalty for suppressed records.
 
     ``Σ |C|²`` over the classes, and n for each suppressed record. Bayardo & Agrawal 2005. Value: n (all different) up
     to n² (all alike). Cost: 0 for the original's own value, 1 for n²; a finer table than the original costs 0.

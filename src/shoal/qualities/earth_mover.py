@@ -12,7 +12,7 @@ from shoal.recoding.recoding import Recoded
 
 @QUALITIES.register("earth-mover")
 class EarthMover(ColumnQuality):
-    """How far a column's values would have to be moved to look as before.
+    """Earth mover's distance between the original and the released distribution of a column.
 
     The least mean distance between the original distribution and the one that the cells imply that still say something:
     on the scale of numbers and dates, as a share of their range; by ranks for ordered categories; for text every other

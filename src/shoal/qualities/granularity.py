@@ -10,7 +10,7 @@ from shoal.recoding.nodes import Floats, Nodes
 
 @QUALITIES.register("granularity")
 class Granularity(CellQuality):
-    """How fine values still are: 1 − loss, as a mean over the columns.
+    """1 − loss, averaged over the columns.
 
     Iyengar 2002; "granularity" in ARX's quality report. Value: 0 to 1, more is better. Cost: 1 − value.
 

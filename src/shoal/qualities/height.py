@@ -14,7 +14,7 @@ from shoal.recoding.rungs import Rungs
 
 @QUALITIES.register("height")
 class Height(LevelQuality):
-    """How many levels values were taken up, added over the columns.
+    """Sum of the generalisation levels over the columns.
 
     In full-domain generalisation the sum of the scheme's levels (Samarati 2001); otherwise the mean level of the cells
     of a column. Suppressed records are not looked at, as in ARX, unless nothing else is there: then every column is on

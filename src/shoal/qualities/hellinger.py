@@ -11,7 +11,7 @@ from shoal.recoding.recoding import Recoded
 
 @QUALITIES.register("hellinger")
 class Hellinger(ColumnQuality):
-    """How different a column's distribution looks.
+    """Hellinger distance between the original and the released distribution of a column.
 
     ``√(1 − Σ √(p q))`` between the shares p of the original and q that the cells imply that still say something, if all
     values of a set are equally likely. Hellinger 1909; widely used for releases and synthetic data. Value and cost: 0

@@ -17,7 +17,7 @@ MOST = 20_000_000  # pairs of a combination and a class that are looked at one b
 
 @QUALITIES.register("kl-divergence")
 class KullbackLeibler(Quality):
-    """How far the distribution that a release implies is from that of the original, in bits per record.
+    """Kullback–Leibler divergence of the distribution implied by the release from the original, in bits per record.
 
     ``Σ p(x) log₂(p(x) / q(x))``, where p is the share of a combination of quasi-identifiers in the original, and q what
     the release says if all combinations that a record could be are equally likely; a suppressed record could be any.

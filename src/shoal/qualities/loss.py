@@ -14,7 +14,7 @@ from shoal.recoding.rungs import Rungs
 
 @QUALITIES.register("loss")
 class Loss(CellQuality):
-    """How much of its domain a value covers.
+    """Share of the domain that a released value covers.
 
     A cell that could be any of m of the d values of its column costs ``(m − 1) / (d − 1)``, a suppressed one 1. A
     column costs the mean L over its cells, a table the geometric mean ``Π(1 + L)^(1/columns) − 1``. Values are counted

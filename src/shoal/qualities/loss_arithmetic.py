@@ -11,7 +11,7 @@ from shoal.recoding.nodes import Floats, Nodes
 
 @QUALITIES.register("loss-arithmetic")
 class ArithmeticLoss(CellQuality):
-    """How much of its domain a value covers: by width where values have a scale, otherwise by number.
+    """Share of the domain that a released value covers, by width for numbers and dates, otherwise by number of values.
 
     An interval costs ``(upper − lower) / (max − min)``, cut to the range of the data; a set of m of d values
     ``(m − 1) / (d − 1)``; a suppressed cell 1. A column costs the mean over its cells, a table the mean over its

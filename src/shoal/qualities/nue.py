@@ -15,7 +15,7 @@ from shoal.recoding.rungs import Rungs
 
 @QUALITIES.register("nue")
 class NonUniformEntropy(LevelQuality):
-    """The information that coarser values lose, in bits, however they came about.
+    """Non-uniform entropy for any mix of recodings: the information lost by generalisation, in bits.
 
     A value v that is shown as the set N takes steps {v} ⊂ M ⊂ … ⊂ N through the sets that records show. A step from
     M' to M costs ``log₂(f(M) / f(M'))``, where f counts only the records that go at least as far as M. The loss of a

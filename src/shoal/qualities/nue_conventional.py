@@ -12,7 +12,7 @@ from shoal.recoding.recoding import Recoded, Recoding
 
 @QUALITIES.register("nue-conventional")
 class ConventionalNonUniformEntropy(ColumnQuality):
-    """The information that coarser values lose, in bits, if all equal values were made coarser alike.
+    """Non-uniform entropy for global recoding: the information lost by generalisation, in bits.
 
     ``Σ log₂(f(D', x) / f(D, x))`` over all records, where f is how many records show the same as record x before (D)
     and after (D'); a suppressed cell shows ``*``. Gionis & Tassa 2009. With local recoding or suppression it may come

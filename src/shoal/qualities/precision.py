@@ -12,7 +12,7 @@ from shoal.recoding.recoding import Recoded
 
 @QUALITIES.register("precision")
 class Precision(CellQuality):
-    """How far down the hierarchy values still are.
+    """1 − the average relative height of the released values in their hierarchies.
 
     A cell on level h of a hierarchy of height H keeps ``1 − h / H``, a suppressed one nothing; the mean over cells and
     columns is the precision. Sweeney 2002; "generalization intensity" in ARX's report. A set that the hierarchy does

@@ -10,7 +10,7 @@ from shoal.recoding.recoding import Recoded
 
 @QUALITIES.register("squared-error")
 class SquaredError(ColumnQuality):
-    """How much of the variance of numbers is lost.
+    """Share of the variance of numbers that is lost.
 
     ``Σ (x − y)² / Σ (x − x̄)²``, where y is the number that a cell shows or the middle of its interval; a suppressed
     cell counts as the mean of the column. Known from microaggregation as SSE/SST (Domingo-Ferrer & Mateo-Sanz 2002).

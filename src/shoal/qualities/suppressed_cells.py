@@ -10,7 +10,7 @@ from shoal.recoding.nodes import Fate, Floats, Nodes
 
 @QUALITIES.register("suppressed-cells")
 class SuppressedCells(CellQuality):
-    """The share of cells that show nothing, those of suppressed records included. Value and cost: 0 to 1.
+    """Share of suppressed cells, including those of suppressed records. Value and cost: 0 to 1.
 
     >>> import shoal
     >>> shoal.compare({"x": list("abcd")}, {"x": list("abc*")}).quality["suppressed-cells"].total.value

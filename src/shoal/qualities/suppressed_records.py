@@ -9,7 +9,7 @@ from shoal.recoding.recoding import Recoding
 
 @QUALITIES.register("suppressed-records")
 class SuppressedRecords(FigureQuality):
-    """The share of records that are not released, or show nothing in any quasi-identifier. Value and cost: 0 to 1.
+    """Share of suppressed records, including those with all quasi-identifiers suppressed. Value and cost: 0 to 1.
 
     >>> import shoal
     >>> shoal.compare({"x": list("abcd")}, {"x": list("abc*")}).quality["suppressed-records"].total.value

@@ -10,7 +10,7 @@ from shoal.recoding.nodes import Floats, Nodes
 
 @QUALITIES.register("utility-criterion")
 class UtilityCriterion(CellQuality):
-    """How many sets of values a cell could stand for.
+    """Number of sets of values that a generalised cell is consistent with, relative to all sets.
 
     Made for transactions: a generalised item of m of d items could be any of ``2ᵐ − 1`` sets of them, so it costs
     ``(2ᵐ − 2) / (2ᵈ − 2)``, a suppressed one 1. The mean over cells and columns; large sets weigh far more than small

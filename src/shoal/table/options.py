@@ -11,29 +11,29 @@ from shoal.validation import Checked
 class Options(Checked):
     """How a file is to be read. What is not given is found out from the file."""
 
-    format: str | None = Field(default=None, description="the format, where the file's name does not tell it")
-    separator: str | None = Field(default=None, description="what stands between fields")
-    decimal: Literal[".", ","] | None = Field(default=None, description="what stands before decimals")
-    encoding: str | None = Field(default=None, description="the encoding of a text file, such as cp1252")
+    format: str | None = Field(default=None, description="file format, if the suffix does not identify it")
+    separator: str | None = Field(default=None, description="field separator")
+    decimal: Literal[".", ","] | None = Field(default=None, description="decimal separator")
+    encoding: str | None = Field(default=None, description="text encoding, such as cp1252")
     header: bool | None = Field(
         default=None,
-        description="whether the first row holds the names; if not said, it does, but may not look like data",
+        description="whether the first row is a header (default: yes, unless it looks like data)",
     )
-    skip: int = Field(default=0, ge=0, le=1_000_000, description="lines above the header to leave out")
+    skip: int = Field(default=0, ge=0, le=1_000_000, description="number of lines to skip above the header")
     unnamed: Literal["refuse", "drop", "number"] = Field(
-        default="refuse", description="what to do with nameless columns"
+        default="refuse", description="treatment of columns without a name"
     )
     markers: tuple[str, ...] = Field(default=(), description="texts that mean missing in every column, such as NA")
-    suppressed: str | None = Field(default=None, description="the text that means blanked on purpose, such as *")
-    text: tuple[str, ...] = Field(default=(), description="columns to keep as text, whatever they look like")
-    columns: tuple[str, ...] = Field(default=(), description="columns to read; all, if none are named")
+    suppressed: str | None = Field(default=None, description="text of suppressed cells, such as *")
+    text: tuple[str, ...] = Field(default=(), description="columns to read as text")
+    columns: tuple[str, ...] = Field(default=(), description="columns to read (default: all)")
     engine: Literal["memory", "disk", "duckdb", "spark"] = Field(
         default="memory",
         description="where rows are: in memory, in files of their codes on disk (tables larger than memory), in a "
         "Parquet or DuckDB file that DuckDB counts, or with Spark",
     )
-    table: str | None = Field(default=None, description="the table of a database")
-    sheet: str | None = Field(default=None, description="the sheet of a workbook")
+    table: str | None = Field(default=None, description="table of a database")
+    sheet: str | None = Field(default=None, description="sheet of a workbook")
 
     @field_validator("separator")
     @classmethod

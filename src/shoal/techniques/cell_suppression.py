@@ -13,7 +13,7 @@ from shoal.techniques.treatment import Treatment
 
 @TECHNIQUES.register("suppression")
 class CellSuppression(Technique):
-    """Single values are left out, where too few persons look alike.
+    """Suppress single values in classes that are too small.
 
     Patterns of suppressed columns are tried, the cheapest first; weights say how important columns are. A record keeps
     its values where, under a pattern, it forms a passing class with others that no cheaper pattern took. What is

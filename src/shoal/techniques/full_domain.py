@@ -13,7 +13,7 @@ from shoal.techniques.treatment import Treatment
 
 @TECHNIQUES.register("global")
 class FullDomain(Technique):
-    """All records are made coarser alike, by the best of all schemes."""
+    """Generalise all records to the same levels, by the best of all schemes."""
 
     kind: Literal["global"] = "global"
     says: ClassVar[str] = (

@@ -31,7 +31,7 @@ _ALONE = 1000  # rows that try to join a class each for itself
 
 @TECHNIQUES.register("local")
 class LocalRecoding(Technique):
-    """Each record is made as little coarser as it needs."""
+    """Generalise each record as little as required."""
 
     kind: Literal["local"] = "local"
     says: ClassVar[str] = "Each record is generalised as little as required (local recoding)."

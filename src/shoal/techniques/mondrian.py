@@ -17,7 +17,7 @@ from shoal.techniques.treatment import Treatment
 
 @TECHNIQUES.register("mondrian")
 class Mondrian(Technique):
-    """Records are cut into ever smaller groups at medians.
+    """Divide records recursively at medians.
 
     Numbers are cut where their hierarchy does, or ``anywhere``; all else between the nodes of its hierarchy. Unless
     ``strict``, a part that cannot be cut between values is cut through one: records that have it are divided.

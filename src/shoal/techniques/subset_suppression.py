@@ -33,7 +33,7 @@ from shoal.techniques.treatment import Treatment
 
 @TECHNIQUES.register("subsets")
 class SubsetSuppression(Technique):
-    """Single values are left out until k persons look alike to those who know any m columns."""
+    """Suppress single values until classes are large enough for every combination of m known columns."""
 
     kind: Literal["subsets"] = "subsets"
     says: ClassVar[str] = (
@@ -94,7 +94,7 @@ def _mended(work: "_Suppression", asked: Sequence[tuple[int, int]], progress: Ho
 
 
 def _asked(model: Model, columns: int) -> tuple[int, int]:
-    """Return how many persons must look alike to those who know how many columns."""
+    """Return minimum class size to those who know how many columns."""
     if isinstance(model, KAnonymity):
         return model.k or 1, columns
     if isinstance(model, SubsetKAnonymity):

@@ -79,7 +79,7 @@ def explained(thing: object) -> str:
 
     >>> from shoal.models.k_anonymity import KAnonymity
     >>> explained(KAnonymity).partition(".")[0]
-    'Everybody looks like at least k − 1 others'
+    'Every individual shares the quasi-identifiers with at least k − 1 others'
     """
     text = (thing.__doc__ or "").partition(">>>")[0]
     return re.sub(r"\s+", " ", text.replace("``", "")).strip()
