@@ -365,7 +365,7 @@ def test_the_lattice_shows_every_scheme_or_those_that_matter():
     assert any(one["best"] for one in spec["data"]["values"])
     assert "are shown" in spec["title"]["subtitle"][-1]
     hopeless = shoal.schemes({"age": [1], "sex": ["f"], "dx": ["a"]}, POLICY)
-    assert charts.lattice(hopeless).spec["title"]["text"] == "None of 8 schemes meets what is required"
+    assert charts.lattice(hopeless).spec["title"]["text"] == "None of 8 schemes meets the requirements"
     strict = wide.requiring([*shoal.Policy.parse("version = 1\nrequire = [{ model = 'k-anonymity', k = 51 }]").require])
     none = shoal.schemes({f"c{place}": rng.integers(100, 999, 50).astype(str) for place in range(6)}, strict)
     assert none.best is None
