@@ -270,7 +270,7 @@ def test_survival_before_and_after():
     values = chart.spec["data"]["values"]
     assert {(value["group"], value["when"]) for value in values} == {("f", "before"), ("f", "after"), ("m", "before")}
     assert values[0] == {"group": "f", "when": "before", "time": 0.0, "share": 1.0, "low": 1.0, "high": 1.0}
-    assert "Of 1 group the release shows nobody" in chart.spec["title"]["subtitle"]
+    assert "Of 1 group the release has no individual" in chart.spec["title"]["subtitle"]
     assert chart.to_svg().startswith("<svg")
     with pytest.raises(RecodingError, match="There is no survival curve to draw"):
         charts.survival([])

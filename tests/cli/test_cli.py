@@ -25,7 +25,7 @@ def demo(tmp_path_factory):
 def test_the_demo_runs_through(demo):
     folder, done = demo
     assert (done.returncode, done.stderr) == (0, "")
-    assert "who can be found?" in done.stdout
+    assert "Re-identification without names" in done.stdout
     assert sorted(file.name for file in (folder / "here").iterdir()) == [
         *("admissions.csv", "demo.key", "patients.csv", "people.svg", "policy.toml", "register.csv", "release.csv"),
         *("release.csv.manifest.json", "release.csv.owner-only", "report-external.html", "report.html"),

@@ -36,7 +36,7 @@ def survival(curves: Sequence[Curves], *, title: str | None = None) -> Chart:
     if len(curves) > len(shown):
         subtitle += f". {len(curves) - len(shown)} more groups are not shown"
     if lost:
-        subtitle += f". Of {len(lost)} group{'s' if len(lost) > 1 else ''} the release shows nobody"
+        subtitle += f". Of {len(lost)} group{'s' if len(lost) > 1 else ''} the release has no individual"
     values = [value for curve in shown for value in _points(curve)]
     return Chart.of(title or default_title, subtitle, _body(values, [curve.group for curve in shown]))
 

@@ -48,7 +48,7 @@ FACTS = (
 
 def tour(folder: Path, console: "Console", *, patients: int, seed: int, force: bool) -> None:
     """Write the demo's files into a folder and walk through the stages, telling what happens."""
-    console.print("\n[bold]A fish in a shoal is safe because of its peers. So is a patient in a table.[/bold]")
+    console.print("\n[bold]A fish in a shoal is protected by its peers. So is a patient in a table.[/bold]")
     _make_up(folder, console, patients=patients, seed=seed, force=force)
     policy = Policy.load(folder / "policy.toml")
     table, register = policy.read(folder / "patients.csv"), read(folder / "register.csv")
@@ -67,7 +67,7 @@ def tour(folder: Path, console: "Console", *, patients: int, seed: int, force: b
 
 
 def _make_up(folder: Path, console: "Console", *, patients: int, seed: int, force: bool) -> None:
-    _heading(console, 1, "A hospital is made up")
+    _heading(console, 1, "Generated data of a hospital")
     town = hospital(patients=patients, seed=seed)
     if folder.exists() and not folder.is_dir():
         raise WriteError("not-a-folder", "'{path}' is a file, not a folder.", path=folder)
@@ -78,36 +78,36 @@ def _make_up(folder: Path, console: "Console", *, patients: int, seed: int, forc
         console.print(f"  {folder / name}  [dim]{table.records:,} records × {len(table.columns)} columns[/dim]")
     with replacing(folder / "policy.toml", force=force) as beside:
         beside.write_bytes(files("shoal.demo").joinpath("policy.toml").read_bytes())
-    console.print(f"  {folder / 'policy.toml'}  [dim]what each column is, and what a release must fulfil[/dim]")
-    console.print("  [dim]Nobody in these files exists. The register is what an attacker could have.[/dim]")
+    console.print(f"  {folder / 'policy.toml'}  [dim]roles, hierarchies and requirements[/dim]")
+    console.print("  [dim]All individuals are fictitious. The register is what an adversary could have.[/dim]")
 
 
 def _show_columns(table: Table, console: "Console") -> None:
-    _heading(console, 2, "The patients are read, and the policy says what each column is")
+    _heading(console, 2, "Roles of the columns")
     for role in (Role.DIRECT, Role.QUASI, Role.SENSITIVE, Role.SUBJECT):
         names = ", ".join(table.with_role(role))
         console.print(f"  [bold]{role:<10}[/bold] {names}\n             [dim]{role.meaning}[/dim]")
     identification = identify(table, orders=256)
     same = sum(finding.role is table.roles.get(name) for name, finding in identification.columns.items())
     console.print(
-        f"\n  shoal identify has not seen the policy, and says the same of {same} of {len(identification.columns)}."
+        f"\n  shoal identify, without the policy, proposes {same} of {len(identification.columns)} roles identically."
     )
     shares = {} if identification.contribution is None else identification.contribution.shares
     most = sorted(shares, key=lambda name: -shares[name])[:3]
     named = ", ".join(f"{name.replace('_', ' ')} ({shares[name]:.0%})" for name in most)
-    console.print(f"  [dim]What makes most patients unique: {named}.[/dim]")
+    console.print(f"  [dim]Largest contributions to uniqueness: {named}.[/dim]")
     for link in identification.links:
-        console.print(f"  [dim]And {link}.[/dim]")
+        console.print(f"  [dim]Dependent columns: {link}.[/dim]")
 
 
 def _show_uniqueness(table: Table, register: Table, console: "Console") -> None:
     from rich.table import Table as Grid
 
-    _heading(console, 3, "Names are gone, and yet: who can be found?")
+    _heading(console, 3, "Re-identification without names")
     grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    grid.add_column("  Whoever knows somebody's …", no_wrap=True)
-    grid.add_column("alone in\nthe hospital", justify="right")
-    grid.add_column("alone in\nthe town", justify="right")
+    grid.add_column("  known attributes", no_wrap=True)
+    grid.add_column("unique in\nthe hospital", justify="right")
+    grid.add_column("unique in\nthe town", justify="right")
     for facts in FACTS:
         grid.add_row(
             "  " + ", ".join(facts).replace("_", " "),
@@ -115,7 +115,7 @@ def _show_uniqueness(table: Table, register: Table, console: "Console") -> None:
             f"{_alone(register, facts):.1%}",
         )
     console.print(grid)
-    console.print("  [dim]Who is alone can be looked up in the register: a name for every diagnosis.[/dim]")
+    console.print("  [dim]Unique individuals can be looked up in the register: a name for every diagnosis.[/dim]")
 
 
 def _alone(table: Table, columns: tuple[str, ...]) -> float:
@@ -125,16 +125,16 @@ def _alone(table: Table, columns: tuple[str, ...]) -> float:
 
 
 def _show_ladders(hierarchies: dict[str, Hierarchy], table: Table, console: "Console") -> None:
-    _heading(console, 4, "Ladders: how a value can say less")
+    _heading(console, 4, "Generalisation hierarchies")
     for name in ("birth_date", "postcode", "occupation"):
         ladder = hierarchies[name]
         code = _example(ladder, table.codes(name))
         steps = " → ".join(str(ladder.labels(level)[code].as_py()) for level in range(ladder.height + 1))
         console.print(f"  [bold]{name:<11}[/bold] {steps}")
-    console.print("\n  Patients who share all six quasi-identifiers with fewer than 10 others:")
+    console.print("\n  Patients in equivalence classes smaller than 11:")
     for text, scheme in _schemes(hierarchies):
         console.print(f"    {text:<65} {_in_small_groups(table, hierarchies, scheme, table.quasi):>6.1%}")
-    console.print("  [dim]The policy asks that nobody is left in so small a group: k = 11.[/dim]")
+    console.print("  [dim]The policy requires classes of at least 11 patients: k = 11.[/dim]")
 
 
 def _schemes(hierarchies: dict[str, Hierarchy]) -> tuple[tuple[str, dict[str, int]], ...]:
@@ -143,9 +143,9 @@ def _schemes(hierarchies: dict[str, Hierarchy]) -> tuple[tuple[str, dict[str, in
     middle = {**lowest, "birth_date": 2, "postcode": 2, "occupation": 2}
     coarse = {**lowest, "birth_date": 3, "postcode": 3, "occupation": 3, "ethnicity": 1, "marital_status": 1}
     return (
-        ("as they are", lowest),
-        ("year of birth, postcode area, 5 occupations", middle),
-        ("decade of birth, postcode zone, 2 occupations, no marital status", coarse),
+        ("original values", lowest),
+        ("year of birth, postcode area, 5 occupation groups", middle),
+        ("decade of birth, postcode zone, 2 occupation groups, no marital status", coarse),
     )
 
 
@@ -168,91 +168,92 @@ def _in_small_groups(
 
 
 def _show_assessment(assessment: Assessment, console: "Console") -> None:
-    _heading(console, 5, "How safe is everybody, as the table stands?")
+    _heading(console, 5, "Risk assessment of the original table")
     console.print(f"  [bold]k = {assessment.k}[/bold]  {assessment.meaning}")
     for risk in (assessment.prosecutor, assessment.journalist):
         console.print(
-            f"  {risk.adversary:<10} finds {risk.expected:>5,.0f} of them  [dim]{risk.meaning}[/dim]", soft_wrap=True
+            f"  {risk.adversary:<10} {risk.expected:>5,.0f} expected re-identifications  [dim]{risk.meaning}[/dim]",
+            soft_wrap=True,
         )
     worst, best = assessment.attributes[0], assessment.contributions[0]
     console.print(
-        f"  {worst.column} becomes certain for {worst.certain:,} patients; "
-        f"guessing without the table is right for {float(worst.baseline):.0%}."
+        f"  {worst.column} is disclosed with certainty for {worst.certain:,} patients; "
+        f"the baseline is {float(worst.baseline):.0%}."
     )
-    console.print(f"  Most is gained from {best.column}: without it {best.without.alone:,} would stand alone.")
+    console.print(
+        f"  Largest contribution: {best.column}; without it, {best.without.alone:,} patients would be unique."
+    )
     for judged in assessment.requirements:
         verdict = "met" if judged.verdict.satisfied else "not met"
         asked = ", ".join(f"{name} = {value}" for name, value in judged.verdict.parameters.items())
-        console.print(f"  The policy asks for {judged.verdict.model} with {asked}: [bold]{verdict}[/bold].")
+        console.print(f"  The policy requires {judged.verdict.model} with {asked}: [bold]{verdict}[/bold].")
 
 
 def _show_peers(people: People, folder: Path, console: "Console", *, force: bool) -> None:
-    _heading(console, 6, "Nobody knows what an adversary knows: every combination of facts")
+    _heading(console, 6, "Protection against all combinations of background knowledge")
     summary = people.summary()
     worst = max(people.counted.table.sensitive, key=lambda name: float(summary[name]["share_breached"]))
-    console.print(f"  {people.plan.combinations:,} combinations of what may be known, for every patient:")
+    console.print(f"  {people.plan.combinations:,} combinations of known attributes, for every patient:")
     console.print(
-        f"  {worst} can be learned about {summary[worst]['share_breached']:.0%} of them, "
-        f"about {people.breached_by_few(worst)} from at most three facts."
+        f"  {worst} is disclosed for {summary[worst]['share_breached']:.0%} of them, "
+        f"for {people.breached_by_few(worst)} by at most three attributes."
     )
     facts = next(fact for fact in people.for_person(0) if fact.variable == worst)
     if facts.minimal:
-        console.print(f"  The first patient's {facts.variable} is given away by {' + '.join(facts.minimal[0])}.")
+        console.print(f"  The first patient's {facts.variable} is disclosed by {' + '.join(facts.minimal[0])}.")
     if find_spec("vl_convert") is None:
-        console.print(r'  [dim]With pip install "shoal\[report]" this would be drawn, too.[/dim]')
+        console.print(r'  [dim]With pip install "shoal\[report]" a picture would be drawn as well.[/dim]')
     else:
         path = charts.heatmap(people).save(folder / "people.svg", force=force)
         console.print(f"  {path}  [dim]every patient and every variable in one picture[/dim]")
 
 
 def _show_cost(table: Table, hierarchies: dict[str, Hierarchy], console: "Console") -> None:
-    _heading(console, 7, "Saying less protects, and costs")
-    console.print("  What is lost of the information, and how many patients still stand alone:")
+    _heading(console, 7, "Protection and information loss")
+    console.print("  Information loss, and number of unique patients:")
     for text, scheme in _schemes(hierarchies):
         recoding = Recoding.of_scheme(table, hierarchies, {name: scheme[name] for name in table.quasi})
         lost = NonUniformEntropy().measure(recoding).total
         alone = int(np.count_nonzero(recoding.classes.sizes == 1))
         share = 0.0 if lost is None else lost.cost
         console.print(f"    {text:<65} {share:>4.0%} {alone:>5,}")
-    console.print("  [dim]shoal compare measures this in twenty ways, on any release, whoever made it.[/dim]")
+    console.print("  [dim]shoal compare has 22 measures for any release, including those of other tools.[/dim]")
 
 
 def _show_release(release: Release, folder: Path, console: "Console", *, force: bool) -> None:
-    _heading(console, 8, "A release is made, each patient as coarse as needed, and verified from its file")
-    console.print("  How many patients show each level of a ladder, from their own value to *:")
+    _heading(console, 8, "Release by local recoding, verified in the written file")
+    console.print("  Patients on each level of the hierarchies, from the original value to *:")
     for name, records in release.levels.items():
         console.print(f"    {name:<15} " + "  ".join(f"{number:>6,}" for number in records))
     for requirement in release.requirements:
         value = ", ".join(f"{name} = {attained}" for name, attained in requirement.verdict.value.items())
-        console.print(
-            f"  The file attains {requirement.verdict.model} with [bold]{value}[/bold]: it was read again to see."
-        )
-    console.print(f"  {release.table.records:,} patients are in it, {release.suppressed:,} had to be left out.")
+        console.print(f"  The written file attains {requirement.verdict.model} with [bold]{value}[/bold] (verified).")
+    console.print(f"  {release.table.records:,} patients released, {release.suppressed:,} suppressed.")
     for path in release.save(folder / "release.csv", force=force):
         console.print(f"  {path}")
 
 
 def _show_attack(release: Release, table: Table, register: Table, console: "Console") -> None:
-    _heading(console, 9, "The release is attacked, with the register in hand")
+    _heading(console, 9, "Attacks with the register")
     for text, attacked in (("the table without its names", table), ("the release", release)):
         attacks = attack(
             table, attacked, release.policy, external=register, in_order=attacked is table, attacks=["linkage"]
         )
         link = attacks.of("linkage", variant="register")
-        console.print(f"  Of {text}, {link.success.value:.1%} get their right name, {link.baseline:.3%} by guessing.")
+        console.print(f"  Of {text}, {link.success.value:.1%} are re-identified; baseline {link.baseline:.3%}.")
     column = "hypertension"
     inferred = attack(table, release, sensitive=[column], attacks=["inference"]).of("inference", column)
     console.print(
-        f"  The nearest record tells the {column} of {inferred.success.value:.0%} rightly, always saying the same "
-        f"{inferred.baseline:.0%}:\n  k-anonymity does not stop that."
+        f"  The nearest record has the true {column} for {inferred.success.value:.0%}; the baseline is "
+        f"{inferred.baseline:.0%}.\n  k-anonymity does not prevent this inference."
     )
-    console.print("  [dim]shoal attack tries up to fifteen more, each with its baseline and interval.[/dim]")
+    console.print("  [dim]shoal attack runs up to fifteen more, each with baseline and interval.[/dim]")
 
 
 def _show_report(  # noqa: PLR0913 - what a step of the tour has at hand
     release: Release, table: Table, register: Table, folder: Path, console: "Console", *, force: bool
 ) -> None:
-    _heading(console, 10, "All of it is written down, for the owner and for others")
+    _heading(console, 10, "Report for the owner and for publication")
     tried = attack(table, release, external=register, attacks=ATTACKS)
     documents = report(
         release.given,
@@ -262,20 +263,20 @@ def _show_report(  # noqa: PLR0913 - what a step of the tour has at hand
         title="The demo hospital: anonymisation report",
     )
     for document, name, says in (
-        (documents, "report.html", "for the owner: every number and picture"),
+        (documents, "report.html", "for the owner: all figures and pictures"),
         (
             documents.external(),
             "report-external.html",
-            f"for others: nothing about fewer than {documents.audience.least} persons",
+            f"for publication: no figure about fewer than {documents.audience.least} individuals",
         ),
     ):
         path = document.save(folder / name, force=force)
         console.print(f"  {path}  [dim]{says}[/dim]")
-    console.print("  [dim]Open them in a browser; they need no network, and print well.[/dim]")
+    console.print("  [dim]Open them in a browser. They work offline and can be printed.[/dim]")
 
 
 def _show_together(folder: Path, console: "Console", *, seed: int, force: bool) -> None:
-    _heading(console, 11, "Patients and admissions go out together, and still belong together")
+    _heading(console, 11, "Release of two linked tables")
     for name, content in (
         ("together.toml", files("shoal.demo").joinpath("together.toml").read_bytes()),
         ("demo.key", sha256(f"the demo hospital {seed}".encode()).hexdigest().encode()),
@@ -286,34 +287,34 @@ def _show_together(folder: Path, console: "Console", *, seed: int, force: bool) 
     for name, part in release.parts.items():
         attained = ", ".join(requirement.verdict.attained for requirement in part.requirements)
         console.print(f"  {name:<11} {part.table.records:>6,} records, [bold]{attained}[/bold]")
-    console.print("  Whoever knows a patient and one admission finds eleven patients or more.")
-    console.print("  [dim]Keys are pseudonyms, dates have moved; every admission still has its patient.[/dim]")
+    console.print("  Knowledge of a patient and one admission matches at least eleven patients.")
+    console.print("  [dim]Keys are pseudonyms and dates are shifted. All references between the tables are kept.[/dim]")
     release.save(folder / "together", force=force)
     console.print(f"  {folder / 'together'}")
 
 
 def _show_end(folder: Path, console: "Console") -> None:
-    _heading(console, 12, "Your turn")
+    _heading(console, 12, "Next steps")
     console.print(f"  shoal assess {folder / 'patients.csv'} --policy {folder / 'policy.toml'}")
-    console.print("  [dim]shows all of this on one screen, for your own files as well[/dim]")
+    console.print("  [dim]risk assessment on one screen[/dim]")
     console.print(f"  shoal peers {folder / 'patients.csv'} --policy {folder / 'policy.toml'} --person 0")
-    console.print("  [dim]tells which facts give a patient away[/dim]")
+    console.print("  [dim]attributes that disclose values of a patient[/dim]")
     console.print(f"  shoal anonymize {folder / 'patients.csv'} --policy {folder / 'policy.toml'} --frontier")
-    console.print("  [dim]shows what every k costs; with -o FILE the best release is made[/dim]")
+    console.print("  [dim]information loss for every k[/dim]")
     console.print(
         f"  shoal attack {folder / 'patients.csv'} {folder / 'release.csv'} --policy {folder / 'policy.toml'} "
         f"--external {folder / 'register.csv'}"
     )
-    console.print("  [dim]attacks the release in every way that suits what is given[/dim]")
+    console.print("  [dim]all attacks that apply[/dim]")
     console.print(
         f"  shoal report {folder / 'patients.csv'} --policy {folder / 'policy.toml'} -o my-report.html "
         "--predict hypertension"
     )
-    console.print("  [dim]writes the whole report, with all attacks, and tells whether a prediction survives[/dim]")
+    console.print("  [dim]report with all attacks and predictive performance[/dim]")
     console.print(f"  shoal serve {folder / 'patients.csv'} --policy {folder / 'policy.toml'}")
-    console.print("  [dim]opens the workbench in your browser, with all of this to press[/dim]")
+    console.print("  [dim]workbench in the browser[/dim]")
     console.print(f"  shoal init {folder / 'admissions.csv'} -o my-policy.toml")
-    console.print("  [dim]writes a policy for a file of yours, with a comment at every step[/dim]\n")
+    console.print("  [dim]starter policy with comments[/dim]\n")
 
 
 def _heading(console: "Console", number: int, text: str) -> None:

@@ -33,7 +33,7 @@ class Prefix(Spec):
     """The first characters of a code.
 
     ``keep``: how many characters each level keeps, ever fewer; or ``code``: the name of a well-known code.
-    ``mask``: what stands for the characters that are left out: once for each of them if ``length`` says how long a code
+    ``mask``: replacement for the removed characters: once for each of them if ``length`` says how long a code
     is, otherwise once for all; "" for nothing. Integers are filled up with zeros to that length.
     ``unknown``: what to do with values of another length, or that are no such code: "refuse" or "suppress".
 
@@ -48,7 +48,7 @@ class Prefix(Spec):
     keep: list[int] = Field(default_factory=list, description="how many characters each level keeps, ever fewer")
     code: str | None = Field(default=None, description="instead: the name of a well-known code")
     length: int | None = Field(default=None, ge=1, description="how long a code is")
-    mask: str = Field(default="*", description="what stands for the characters that are left out")
+    mask: str = Field(default="*", description="replacement for the removed characters")
     unknown: Literal["refuse", "suppress"] = Field(
         default="refuse", description="what to do with values of another length, or that are no such code"
     )

@@ -300,7 +300,7 @@ def _check_naming(table: Table, policy: Policy) -> None:
                 "Column '{column}' {what}, and may identify individuals.",
                 remedy=either(
                     "Give it the role direct, so that it is not released",
-                    by("if somebody has read all of it and it identifies nobody", ColumnSetting("names_nobody", True)),
+                    by("if all values were reviewed and identify no individual", ColumnSetting("names_nobody", True)),
                 ),
                 column=name,
                 what=what,

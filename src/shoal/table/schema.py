@@ -11,7 +11,7 @@ def columns_of(schema: pa.Schema, options: Options) -> tuple[list[str], tuple[st
     """Return the columns to read, and what is to be said about others; refuse what cannot be encoded."""
     names = without_index(schema.names)
     check_names(names)
-    notes = ("A row index that pandas had stored was left out.",) if len(names) < len(schema) else ()
+    notes = ("A row index stored by pandas was omitted.",) if len(names) < len(schema) else ()
     chosen = [name for name in names if not options.columns or name in options.columns]
     for name in chosen:
         kind_of(schema.field(name).type, name)

@@ -121,7 +121,7 @@ def _policy_of(table: Table, roles: Mapping[str, Any], goals: Mapping[str, Any])
         "require": [{"model": "k-anonymity", "k": goals["k"]}],
         "search": {"recoding": gentlest(several=differ).kind, **{name: goals[name] for name in goals if name != "k"}},
     }
-    return validated(Policy, document, where="What the options ask for", error=PolicyError)
+    return validated(Policy, document, where="The combination of options", error=PolicyError)
 
 
 def _whole(number: Any) -> Any:

@@ -67,10 +67,10 @@ _MEANING = {
     "data": "a table, any dataframe, a dict of columns, or the path of a file",
     "quasi": "the columns that an adversary may know",
     "sensitive": "the columns that must not be learned",
-    "subject": "the column that says which person a row belongs to; without it every record is a person",
+    "subject": "column that identifies the individual of a record (default: every record is an individual)",
     "missing": "when a missing quasi-identifier matches another: own, never or wildcard",
     "hierarchies": 'a hierarchy per column, such as {"icd10": {"kind": "icd10"}}',
-    "population": "a register of everybody (table, frame, file), how many they are, or the fraction in the table",
+    "population": "register of the population (table, frame or file), its size, or the fraction in the table",
     "reading": "how several sensitive columns are read: worst, others-known or combined",
 }
 

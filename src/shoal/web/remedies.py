@@ -41,7 +41,7 @@ class Workbench:
         if part == "role":
             return f"give column '{column}' the role {value} on the page Identify"
         if part == "names_nobody":
-            return f"tick \"identifies nobody\" beside '{column}' on the page Identify"
+            return f"tick \"identifies no individual\" beside '{column}' on the page Identify"
         if part.startswith("hierarchy"):
             return f"change the hierarchy of '{column}' on the page Protect"
         return f"set \"{part}\"{_to(value)} for column '{column}' in the text of the policy on the page Protect"

@@ -49,7 +49,7 @@ def _overview(findings: PublicFindings, audience: Audience) -> Sheet:
 def _gap(counts: ValueCounts, hidden: NDArray[np.bool_], code: int | None) -> str:
     if code is None or not counts.records[code]:
         return "·"
-    return "not told" if hidden[code] else f"{counts.records[code]:,}"
+    return "not published" if hidden[code] else f"{counts.records[code]:,}"
 
 
 def _values(findings: PublicFindings, audience: Audience) -> Iterator[Sheet]:
@@ -74,7 +74,7 @@ def _listed(column: Column, counts: ValueCounts, audience: Audience) -> Sheet:
     if number and (shown or not audience.external):
         rows.append((counted(number, "other"), f"{rest:,}", f"{rest / size:.1%}"))
     elif number:
-        rows.append(("not told", "", ""))
+        rows.append(("not published", "", ""))
     return Sheet(column.name, ("value", "records", "share"), tuple(rows))
 
 
@@ -96,7 +96,7 @@ def _described(findings: PublicFindings, name: str, audience: Audience) -> Sheet
     known = ~np.isnan(places) & (records > 0)
     holders, number = findings.holders(name, known), int(records[known].sum())
     if _hides(findings, audience, holders):
-        return Sheet(name, ("", "value"), (("not told", ""),))
+        return Sheet(name, ("", "value"), (("not published", ""),))
     rows = [("records with a value", f"{number:,}")]
     if known.any() and column.kind not in {Kind.DATE, Kind.DATETIME}:
         mean = float(np.average(places[known], weights=records[known]))

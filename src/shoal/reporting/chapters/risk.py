@@ -1,4 +1,4 @@
-"""The risk of every person, before and after: to be found, and to have something learned about them."""
+"""Chapter on the risk before and after: identity disclosure and attribute disclosure."""
 
 from collections.abc import Iterator
 
@@ -19,8 +19,8 @@ from shoal.words import odds
 def risk(findings: PublicFindings, audience: Audience) -> Section:
     """Tell the risk requirement by requirement, and identity and attribute risk apart."""
     lead = Text(
-        "Identity: can it be told which record is somebody's? Attribute: can something be learned about somebody, even "
-        "if it cannot be told which record is theirs? A release can be safe in one way and not in the other.",
+        "Identity disclosure: a record is attributed to an individual. Attribute disclosure: an attribute is inferred, "
+        "with or without identity disclosure. A release can be protected against one and not against the other.",
         Tone.LEAD,
     )
     if isinstance(findings, Findings):
@@ -34,7 +34,7 @@ def _required(findings: Findings) -> Sheet | None:
     if not findings.requirements:
         return None
     headings = ("requirement", "asked", "original", "release", "", "by")
-    return Sheet("Requirement by requirement", headings, tuple(map(_row, findings.requirements)), words=6)
+    return Sheet("Privacy requirements", headings, tuple(map(_row, findings.requirements)), words=6)
 
 
 def _row(required: Required) -> tuple[str, ...]:
@@ -66,22 +66,22 @@ def _identity(findings: Findings) -> Section:
     many = [f"{assessment.prosecutor.expected:,.1f}" for assessment in (before, after)]
     notes = (
         f"Above {limit}: {above[0]} of the original's {findings.who}, {above[1]} of the release's.",
-        f"If all are tried, about {many[0]} are found in the original, {many[1]} in the release.",
+        f"Expected re-identifications if all are targeted: {many[0]} in the original, {many[1]} in the release.",
     )
-    sheet = Sheet("How probable it is that a guess who somebody is, is right", headings, tuple(rows), notes)
+    sheet = Sheet("Re-identification risk", headings, tuple(rows), notes)
     pictures = [Figure(risks({"original": before, "release": after}, findings.threshold, least=1))]
     pictures.append(Figure(class_sizes(before, least=findings.least)))
     if findings.people is not None:
         pictures += [Figure(heatmap(findings.people)), Figure(facts(findings.people))]
-    return Section.of("Identity", "identity", [sheet, *pictures, _contributions(findings)])
+    return Section.of("Identity disclosure", "identity", [sheet, *pictures, _contributions(findings)])
 
 
 def _public_identity(findings: PublicFindings, audience: Audience) -> Iterator[Section]:
     """Give the risks of the released table, where its persons can be counted."""
     if not findings.countable:
         verified = "; the requirements above were verified when it was made" if findings.ours else ""
-        note = f"{findings.uncountable} The size of classes in persons cannot be counted in it{verified}."
-        yield Section.of("Identity", "identity", [Text(note, Tone.NOTE)])
+        note = f"{findings.uncountable} Class sizes in individuals cannot be counted in it{verified}."
+        yield Section.of("Identity disclosure", "identity", [Text(note, Tone.NOTE)])
         return
     after = findings.after
     adversaries = (after.prosecutor, after.journalist, after.marketer)
@@ -93,7 +93,7 @@ def _public_identity(findings: PublicFindings, audience: Audience) -> Iterator[S
     above = after.prosecutor.above
     if not audience.hides(above) and not audience.hides(after.persons - above):
         parts.append(Figure(risks({"release": after}, findings.threshold, least=audience.smallest)))
-    yield Section.of("Identity", "identity", parts)
+    yield Section.of("Identity disclosure", "identity", parts)
 
 
 def _contributions(findings: Findings) -> Sheet | None:
@@ -111,9 +111,9 @@ def _contributions(findings: Findings) -> Sheet | None:
         )
         for contribution in contributions
     ]
-    alone = f"{findings.before.sizes.get(1, 0):,} stand alone as the original is"
-    headings = ("variable", "alone without it", "k", "alone one level coarser", "k")
-    return Sheet(f"What each variable gives away: {alone}", headings, tuple(rows))
+    alone = f"{findings.before.sizes.get(1, 0):,} unique in the original"
+    headings = ("variable", "unique if removed", "k", "unique if generalised one level", "k")
+    return Sheet(f"Contribution of each quasi-identifier ({alone})", headings, tuple(rows))
 
 
 def highest(risk: Risk, findings: PublicFindings) -> str:
@@ -124,30 +124,30 @@ def highest(risk: Risk, findings: PublicFindings) -> str:
 
 def _attributes(findings: PublicFindings, audience: Audience) -> Iterator[Section | Text]:
     if not findings.after.attributes:
-        why = "No sensitive column is released" if not findings.seen.sensitive else "Missing values match anything"
-        yield Text(f"{why}, so nothing is said about attribute risk.", Tone.NOTE)
+        why = "No sensitive column is released" if not findings.seen.sensitive else "Missing values match any value"
+        yield Text(f"{why}, so attribute disclosure is not assessed.", Tone.NOTE)
         return
     note = (
-        "How often a guess is right that names the most frequent value of somebody's class; without the data: of all.",
-        "Certain for: persons in whose class all have the same value. A missing value counts as one.",
+        "Probability that the most frequent value of the class is right; baseline: most frequent value of the table.",
+        "Disclosed with certainty: individuals in classes with a single value. Missing is a value of its own.",
     )
     headings: tuple[str, ...]
     rows: list[tuple[str, ...]]
     if not isinstance(findings, Findings):
-        headings = ("variable", "most frequent value of all", "of the class", "certain for")
+        headings = ("variable", "baseline", "release", "disclosed with certainty")
         rows = [
             (
                 attribute.column,
                 f"{float(attribute.baseline):.1%}",
                 f"{float(attribute.average):.1%}",
-                audience.share(attribute.certain, findings.after.persons) if findings.countable else "not told",
+                audience.share(attribute.certain, findings.after.persons) if findings.countable else "not published",
             )
             for attribute in findings.after.attributes
         ]
     else:
-        headings = ("variable", "without the data", "original", "release", "certain for: original", "release")
+        headings = ("variable", "baseline", "original", "release", "disclosed with certainty: original", "release")
         rows = list(_both(findings, audience))
-    yield Section.of("Attributes", "attributes", [Sheet("How often a guess is right", headings, tuple(rows), note)])
+    yield Section.of("Attribute disclosure", "attributes", [Sheet("Attribute disclosure", headings, tuple(rows), note)])
 
 
 def _both(findings: Findings, audience: Audience) -> Iterator[tuple[str, ...]]:

@@ -127,7 +127,9 @@ def utf8_blocks(path: Path, encoding: str, *, size: int = 1 << 20, transcode: bo
         failed = True
     if failed:
         raise ReadError(
-            "damaged", "'{file}' cannot be read: it is damaged, or not compressed as its name says.", file=path.name
+            "damaged",
+            "'{file}' cannot be read: it is damaged, or not compressed as its suffix says.",
+            file=path.name,
         )
 
 

@@ -39,7 +39,7 @@ class Header:
             names = [name if name.strip() else f"column_{place + 1}" for name, place in zip(names, places, strict=True)]
         check_names(names)
         dropped = len(first_row) - len(places)
-        notes = (f"{counted(dropped, 'nameless column')} left out.",) if dropped else ()
+        notes = (f"{counted(dropped, 'nameless column')} omitted.",) if dropped else ()
         return cls(tuple(names), places, notes)
 
 

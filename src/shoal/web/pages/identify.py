@@ -96,7 +96,7 @@ def _check(visit: Visit, identification: Identification, roles: Mapping[str, str
             raise PolicyError(
                 "may-identify",
                 "Column '{column}' may identify individuals.",
-                remedy='Keep the role direct, or tick "identifies nobody" beside it.',
+                remedy='Keep the role direct, or tick "identifies no individual" beside it.',
                 column=name,
             )
 
