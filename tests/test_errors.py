@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 from string import Formatter
 
@@ -20,12 +21,16 @@ SOURCE = Path(shoal.__file__).parent
 KINDS = {name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, ShoalError)}
 
 
+@cache
 def raised():
-    """Yield every error that the source makes: the file, the line and the call."""
-    for path in sorted(SOURCE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) in KINDS | {"error", "NotInstalledError"}:
-                yield f"{path.relative_to(SOURCE)}:{node.lineno}", node
+    """Return every error that the source makes: the file, the line and the call."""
+    kinds = KINDS | {"error", "NotInstalledError"}
+    return [
+        (f"{path.relative_to(SOURCE)}:{node.lineno}", node)
+        for path in sorted(SOURCE.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in kinds
+    ]
 
 
 def texts(node):

@@ -8,6 +8,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -47,22 +48,35 @@ RIDDLES = [
     r"\bparts of classes share persons\b",
     r"\b(is|are) taken for\b",
     r"\bnot told\b",
+    r"\bmatches another missing value\b",
     r"^(What|Who|Where|So) [a-z ]+[^?]$",
 ]
 CODE = re.compile(r"\\[dwsp(]|SELECT|TABLE|^[A-Z]\w+ \|")  # patterns, queries and types
 MARKS = re.compile(r"\{[%{#].*?[%}#]\}|<[^>]*>|```.*?```|`[^`]*`", re.DOTALL)  # of pages, which are no text
+OLD = [
+    "nothing says what it is: on the safe side",
+    "its name says birth date (en)",
+    "If everybody is tried, about 4,998.0 of 5,000 are found.",
+    "0.2396 of what there is to lose, by loss, as it was searched for",
+    "There are more schemes than can be numbered.",
+    "Records are matched not at all: the release has 3 records fewer.",
+    "Not surely better than without the release.",
+    "Do analyses come to the same?",
+    "A missing value matches another missing value (own).",
+    "The policy requires nothing, so anything would do.",
+    "Take away",
+    "the fewest persons that look alike to who knows all quasi-identifiers",
+    "WP216: 2 of 3 questions are answered yes, 1 no, 0 not at all",
+]
 SCIENTIFIC = re.compile(r"\d[eE][+-]\d")
 
 
-def shown() -> Iterator[tuple[str, str]]:
-    """Yield every text of the product that may reach a person, with its place; docstrings are for developers."""
-    for path in sorted(SOURCE.rglob("*.py")):
-        yield from _of_source(path)
-    for suffix in ("html", "txt", "toml"):
-        for path in sorted(SOURCE.rglob(f"*.{suffix}")):
-            if "vendor" not in path.parts and "vocabulary" not in path.parts:
-                yield from _of_page(path)
-    yield from _of_page(ROOT / "README.md")
+@cache
+def shown() -> tuple[tuple[str, str], ...]:
+    """Return every text of the product that may reach a person, with its place; docstrings are for developers."""
+    pages = [path for suffix in ("html", "txt", "toml") for path in sorted(SOURCE.rglob(f"*.{suffix}"))]
+    sources = [text for path in sorted(SOURCE.rglob("*.py")) for text in _of_source(path)]
+    return *sources, *(text for path in (*pages, ROOT / "README.md") for text in _of_page(path))
 
 
 def _of_source(path: Path) -> Iterator[tuple[str, str]]:
@@ -93,9 +107,14 @@ def words() -> set[str]:
     return {word.lower() for text in texts for word in re.findall(r"(?<![\w-])[A-Za-z]{4,}(?![\w=(])", text)}
 
 
-@pytest.mark.parametrize("riddle", RIDDLES)
-def test_texts_use_the_terms_of_the_field(riddle):
-    assert [(place, text) for place, text in shown() if re.search(riddle, text)] == []
+def test_texts_use_the_terms_of_the_field():
+    riddles = re.compile("|".join(f"(?:{riddle})" for riddle in RIDDLES))
+    assert [(place, text) for place, text in shown() if riddles.search(text)] == []
+
+
+@pytest.mark.parametrize("sentence", OLD)
+def test_old_sentences_are_caught(sentence):
+    assert any(re.search(riddle, sentence) for riddle in RIDDLES)
 
 
 def test_numbers_are_never_in_scientific_notation():
