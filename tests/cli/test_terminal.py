@@ -4,6 +4,8 @@ import pytest
 from tests.command_line import run
 from tests.effort import tiered
 
+from shoal.cli.output import notes
+
 ESC = "\x1b[31m"
 DATA, RELEASE = f"data{ESC}.csv", f"release{ESC}.csv"
 POLICY = """
@@ -52,3 +54,12 @@ def test_no_command_for_the_terminal_gets_through(folder, command, json):
     assert "unexpectedly" not in done.stderr
     assert "\x1b" not in done.stdout + done.stderr
     assert done.stdout + done.stderr
+
+
+def test_the_screen_shows_five_notes_and_all_if_asked(capsys):
+    texts = [f"Note number {number}." for number in range(7)]
+    notes([*texts, texts[0]], verbose=False)
+    shown = capsys.readouterr().err.splitlines()
+    assert shown == [*(f"Note: {text}" for text in texts[:5]), "2 further notes: add --verbose."]
+    notes(texts, verbose=True)
+    assert capsys.readouterr().err.splitlines() == [f"Note: {text}" for text in texts]

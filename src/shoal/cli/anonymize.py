@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import source as given
-from shoal.cli.output import console, document, grid, plain, progress_bar, remark
+from shoal.cli.output import console, document, grid, notes, plain, progress_bar, remark
 from shoal.errors import WriteError
 from shoal.words import counted, short
 
@@ -52,8 +52,9 @@ def anonymize(  # noqa: PLR0913, PLR0917 - options of a command
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Make and verify the release, but write nothing.")] = False,
     force: given.Force = False,
     json: given.Json = False,
+    verbose: given.Verbose = False,
 ) -> None:
-    """Find the best release that meets a policy, verify it, and write it with its manifests.
+    """Make the best release that meets a policy, verified, with its manifests.
 
     OUT is a file, or a table of a database: postgresql://user@host/research?table=release; the password is taken from
     the variable SHOAL_PASSWORD. If the policy is about several tables, DATA and OUT are folders or databases.
@@ -88,8 +89,7 @@ def anonymize(  # noqa: PLR0913, PLR0917 - options of a command
         document("anonymize", {**release.to_dict(), "files": [str(path) for path in written]})
         return
     show(release, console())
-    for note in release.notes:
-        remark(f"Note: {note}")
+    notes(release.notes, verbose=verbose)
     for path in written:
         remark(f"Written: {path}")
 

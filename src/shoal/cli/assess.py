@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import source as given
-from shoal.cli.output import console, document, grid, plain, remark
+from shoal.cli.output import console, document, grid, notes, plain
 from shoal.words import counted, odds, short
 from shoal.words import share as share_of
 
@@ -48,8 +48,9 @@ def assess(  # noqa: PLR0913, PLR0917 - options of a command
         bool, typer.Option("--also-known", help="Show the effect of each further column being known.")
     ] = False,
     json: given.Json = False,
+    verbose: given.Verbose = False,
 ) -> None:
-    """Assess the risk of every person in a table.
+    """Assess the re-identification risk of a table.
 
     Exit code 0: the requirements are met. 1: some are not. 2: it could not be done.
     """
@@ -78,8 +79,7 @@ def assess(  # noqa: PLR0913, PLR0917 - options of a command
     else:
         show(assessment, console())
         show_also_known(more, console())
-        for note in assessment.notes:
-            remark(f"Note: {note}")
+        notes(assessment.notes, verbose=verbose)
     if assessment.met is False:
         raise typer.Exit(1)
 

@@ -7,7 +7,7 @@ import typer
 
 from shoal.cli import source as given
 from shoal.cli.assess import Quasi, Sensitive, Subject
-from shoal.cli.output import console, document, grid, plain, progress_bar, remark
+from shoal.cli.output import console, document, grid, notes, plain, progress_bar
 from shoal.cli.pictures import draw
 
 if TYPE_CHECKING:
@@ -53,8 +53,9 @@ def attack(  # noqa: PLR0913, PLR0917 - options of a command
     pictures: Annotated[Path | None, typer.Option(help="Folder for pictures of the results.")] = None,
     force: given.Force = False,
     json: given.Json = False,
+    verbose: given.Verbose = False,
 ) -> None:
-    """Attack a release as an adversary would, and tell what is achieved.
+    """Run attacks on a release, each with baseline and interval.
 
     Exit code 0: it was done; nothing is judged. 2: it could not be done.
     """
@@ -87,10 +88,9 @@ def attack(  # noqa: PLR0913, PLR0917 - options of a command
         document("attack", attacked.to_dict())
         return
     show(attacked, console())
-    for note in (*attacked.notes, *(f"{result.title}: {note}" for result in attacked.results for note in result.notes)):
-        remark(f"Note: {note}")
-    for name, why in attacked.left_out.items():
-        remark(f"Note: {name} was not run. {why}")
+    own = [f"{result.title}: {note}" for result in attacked.results for note in result.notes]
+    omitted = "; ".join(f"{name} ({why.rstrip('.')})" for name, why in attacked.left_out.items())
+    notes([*attacked.notes, *([f"Attacks not run: {omitted}."] if omitted else []), *own], verbose=verbose)
 
 
 def _curves(attacked: "Attacked") -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """``shoal compare``: what a release cost and what it has brought; several candidates side by side."""
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -8,7 +9,7 @@ import typer
 
 from shoal.cli import source as given
 from shoal.cli.assess import Quasi, Sensitive, Subject
-from shoal.cli.output import console, document, grid, plain, remark
+from shoal.cli.output import console, document, grid, notes, plain
 from shoal.cli.pictures import draw
 from shoal.words import counted, share, short
 
@@ -56,8 +57,9 @@ def compare(  # noqa: PLR0913, PLR0917 - options of a command
     pictures: Annotated[Path | None, typer.Option(help="Folder for pictures of every column before and after.")] = None,
     force: given.Force = False,
     json: given.Json = False,
+    verbose: given.Verbose = False,
 ) -> None:
-    """Compare releases with their original: what they cost, and what they have brought.
+    """Compare releases with their original: information loss and privacy.
 
     Exit code 0: it was done; nothing is judged. 2: it could not be done.
     """
@@ -93,7 +95,7 @@ def compare(  # noqa: PLR0913, PLR0917 - options of a command
                 console().print(f"\n[bold]{plain(path.name)}[/bold]")
             analyses.show(analysed, console())
         for path, comparison in comparisons.items():
-            _remark(path, comparison, many=len(comparisons) > 1)
+            notes(_notes(path, comparison, many=len(comparisons) > 1), verbose=verbose)
     if pictures is not None:
         draw(pictures, _charts(comparisons), force=force)
 
@@ -194,15 +196,15 @@ def _show_columns(comparison: "Comparison", out: "Console") -> None:
     out.print(sheet)
 
 
-def _remark(path: Path, comparison: "Comparison", *, many: bool) -> None:
-    """Tell on stderr what a reader should know."""
+def _notes(path: Path, comparison: "Comparison", *, many: bool) -> Iterator[str]:
+    """Yield the notes on a comparison, the most important first."""
     where = f"{path.name}: " if many else ""
-    for note in comparison.notes:
-        remark(f"Note: {where}{note}")
+    yield from (f"{where}{note}" for note in comparison.notes)
     for text in comparison.remarks:
-        remark(f"Note: {where}Column '{text.column}', {counted(text.records, 'record')}: {text.says}{_texts(text)}.")
-    for name, reason in comparison.left_out.items():
-        remark(f"Note: {where}{name} was not measured. {reason}")
+        yield f"{where}Column '{text.column}', {counted(text.records, 'record')}: {text.says}{_texts(text)}."
+    omitted = "; ".join(f"{name} ({why.rstrip('.')})" for name, why in comparison.left_out.items())
+    if omitted:
+        yield f"{where}Measures not computed: {omitted}."
 
 
 def _texts(remark: "Remark") -> str:

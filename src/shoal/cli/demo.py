@@ -14,7 +14,7 @@ def demo(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the generated data.")] = 1,
     force: Force = False,
 ) -> None:
-    """Tour through shoal with made-up data."""
+    """Tour of shoal with generated data."""
     from shoal.cli.output import console
     from shoal.demo.tour import tour
 

@@ -46,7 +46,7 @@ def dimension(  # noqa: PLR0913, PLR0917 - options of a command
     force: given.Force = False,
     json: given.Json = False,
 ) -> None:
-    """Find out how many quasi-identifiers have to be made coarser, and what that costs."""
+    """Find the number of quasi-identifiers to generalise, and the information loss (Menten 2024)."""
     import shoal
     from shoal.policy.policy import Policy
 

@@ -45,7 +45,7 @@ def identify(  # noqa: PLR0913, PLR0917 - options of a command
     json: given.Json = False,
     force: given.Force = False,
 ) -> None:
-    """Find out what each column is, and propose a role for it."""
+    """Propose a role for each column, with reasons."""
     from shoal.verbs.identify import identify
 
     if write is not None and write.exists() and data.exists() and write.samefile(data):

@@ -2,17 +2,20 @@
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from shoal import __version__
 from shoal.progress import Hook, Progress, silent
-from shoal.words import printable
+from shoal.words import counted, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+
+
+_MOST_NOTES = 5  # on the screen
 
 
 def console(*, stderr: bool = False) -> "Console":
@@ -65,8 +68,18 @@ def result_text(text: str) -> None:
 
 
 def remark(text: str) -> None:
-    """Tell people something beside the result."""
+    """Print a line beside the result."""
     sys.stderr.write(f"{printable(text)}\n")
+
+
+def notes(texts: Iterable[str], *, verbose: bool) -> None:
+    """Print notes beside the result: the first ones, or all of them."""
+    every = list(dict.fromkeys(texts))
+    shown = every if verbose else every[:_MOST_NOTES]
+    for text in shown:
+        remark(f"Note: {text}")
+    if len(shown) < len(every):
+        remark(f"{counted(len(every) - len(shown), 'further note')}: add --verbose.")
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import typer
 
 from shoal.cli import source as given
 from shoal.cli.assess import Missing, Policy, Subject
-from shoal.cli.output import console, document, grid, plain, progress_bar, remark
+from shoal.cli.output import console, document, grid, notes, plain, progress_bar, remark
 from shoal.cli.pictures import draw
 from shoal.words import short
 
@@ -61,8 +61,9 @@ def peers(  # noqa: PLR0913, PLR0917 - options of a command
     pictures: Annotated[Path | None, typer.Option(help="Folder for all pictures.")] = None,
     force: given.Force = False,
     json: given.Json = False,
+    verbose: given.Verbose = False,
 ) -> None:
-    """Measure the privacy of every person, over all combinations of what an adversary may know (Kroes 2021)."""
+    """Measure the protection of every individual over all combinations of background knowledge (Kroes 2021)."""
     import shoal
 
     chosen = shoal.Policy.load(policy) if policy is not None else None
@@ -97,25 +98,22 @@ def peers(  # noqa: PLR0913, PLR0917 - options of a command
         more |= {"within_reach": people.within_reach(ranks(access))} if access is not None else {}
         document("peers", {**people.to_dict(), **more})
         return
-    _show(people, swept, person)
+    _show(people, swept, person, verbose=verbose)
     if access is not None:
         show_reach(people, ranks(access), console())
     for path in drawn:
         remark(f"Written: {path}")
 
 
-def _show(people: "People", swept: "Sweep | None", person: int | None) -> None:
+def _show(people: "People", swept: "Sweep | None", person: int | None, *, verbose: bool) -> None:
     show(people, console())
     if person is not None:
         show_person(people, person, console())
     if swept is not None:
         show_sweep(swept, console())
-    if people.plan.remark:
-        remark(f"Note: {people.plan.remark}")
-    if people.stopped():
-        remark("Note: The search was stopped, so individuals may be less protected than shown. Increase --seconds.")
-    for assumption in people.assumptions:
-        remark(f"Note: {assumption}")
+    stopped = "The search was stopped, so individuals may be less protected than shown. Increase --seconds."
+    first = [people.plan.remark or "", stopped if people.stopped() else ""]
+    notes([*filter(None, first), *people.assumptions], verbose=verbose)
 
 
 def _swept(people: "People", variable: str | None) -> "Sweep | None":

@@ -19,7 +19,7 @@ def plan(
     quasi: Annotated[str | None, typer.Option(help="Quasi-identifiers, comma-separated.")] = None,
     json: given.Json = False,
 ) -> None:
-    """Tell what assessing and anonymizing a table will take, from a sample of it.
+    """Estimate time and memory for assessing and anonymising a table, from a sample.
 
     Exit code 0: it fits this machine. 1: it does not. 2: it could not be told.
     """

@@ -5,7 +5,7 @@ from shoal.cli.output import console, document
 
 
 def presets(json: given.Json = False) -> None:
-    """List the presets: what they ask for, and who says so."""
+    """List the presets with their requirements and sources."""
     from shoal.presets.preset import PRESETS
 
     if json:

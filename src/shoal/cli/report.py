@@ -68,7 +68,7 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
     force: given.Force = False,
     json: given.Json = False,
 ) -> None:
-    """Write a report about a release: what was done, how safe it is, what it cost, and what attacks achieve.
+    """Write a report on a release: transformation, risk, information loss and attacks.
 
     Exit code 0: every requirement is met. 1: it was written, and one is not met. 2: it could not be done.
     """

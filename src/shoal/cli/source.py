@@ -55,6 +55,7 @@ _READING: dict[str, Any] = {
 _LISTS = ("markers", "text", "columns")
 
 Json = Annotated[bool, typer.Option("--json", help="Print a JSON document instead of text.")]
+Verbose = Annotated[bool, typer.Option("--verbose", help="Show all notes.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files or database tables.")]
 
 
