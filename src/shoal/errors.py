@@ -58,13 +58,14 @@ class ShoalError(Exception):
     def within(self, template: str, kind: "type[ShoalError] | None" = None, **facts: Any) -> "ShoalError":
         """Return the same error with the place where it occurred in front of its text. ``kind``: another class.
 
-        >>> ColumnError("unknown-column", "There is no column '{name}'.", name="a").within(
-        ...     "Table '{table}': ", table="stays").message
-        "Table 'stays': There is no column 'a'."
+        The facts of the place do not replace those of the error, which may have the same names.
+
+        >>> error = ColumnError("key-missing", "Tables refer to '{table}'.", table="patients")
+        >>> error.within("Table '{table}': ", table="stays").message
+        "Table 'stays': Tables refer to 'patients'."
         """
-        return (kind or type(self))(
-            self.code, f"{template}{self.template}", remedy=self.remedy, **{**self.facts, **facts}
-        )
+        place = phrase(template, **facts).replace("{", "{{").replace("}", "}}")
+        return (kind or type(self))(self.code, f"{place}{self.template}", remedy=self.remedy, **self.facts)
 
 
 class ReadError(ShoalError):

@@ -21,9 +21,9 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
-from shoal.errors import ReadError, WriteError
+from shoal.errors import WriteError
 from shoal.remedy import Option, either
 from shoal.words import counted
 
@@ -203,7 +203,7 @@ class FileSet:
                 for target, beside in self._files.items():
                     beside.replace(target)
             elif self._files:
-                plan = _plan_of(list(self._files)[-1])
+                plan = plan_of(list(self._files)[-1])
                 _write_plan(plan, self._files, self._gone)
                 self._planned = True
                 _carry_out(plan)
@@ -227,7 +227,7 @@ def _hidden(target: Path) -> str:
     return f".{target.name[:_SHOWN]}.{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:8]}"
 
 
-def _plan_of(last: Path) -> Path:
+def plan_of(last: Path) -> Path:
     """Return the plan file of the set whose last file is given."""
     return last.with_name(f"{_hidden(last)}.plan")
 
@@ -267,7 +267,7 @@ def _carry_out(plan: Path) -> None:
 
 def _complete(last: Path) -> None:
     """Complete the set of an interrupted process; refuse a set that a running process is renaming."""
-    plan = _plan_of(last)
+    plan = plan_of(last)
     try:
         steps = json.loads(plan.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -392,40 +392,3 @@ def sha256(path: Path) -> str:
     """Return the hash of a file."""
     with path.open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()
-
-
-def check_whole(path: Path) -> None:
-    """Refuse a released file whose hash differs from its manifest, or whose set is incompletely written."""
-    for manifest in (path.with_name(f"{path.name}{MANIFEST}"), path.with_name(DATASET)):
-        if _plan_of(manifest).exists():
-            raise ReadError(
-                "release-incomplete",
-                "Writing the release of '{file}' was interrupted, or has not finished.",
-                remedy="Run the command that writes it again: it completes the release first.",
-                file=path.name,
-            )
-        named = _named_by(manifest, path.name)
-        if named is not None and named != sha256(path):
-            raise _mixed(path, manifest)
-
-
-def _named_by(manifest: Path, name: str) -> Any:
-    """Return the hash of a file in its manifest; the manifest of a dataset lists several files."""
-    try:
-        content = json.loads(manifest.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return None
-    if not isinstance(content, dict):
-        return None
-    files = content.get("files")
-    return files.get(name) if isinstance(files, dict) else content.get("file_sha256")
-
-
-def _mixed(path: Path, manifest: Path) -> ReadError:
-    return ReadError(
-        "release-modified",
-        "'{file}' does not match the hash in '{manifest}': it was modified after its release.",
-        remedy="Write the release again, or delete '{manifest}' if the file was modified intentionally.",
-        file=path.name,
-        manifest=manifest.name,
-    )

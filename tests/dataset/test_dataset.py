@@ -475,6 +475,18 @@ def test_classes_do_not_run_into_each_other():
         of(text, patients=patients, stays=stays)
 
 
+def test_the_place_of_an_error_does_not_replace_its_facts():
+    """The table that an error is about is not the one in which it occurred."""
+    text = """
+    require = [{ model = "k-anonymity", k = 1 }]
+    tables.patients.columns.sex = "quasi"
+    tables.stays.refers.patient = "patients.patient"
+    """
+    patients = {"patient": [1, 1, 2], "sex": ["f", "f", "f"]}
+    with pytest.raises(PolicyError, match="Table 'stays': Tables refer to 'patients' by its column 'patient'"):
+        of(text, patients=patients, stays={"patient": [1, 2]})
+
+
 def test_keys_of_another_kind_are_told():
     text = """
     require = [{ model = "k-anonymity", k = 1 }]

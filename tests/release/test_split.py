@@ -12,7 +12,7 @@ import pytest
 import shoal
 from shoal.cli.anonymize import show
 from shoal.cli.output import console
-from shoal.errors import ReleaseError
+from shoal.errors import ReadError, ReleaseError
 from shoal.policy.search import Search
 from shoal.release import saving
 from shoal.techniques.change import Split
@@ -131,6 +131,17 @@ def test_the_manifest_names_both_files_and_what_links_them(files, tmp_path):  # 
     assert public["split"]["link"] == "bucket"
     assert public["split"]["columns"][1] == ["bucket", "dx", "cost"]
     assert "No value was replaced by another." in public["truthful"]
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.sensitive.csv"])
+def test_neither_file_may_be_exchanged(files, tmp_path, name):  # noqa: F811
+    release = shoal.anonymize(both(files, "disk")[0], asked_of(Apart()))
+    release.save(tmp_path / "out.csv")
+    assert shoal.read(tmp_path / name).records == release.part.promise.whole.records
+    with (tmp_path / name).open("a") as file:
+        file.write("\n")
+    with pytest.raises(ReadError, match="does not match the hash in 'out.csv.manifest.json'"):
+        shoal.read(tmp_path / name)
 
 
 def test_verbs_for_one_table_refuse_two(files):  # noqa: F811

@@ -75,22 +75,7 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
     import shoal
     from shoal.table.column import SUPPRESSED
 
-    if output.suffix.lower() not in {".html", ".htm", ".md", ".json"}:
-        raise WriteError(
-            "unknown-report-format",
-            "'{file}' has no suffix of a report format.",
-            remedy="Use the suffix .html, .md or .json.",
-            file=output.name,
-        )
-    if keep is not None and release is not None:
-        raise WriteError(
-            "nothing-to-keep",
-            "--keep applies to releases made in the same run, and this release already exists.",
-            remedy="Omit --keep.",
-        )
-    for target in (output, keep):
-        if isinstance(target, Path) and target.exists() and not force:
-            raise WriteError("file-exists", "'{path}' already exists.", remedy=Option("force", True), path=target)
+    _check_output(output, keep, release, force=force)
     if external and survival is not None:
         remark("Note: Survival curves show the times of single events and are not included in external reports.")
     chosen = shoal.Policy.load(policy)
@@ -128,6 +113,26 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
         path = report.save(output, force=force)
     _tell(report, path, json=json)
     raise typer.Exit(0 if report.findings.met or not report.findings.requirements else 1)
+
+
+def _check_output(output: Path, keep: Any, release: Any, *, force: bool) -> None:
+    """Refuse outputs that cannot be written, before anything is computed."""
+    if output.suffix.lower() not in {".html", ".htm", ".md", ".json"}:
+        raise WriteError(
+            "unknown-report-format",
+            "'{file}' has no suffix of a report format.",
+            remedy="Use the suffix .html, .md or .json.",
+            file=output.name,
+        )
+    if keep is not None and release is not None:
+        raise WriteError(
+            "nothing-to-keep",
+            "--keep applies to releases made in the same run, and this release already exists.",
+            remedy="Omit --keep.",
+        )
+    for target in (output, keep):
+        if isinstance(target, Path) and target.exists() and not force:
+            raise WriteError("file-exists", "'{path}' already exists.", remedy=Option("force", True), path=target)
 
 
 def _tell(report: "Report", path: Path, *, json: bool) -> None:

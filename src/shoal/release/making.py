@@ -22,6 +22,7 @@ from shoal.release.transformation import Transformation
 from shoal.release.transformed import Transformed
 from shoal.release.verification import verified
 from shoal.remedy import Setting, either
+from shoal.search.goal import Goal
 from shoal.techniques.refinement import refined
 from shoal.techniques.technique import Gives, giving
 from shoal.techniques.treatment import Treatment
@@ -83,58 +84,66 @@ def _nothing_asked(policy: Policy) -> PolicyError:
     )
 
 
-def _impossible(case: Case, left_out: int, threads: int, progress: Hook) -> ReleaseError:
-    """Say what can be had instead."""
-    everybody = case.persons
-    goal = case.goal(case.models, everybody, threads)
-    if goal.needed > everybody:
+def _impossible(case: Case, suppressed: int, threads: int, progress: Hook) -> ReleaseError:
+    """Return the error for a goal that cannot be reached, which names the nearest one that can."""
+    goal = case.goal(case.models, case.persons, threads)
+    if goal.needed > case.persons:
         return ReleaseError(
             "too-few-individuals",
             "A class requires {needed:individual}, and the table has {persons:,}.",
             remedy="Reduce the requirement.",
             needed=goal.needed,
-            persons=everybody,
+            persons=case.persons,
         )
-    is_best = Gives.SCHEME in case.policy.search.technique.gives
-    fine = None if is_best else case.goal(case.models, case.limit, threads).optimum()
-    if fine is not None and fine.best is not None:
-        return ReleaseError(
-            "too-much-suppression",
-            "This technique suppresses {suppressed:individual}, and at most {limit:,} are allowed.",
-            remedy=either(Setting("search.recoding", giving(Gives.SCHEME)[0].called()), "allow more suppression"),
-            suppressed=left_out,
-            limit=case.limit,
-        )
+    return _other_technique(case, suppressed, threads) or _more_suppression(case, goal, progress)
+
+
+def _other_technique(case: Case, suppressed: int, threads: int) -> ReleaseError | None:
+    """Return the error that names the technique of schemes, if that suppresses few enough individuals."""
+    if Gives.SCHEME in case.policy.search.technique.gives:
+        return None
+    best = case.goal(case.models, case.limit, threads).optimum().best
+    if best is None:
+        return None
+    return ReleaseError(
+        "too-much-suppression",
+        "This technique suppresses {suppressed:individual}, and at most {limit:,} are allowed. The best "
+        "scheme for all records suppresses {fewer:,}.",
+        remedy=either(Setting("search.recoding", giving(Gives.SCHEME)[0].called()), "allow more suppression"),
+        suppressed=suppressed,
+        limit=case.limit,
+        fewer=best.suppressed,
+    )
+
+
+def _more_suppression(case: Case, goal: Goal, progress: Hook) -> ReleaseError:
+    """Return the error that names the smallest sufficient suppression, if there is one."""
     fewest = goal.coarsest()
-    if fewest == everybody:
+    if fewest == case.persons:
         best = goal.optimum(progress).best
-        fewest = everybody if best is None else best.suppressed
-    if fewest == everybody:
+        fewest = case.persons if best is None else best.suppressed
+    if fewest == case.persons:
         return ReleaseError(
             "impossible",
             "No generalisation scheme meets the requirements, even if all {persons:,} individuals may be suppressed.",
             remedy="Reduce the requirements, or add coarser levels to the hierarchies.",
-            persons=everybody,
+            persons=case.persons,
         )
-    allowed = (
-        f"at most {share(case.policy.search.suppression)} of the individuals ({case.limit:,})"
-        if case.limit
-        else "no individual"
-    )
+    some = f"at most {share(case.policy.search.suppression)} of the individuals ({case.limit:,})"
     return ReleaseError(
         "too-little-suppression",
         "No generalisation scheme meets the requirements if {allowed} may be suppressed.",
         remedy=[
             "With {fewest:individual} suppressed ({part:share}), one does.",
             either(
-                Setting("search.suppression", _enough(fewest, everybody)),
+                Setting("search.suppression", _enough(fewest, case.persons)),
                 "reduce the requirements",
                 "add coarser levels to the hierarchies",
             ),
         ],
-        allowed=allowed,
+        allowed=some if case.limit else "no individual",
         fewest=fewest,
-        part=fewest / everybody,
+        part=fewest / case.persons,
     )
 
 

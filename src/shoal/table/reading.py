@@ -7,7 +7,8 @@ from typing import Any
 from shoal.engines.disk import Spool
 from shoal.engines.spark import SparkFrame
 from shoal.errors import ColumnError, ReadError
-from shoal.fileset import check_whole, note_inputs
+from shoal.fileset import note_inputs
+from shoal.integrity import check_whole
 from shoal.progress import Hook, Progress, silent
 from shoal.remedy import Option, by
 from shoal.table import frames

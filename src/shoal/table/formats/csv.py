@@ -1,7 +1,6 @@
 """CSV and its relatives: text with separators, in whatever encoding and dialect it comes."""
 
 import io
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -21,7 +20,8 @@ from shoal.kernels.quoting import scan_quotes
 from shoal.progress import Hook, Progress, silent
 from shoal.remedy import Option, by
 from shoal.scratch import scratch_folder
-from shoal.table.column import SUPPRESSED, Column, as_text
+from shoal.table.column import Column
+from shoal.table.formats.csv_cells import harmless, header, pieces
 from shoal.table.formats.dialect import SEPARATORS, Dialect, Utf8File, detect, utf8_blocks, wrong_encoding
 from shoal.table.formats.format import FORMATS, Format, Reading, check_options
 from shoal.table.formats.header import Header, looks_like_data
@@ -36,7 +36,6 @@ from shoal.table.table import Table
 
 _SMALL = 1 << 24  # bytes of a file that is read as a whole to learn about it
 BLOCK = 1 << 19  # bytes read at a time: a block and its codes stay in the cache
-_FORMULA = r"^[=+\-@\t\r]"
 _THOUSANDS = r"^-?\d{1,3}(\.\d{3})+$"
 
 
@@ -81,12 +80,12 @@ class Csv(Format):
         """Render each dictionary entry once, then put the records together from these pieces."""
         separator = how.separator or ","
         special = separator + "".join(SEPARATORS) * (len(table.columns) == 1)  # a lone column must not seem to be two
-        pieces = [_pieces(column, special, how) for column in table.columns]
-        pieces[-1] = pc.binary_join_element_wise(pieces[-1], "\n", "")
-        names = _harmless(pa.array(table.names, pa.string()), how)
+        rendered = [pieces(column, special, how) for column in table.columns]
+        rendered[-1] = pc.binary_join_element_wise(rendered[-1], "\n", "")
+        names = harmless(pa.array(table.names, pa.string()), how)
         with path.open("wb") as file:
-            file.write(f"{separator.join(_header(names, special))}\n".encode())
-            write_lines(file, table, pieces, separator, progress)
+            file.write(f"{separator.join(header(names, special))}\n".encode())
+            write_lines(file, table, rendered, separator, progress)
 
     def refusal(self, column: Column) -> str | None:
         """Refuse what would come back as something else."""
@@ -366,45 +365,3 @@ def _on_markers(name: str, text: pa.Array, read: Entries, marked: NDArray[np.boo
     if read.kind is Kind.TEXT and read.values.null_count == 0:
         return [f"Column '{name}' (text) has cells such as NA or ? that were kept as text; see the option markers."]
     return [f"Column '{name}' ({read.kind}) has cells such as NA or . that were read as missing."]
-
-
-def _pieces(column: Column, special: str, how: Written) -> pa.Array:
-    """Return what each code of a column is written as; missing is nothing at all."""
-    text = as_text(column.values)
-    if column.is_text:
-        text = _harmless(text, how)
-    looks_different = column.is_text and _would_be_inferred(text)
-    star = pa.array([SUPPRESSED] * column.suppressed, pa.string())
-    shown = pa.concat_arrays([text, star])
-    shown = _always_quoted(shown) if looks_different else _quoted(shown, special)
-    missing = pa.array([""] * column.missing, pa.string())
-    return pa.concat_arrays([shown[: len(text)], missing, shown[len(text) :]])
-
-
-def _header(names: pa.Array, special: str) -> list[str]:
-    """Return the names as they are written; those that could be taken for something else are quoted."""
-    odd = pc.match_substring_regex(names, rf"^(?:{looks_like_data.pattern}|(?i:sep=).|\x{{feff}}.*)$")
-    return list(pc.if_else(odd, _always_quoted(names), _quoted(names, special)).to_pylist())
-
-
-def _harmless(text: pa.Array, how: Written) -> pa.Array:
-    """Put an apostrophe before what a spreadsheet would run, if that is wanted."""
-    if not how.excel_safe:
-        return text
-    return pc.if_else(pc.match_substring_regex(text, _FORMULA), pc.binary_join_element_wise("'", text, ""), text)
-
-
-def _would_be_inferred(values: pa.Array) -> bool:
-    """Tell whether a reader would take a column of text for something else, unless it is quoted."""
-    entries = Entries.read(Kind.TEXT, values.cast(pa.large_string()))
-    return any(infer(entries, decimal=decimal).kind is not Kind.TEXT for decimal in (".", ","))
-
-
-def _quoted(text: pa.Array, special: str) -> pa.Array:
-    """Quote what needs it: separators, quotes, line ends, and empty text, which is not missing."""
-    needed = pc.match_substring_regex(text, rf'^$|["\r\n{re.escape(special)}]')
-    return pc.if_else(needed, _always_quoted(text), text)
-
-
-def _always_quoted(text: pa.Array) -> pa.Array:
-    return pc.binary_join_element_wise('"', pc.replace_substring(text, '"', '""'), '"', "")
