@@ -140,7 +140,7 @@ def test_as_a_module(tmp_path):
 def test_notes_go_to_stderr(tmp_path):
     (tmp_path / "a.csv").write_text("a,b\n1,x\nNA,y\n")
     done = run("init", "a.csv", "-o", "-", cwd=tmp_path)
-    assert "Note: Column 'a' (integer) has cells such as NA" in done.stderr
+    assert "Note: Cells such as NA were read as missing in 'a'." in done.stderr
     assert "Note" not in done.stdout
 
 

@@ -4,7 +4,7 @@ import pytest
 from tests.command_line import run
 from tests.effort import tiered
 
-from shoal.cli.output import notes
+from shoal.cli.output import Notes
 
 ESC = "\x1b[31m"
 DATA, RELEASE = f"data{ESC}.csv", f"release{ESC}.csv"
@@ -58,8 +58,10 @@ def test_no_command_for_the_terminal_gets_through(folder, command, json):
 
 def test_the_screen_shows_five_notes_and_all_if_asked(capsys):
     texts = [f"Note number {number}." for number in range(7)]
-    notes([*texts, texts[0]], verbose=False)
+    notes = Notes(verbose=False)
+    notes.show([texts[0], texts[0]])
+    notes.show_last(texts)
     shown = capsys.readouterr().err.splitlines()
     assert shown == [*(f"Note: {text}" for text in texts[:5]), "2 further notes: add --verbose."]
-    notes(texts, verbose=True)
+    Notes(verbose=True).show_last(texts)
     assert capsys.readouterr().err.splitlines() == [f"Note: {text}" for text in texts]

@@ -212,7 +212,7 @@ def test_what_all_records_of_a_person_tell_is_said():
     counts = Counter(frozenset(profile.items()) for profile in profiles.values())
     assert (alone, persons) == (sum(count == 1 for count in counts.values()), len(profiles))
     assert alone > 0
-    assert any(f"can single out {alone:,} of {persons:,} persons" in note for note in found.notes)
+    assert any(f"can single out {alone:,} of {persons:,} individuals" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("orphan", [None, "P9999"])

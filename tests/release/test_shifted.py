@@ -72,7 +72,7 @@ def test_dates_that_stand_for_none_are_refused(day):
 
 def test_what_is_not_moved_beside_what_is_is_told():
     text = POLICY.replace('columns = ["came", "left"]', 'columns = ["came"]')
-    assert any("'left' are not shifted" in note for note in shoal.anonymize(STAYS, shoal.Policy.parse(text)).notes)
+    assert any("not shifted: 'left'." in note for note in shoal.anonymize(STAYS, shoal.Policy.parse(text)).notes)
 
 
 def test_never_by_nothing_and_never_too_far():
@@ -101,3 +101,10 @@ def test_what_is_wrong_is_told(old, new, says):
         text = text.replace('["came", "left"]', '["sex"]')
     with pytest.raises(PolicyError, match=says):
         shoal.anonymize({**STAYS, "id2": [1] * 6}, shoal.Policy.parse(text))
+
+
+@pytest.mark.parametrize("cell", [date(9999, 12, 31), date(1, 1, 1), datetime(9999, 12, 31, 23, 59)], ids=str)
+def test_dates_at_the_end_of_the_calendar_are_refused(cell):
+    table = shoal.read({"id": [1, 2], "day": [cell, cell]}).assign(subject="id")
+    with pytest.raises(PolicyError, match="end of the calendar"):
+        shifted(table, ["day"], KEY, 365)

@@ -204,7 +204,7 @@ def test_compressed(tmp_path):
 def test_points_that_may_separate_thousands(tmp_path):
     table = read_text(tmp_path, "n;c\n1.000;5,5\n2.500;6,25\n")
     assert values(table) == {"n": ["1.000", "2.500"], "c": [5.5, 6.25]}
-    assert "may separate thousands" in " ".join(table.source.notes)
+    assert "Points may be thousands separators in 'n', read as text." in table.source.notes
 
 
 def test_a_column_is_quoted_on_purpose_wherever_it_begins(tmp_path):

@@ -132,7 +132,7 @@ def test_values_that_a_file_marks_as_missing_are_told(tmp_path):
     pyreadstat.write_sav(pl.DataFrame({"age": [34.0, 99.0, 71.0]}), tmp_path / "t.sav", missing_ranges={"age": [99]})
     table = shoal.read(tmp_path / "t.sav")
     assert table.to_arrow().column("age").to_pylist() == [34, None, 71]
-    assert table.source.notes == ("Values that the file declares as missing are read as missing: 'age'.",)
+    assert table.source.notes == ("Values that the file declares as missing were read as missing in 'age'.",)
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)

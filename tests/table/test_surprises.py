@@ -88,7 +88,7 @@ def test_long_records_come_back(tmp_path):
 
 def test_thousands_are_mentioned(tmp_path):
     (tmp_path / "a.csv").write_text("a;b\n1.000;x\n2.500;y\n")
-    assert "may separate thousands" in shoal.read(tmp_path / "a.csv").source.notes[0]
+    assert "may be thousands separators" in shoal.read(tmp_path / "a.csv").source.notes[0]
 
 
 def test_digits_that_json_readers_round_are_mentioned(tmp_path):
@@ -146,7 +146,7 @@ def test_cells_of_a_workbook_that_are_no_values(tmp_path):
             sheet.write_row(place, 0, row)
     table = shoal.read(tmp_path / "a.xlsx")
     assert table.to_arrow().to_pydict()["age"] == [5, None, 7]
-    assert table.source.notes == ("Column 'age' has cells such as NA that were read as missing.",)
+    assert table.source.notes == ("Cells such as NA were read as missing in 'age'.",)
     with xlsxwriter.Workbook(tmp_path / "b.xlsx") as book:
         sheet = book.add_worksheet()
         sheet.write_row(0, 0, ["age"])

@@ -1,1 +1,1 @@
-"""Analyses: whether what an analyst would do with the original comes out the same with the release."""
+"""Analyses: agreement of results between the original and the release."""

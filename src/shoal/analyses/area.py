@@ -1,4 +1,4 @@
-"""The area under the curve: how likely one of those who have a value scores higher than one of those who have not."""
+"""Area under the ROC curve: the probability that a positive record scores higher than a negative one."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,19 +10,19 @@ from shoal.recoding.nodes import Floats, Ints
 def area_under_curve(
     scores: Floats, positive: NDArray[np.bool_], persons: Ints | None = None, strata: Ints | None = None
 ) -> Estimate:
-    """Return the area, with an interval in which the records of a person count together.
+    """Return the area under the curve, with an interval that accounts for several records per person.
 
     ``A = P(x > y) + P(x = y) / 2`` for scores x of positive records and y of others. The interval is that of DeLong et
-    al. 1988, for several records of a person that of Obuchowski 1997. From 0 to 1; 0.5 is guessing. ``strata``: only
-    records of the same one are compared, as those that the same model scores: one that has learned nothing says the
-    share of those that it was trained on, which is low where many of those that are tested have the value.
+    al. 1988, and for several records per person that of Obuchowski 1997. From 0 to 1; 0.5 is guessing. ``strata``: only
+    records of the same stratum are compared, such as those scored by the same model. A model that has learned nothing
+    predicts the prevalence in its training records, which is low where the prevalence among the tested records is high.
 
     >>> area_under_curve(np.array([0.9, 0.4, 0.4, 0.1]), np.array([True, True, False, False])).value
     0.875
     """
     person = np.arange(len(scores)) if persons is None else np.unique(persons, return_inverse=True)[1]
     stratum = np.zeros(len(scores), np.intp) if strata is None else strata
-    wins, pairs = np.zeros(len(scores)), np.zeros(len(scores))  # of each record against all of the other kind
+    wins, pairs = np.zeros(len(scores)), np.zeros(len(scores))  # of each record against all of the other class
     for part in np.unique(stratum):
         here = np.flatnonzero(stratum == part)
         inside, outside = here[positive[here]], here[~positive[here]]
@@ -38,7 +38,7 @@ def area_under_curve(
 
 
 def _error(apart: Floats, positive: NDArray[np.bool_], compared: NDArray[np.bool_], person: Ints) -> float:
-    """Return the standard error; ``apart``: by how much each record moves the area."""
+    """Return the standard error. ``apart``: the influence of each record on the area."""
     number = int(person.max()) + 1
     kinds = [positive & compared, ~positive & compared]
     sums = [np.bincount(person[kind], apart[kind], number) for kind in kinds]
@@ -50,7 +50,7 @@ def _error(apart: Floats, positive: NDArray[np.bool_], compared: NDArray[np.bool
 
 
 def _above(these: Floats, those: Floats) -> Floats:
-    """Return how many of those each of these is above; ties count half."""
+    """Return the number of ``those`` that each of ``these`` exceeds; ties count half."""
     ordered = np.sort(those)
     below, up_to = (np.searchsorted(ordered, these, side) for side in ("left", "right"))
     return np.asarray((below + up_to) / 2)

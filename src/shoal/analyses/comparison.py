@@ -1,4 +1,4 @@
-"""Comparison: an original and what has become of it; what that cost, and what it has brought."""
+"""Comparison of a release with its original: information loss and privacy."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -36,7 +36,7 @@ from shoal.words import counted, listed
 
 @dataclass(frozen=True, slots=True)
 class Fates:
-    """What became of the cells of a column: how many records keep their value, show a set it is in, and so on."""
+    """Outcomes of the cells of a column: the number of records that are kept, generalised, suppressed or changed."""
 
     kept: int
     coarser: int
@@ -46,11 +46,12 @@ class Fates:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Comparison(Presentable):
-    """What a transformation cost, and what it has brought.
+    """Information loss and privacy of a release, compared with its original.
 
-    ``quality``: by the name of the measure; ``left_out``: measures that could not be taken, and why. ``before``,
-    ``after``: the privacy models that could be measured. ``matched``: the method that matched the records, or None.
-    ``remarks``: texts that could not be placed, or are not what they say. ``notes``: what a reader should know.
+    ``quality``: the measures by name; ``left_out``: the measures that could not be computed, with the reason.
+    ``before``, ``after``: the privacy models that could be measured. ``matched``: the method that matched the records,
+    or None. ``remarks``: texts that could not be interpreted, or contradict the original. ``notes``: notes for the
+    reader.
     """
 
     __module__ = "shoal"
@@ -75,7 +76,7 @@ class Comparison(Presentable):
         return Study.of(self.recoding, self.persons)
 
     def subgroups(self, column: str) -> list[Subgroup]:
-        """Tell who was suppressed: the share of each value of a column, or of each fifth of its numbers."""
+        """Return the suppressed share of each value of a column, or of each fifth of its numbers."""
         return subgroups(self.study(), column)
 
     def learning(  # noqa: PLR0913 - keyword-only options
@@ -89,7 +90,7 @@ class Comparison(Presentable):
         seed: int = 0,
         progress: Hook | None = None,
     ) -> Learned:
-        """Predict a target from other columns, trained on the original and on the release, for unseen persons."""
+        """Predict a target with models trained on the original and on the release, tested on unseen persons."""
         chosen = columns or [column.name for column in self.recoding.columns if column.name != target]
         study = self.study()
         return learn(study, target, chosen, model=model, tested=tested, folds=folds, seed=seed, progress=progress)
@@ -97,12 +98,12 @@ class Comparison(Presentable):
     def importances(
         self, target: str, columns: Sequence[str] | None = None, *, model: Learner = "boosting", seed: int = 0
     ) -> dict[str, Estimate]:
-        """Tell how much of a prediction from the original hangs on each column."""
+        """Return the importance of each column for a prediction from the original."""
         others = [column.name for column in self.recoding.columns if column.name != target]
         return importances(self.study(), target, columns or others, model=model, seed=seed)
 
     def regression(self, outcome: str, columns: Sequence[str]) -> Regressed:
-        """Estimate coefficients before and after: of a linear or, for two values, a logistic regression."""
+        """Estimate coefficients before and after: by linear regression, or by logistic regression for two values."""
         return regress(self.study(), outcome, columns)
 
     def hazards(self, time: str, event: str, columns: Sequence[str]) -> Regressed:
@@ -114,7 +115,7 @@ class Comparison(Presentable):
         return survive(self.study(), time, event, by)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the comparison as plain data: what ``shoal compare --json`` prints, without analyses."""
+        """Return the comparison as plain data, as printed by ``shoal compare --json``, without analyses."""
         return {
             "records": self.records,
             "released": self.released,
@@ -135,7 +136,7 @@ class Comparison(Presentable):
         }
 
     def to_frame(self, kind: str | None = None) -> Any:
-        """Return one row for each measure: its value, its unit, and the cost from 0 to 1."""
+        """Return one row for each measure: its value, its unit, and its cost from 0 to 1."""
         names = ("value", "cost", "unit", "better")
         measures = {name: measured.to_dict() for name, measured in self.quality.items()}
         return of_rows(
@@ -143,7 +144,7 @@ class Comparison(Presentable):
         )
 
     def sheet(self) -> Sheet:
-        """Return what it cost by every measure."""
+        """Return the information loss by every measure."""
         rows = [
             (name, f"{measured.total.value:.6g}", measured.unit, f"{measured.total.cost:.3f}")
             for name, measured in self.quality.items()
@@ -169,8 +170,8 @@ def compared(  # noqa: PLR0913 - keyword-only options
 ) -> Comparison:
     """Compare a release with its original, whose records are matched.
 
-    ``followers``: quasi-identifiers that follow others and are not counted. ``target``: what a classifier is to
-    predict. ``qualities``: the names of the measures; without names, all that need nothing but counts.
+    ``followers``: linked quasi-identifiers, which are not counted. ``target``: the target of the classification metric.
+    ``qualities``: the names of the measures (default: all that require only counts).
     """
     columns, known = _columns(before, after, match, target)
     counted_ones = [name for name in known if name not in followers]
@@ -195,17 +196,17 @@ def compared(  # noqa: PLR0913 - keyword-only options
 
 
 def _fates(recoding: Recoding) -> dict[str, Fates]:
-    """Tell what became of the cells, where it is known which record became which."""
+    """Return the outcomes of the cells of each column; empty if the records are not matched."""
     columns = recoding.columns if recoding.matched else ()
     return {column.name: Fates(*(column.records(fate) for fate in Fate)) for column in columns}
 
 
 def _columns(before: Table, after: Table, matched: Match, target: str | None) -> tuple[list[str], list[str]]:
-    """Return the columns to compare, and those of them that others may know."""
+    """Return the columns to compare, and those that are treated as quasi-identifiers."""
     naming = {*matched.key, before.subject, *before.with_role(Role.DIRECT)} - {*before.quasi}
     both = [name for name in before.names if name in after and name not in naming]
     if target is not None:
-        before[target]  # raises if there is none
+        before[target]  # raises if there is no such column
     ours = list(before.quasi) or [name for name in both if name != target]
     if not both or not ours:
         raise RecodingError(
@@ -219,7 +220,10 @@ def _columns(before: Table, after: Table, matched: Match, target: str | None) ->
 def measured_qualities(
     recoding: Recoding, names: Sequence[str] | None = None, parameters: Mapping[str, Any] | None = None
 ) -> tuple[dict[str, Measured], dict[str, str]]:
-    """Measure what can be measured; what was asked for by name must be."""
+    """Return the measures that can be computed, and the reasons why others cannot.
+
+    A measure that is requested by name must be computable.
+    """
     measured: dict[str, Measured] = {}
     left_out: dict[str, str] = {}
     for name in QUALITIES if names is None else names:
@@ -240,7 +244,7 @@ def measured_qualities(
 
 
 def _privacy(table: Table, roles: Table, quasi: Sequence[str], missing: Missing) -> dict[str, Any]:
-    """Measure the models that need nothing more than a table; the original's roles count."""
+    """Measure the models that require nothing but a table; the roles are those of the original."""
     shown = [name for name in quasi if name in table]
     if not table.records or not shown:
         return {}
@@ -250,7 +254,18 @@ def _privacy(table: Table, roles: Table, quasi: Sequence[str], missing: Missing)
 
 
 def _notes(before: Table, after: Table, columns: Sequence[str], matched: Match, recoding: Recoding) -> list[str]:
-    notes = [matched.sentence]
+    notes = []
+    changed = sum(column.records(Fate.CHANGED) for column in recoding.columns)
+    if not matched.key and changed > 0.2 * recoding.records * len(recoding.columns):
+        notes.append(
+            "Many cells differ from the original values. If the release is in another order, give a key that "
+            "identifies the records."
+        )
+    notes.append(matched.sentence)
+    if not before.quasi:
+        notes.append("No quasi-identifiers are given. All common columns are treated as quasi-identifiers.")
+    if matched.added:
+        notes.append(f"Released records without an original record: {matched.added:,}.")
     more = [name for name in after.names if name not in before]
     if more:
         notes.append(f"Columns of the release that the original does not have: {listed(more)}.")
@@ -265,19 +280,9 @@ def _notes(before: Table, after: Table, columns: Sequence[str], matched: Match, 
     followers = [name for name in before.quasi if name in recoding and name not in recoding.quasi]
     if followers:
         notes.append(f"Linked columns are not included in the information loss: {listed(followers)}.")
-    if not before.quasi:
-        notes.append("No quasi-identifiers are given. All common columns are treated as quasi-identifiers.")
-    if matched.added:
-        notes.append(f"Released records without an original record: {matched.added:,}.")
     blank = all((column.nodes.fates[column.at] == Fate.SUPPRESSED).all() for column in recoding.of_quasi)
     if blank and not recoding.suppressed.any():
         notes.append(
             "All quasi-identifiers of all records are '*'. These cells count as generalised, not as suppressed."
-        )
-    changed = sum(column.records(Fate.CHANGED) for column in recoding.columns)
-    if not matched.key and changed > 0.2 * recoding.records * len(recoding.columns):
-        notes.append(
-            "Many cells differ from the original values. If the release is in another order, give a key that "
-            "identifies the records."
         )
     return notes

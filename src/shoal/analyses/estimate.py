@@ -1,4 +1,4 @@
-"""Estimates: a number never travels without its interval."""
+"""Estimates: values with their confidence intervals."""
 
 import math
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ import numpy as np
 
 from shoal.recoding.nodes import Floats, Ints
 
-NORMAL = 1.959963984540054  # 97.5 % of a normal distribution lie below
+NORMAL = 1.959963984540054  # 97.5 % quantile of the standard normal distribution
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A value and its 95 % interval."""
+    """Value with its 95 % confidence interval."""
 
     value: float
     low: float
@@ -21,7 +21,7 @@ class Estimate:
 
     @classmethod
     def normal(cls, value: float, error: float) -> "Estimate":
-        """Take a standard error.
+        """Return the estimate for a value with a standard error.
 
         >>> Estimate.normal(1.0, 0.5)
         Estimate(value=1.0, low=0.020018007729972975, high=1.979981992270027)
@@ -30,7 +30,7 @@ class Estimate:
 
     @classmethod
     def share(cls, value: float, number: int, *, level: float = 0.95) -> "Estimate":
-        """Take a share of so many persons; Wilson's interval, which stays between 0 and 1.
+        """Return the estimate for a share of ``number`` persons, with Wilson's interval, which stays between 0 and 1.
 
         >>> Estimate.share(1.0, 3)
         Estimate(value=1.0, low=0.4385029682449546, high=1.0)
@@ -42,9 +42,9 @@ class Estimate:
         return cls(value, min(max(middle - half, 0.0), value), max(min(middle + half, 1.0), value))
 
     def overlap(self, other: "Estimate") -> float:
-        """Return how much two intervals have in common: the mean share of each that lies in the other (Karr 2006).
+        """Return the overlap of two intervals: the mean share of each that lies in the other (Karr 2006).
 
-        1: they are the same. Below 0 they are apart, the more the further.
+        1: the intervals are equal. Below 0: they are disjoint, and the distance grows as the value falls.
 
         >>> Estimate(0, -1, 1).overlap(Estimate(1, 0, 2))
         0.5
@@ -57,7 +57,7 @@ class Estimate:
 
 
 def over_persons(sums: Floats, persons: Ints) -> Estimate:
-    """Return the mean of one number per record, with an interval in which the records of a person count together.
+    """Return the mean of one number per record, with an interval that accounts for several records per person.
 
     >>> import numpy as np
     >>> over_persons(np.array([1.0, 1.0, 0.0, 0.0]), np.array([0, 0, 1, 2])).value

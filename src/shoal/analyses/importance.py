@@ -1,4 +1,4 @@
-"""Importance: how much of a prediction hangs on each column."""
+"""Importance: the contribution of each column to a prediction."""
 
 from collections.abc import Sequence
 
@@ -23,11 +23,11 @@ def importances(  # noqa: PLR0913 - keyword-only options
     seed: int = 0,
     progress: Hook | None = None,
 ) -> dict[str, Estimate]:
-    """Return what is lost when the cells of a column are dealt out anew among the records that are tested.
+    """Return the permutation importance of each column, in descending order (Breiman 2001).
 
-    Breiman 2001. A model is trained on the original, fold by fold. Of categories: the share of predictions that are
-    not right any more, up to 1; of numbers: how much larger the error is, as a share of that of the mean. The columns
-    come in descending order.
+    A model is trained on the original, fold by fold, and the cells of a column are permuted among the tested records.
+    For categories, the importance is the share of predictions that are no longer right, up to 1. For numbers, it is the
+    increase of the error, as a share of the error of the mean.
     """
     task = Task.of(study, target, columns, seed)
     task.check(folds)
@@ -48,7 +48,7 @@ def importances(  # noqa: PLR0913 - keyword-only options
 
 
 def dealt_out(features: Floats, chosen: NDArray[np.bool_], rng: np.random.Generator) -> Floats:
-    """Return features in which those of one column have gone to other records, all together."""
+    """Return the features with those of one column permuted among the records, jointly."""
     mixed = features.copy()
     mixed[:, chosen] = features[rng.permutation(len(features))][:, chosen]
     return mixed
@@ -57,7 +57,7 @@ def dealt_out(features: Floats, chosen: NDArray[np.bool_], rng: np.random.Genera
 def giving_away(
     fitted: Fitted, features: Floats, truth: Floats, columns: Sequence[str], rng: np.random.Generator
 ) -> dict[str, float]:
-    """Return the share of right predictions that hangs on each column, in descending order."""
+    """Return the decrease in the share of right predictions if each column is permuted, in descending order."""
     owners, right = np.array(columns), float((fitted(features) == truth).mean())
     lost = {
         name: right - float((fitted(dealt_out(features, owners == name, rng)) == truth).mean())

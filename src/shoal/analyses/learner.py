@@ -1,4 +1,4 @@
-"""Learners: models that are trained on numbers and categories, and predict them."""
+"""Learners: models that predict numbers or categories."""
 
 import warnings
 from contextlib import AbstractContextManager
@@ -16,9 +16,9 @@ LEARNERS: tuple[Learner, ...] = ("boosting", "forest", "linear", "network")
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """A trained model; one that has seen a single value only always says that, and one that has seen none says NaN.
+    """Trained model. A model trained on a single value always predicts it; one trained on none predicts NaN.
 
-    ``sure``: how probable what is always said is.
+    ``constant``: the value that is always predicted, if any. ``sure``: its probability.
     """
 
     model: Any
@@ -26,21 +26,21 @@ class Fitted:
     sure: float = 1.0
 
     def __call__(self, features: Floats) -> Floats:
-        """Predict."""
+        """Return the predictions."""
         if self.constant is not None:
             return np.full(len(features), self.constant)
         predicted: Floats = self.model.predict(features)
         return predicted
 
     def score(self, features: Floats) -> Floats:
-        """Return how probable the second value is."""
+        """Return the probability of the second value."""
         if self.constant is not None:
             return np.full(len(features), self.constant)
         shares: Floats = self.model.predict_proba(features)[:, -1]
         return shares
 
     def surest(self, features: Floats) -> Floats:
-        """Return how probable what is predicted is, as the model has it."""
+        """Return the probability of each prediction according to the model."""
         if self.constant is not None:
             return np.full(len(features), self.sure)
         shares: Floats = self.model.predict_proba(features).max(axis=1)
@@ -50,18 +50,18 @@ class Fitted:
 def fitted_to(model: Learner, numeric: bool, features: Floats, target: Floats, seed: int) -> Fitted:
     """Train a model.
 
-    "boosting": histogram gradient boosting, and "forest": fifty random trees, which is faster for many categories; both
-    take missing cells as they are. "linear": logistic or ridge
-    regression, "network": three layers of 64; there missing cells become the mean of those it is trained on.
+    "boosting": histogram gradient boosting; "forest": fifty random trees, faster for many categories. Both accept
+    missing cells. "linear": logistic or ridge regression; "network": three layers of 64. Both replace missing cells by
+    the mean of the training records.
     """
     if len(np.unique(target)) < 2:
         return Fitted(None, float(target[0]) if len(target) else np.nan)
     learner = _made(model, numeric, seed)
-    with warnings.catch_warnings():  # of many classes in few records, of networks that could be trained for longer
+    with warnings.catch_warnings():  # about many classes in few records, and networks that have not converged
         warnings.simplefilter("ignore", UserWarning)
         learner.fit(
             np.where(np.isnan(features).all(axis=0), 0.0, features), target
-        )  # a column without values says nothing
+        )  # a column without values carries no information
     return Fitted(learner)
 
 
@@ -94,9 +94,9 @@ def _network(numeric: bool, seed: int) -> Any:
 
 
 def one_thread() -> AbstractContextManager[Any]:
-    """Keep the library to one thread: on tables of this size more only wait for each other."""
+    """Limit the library to one thread: on tables of this size, more threads only wait for each other."""
     try:
-        import sklearn.ensemble  # noqa: F401 - only what is loaded already can be limited
+        import sklearn.ensemble  # noqa: F401 - only loaded libraries can be limited
         from threadpoolctl import threadpool_limits
     except ImportError:
         limits = None

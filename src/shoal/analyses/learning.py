@@ -1,6 +1,6 @@
-"""Learning: whether a model that is trained on the release is as good as one that is trained on the original.
+"""Learning: predictive performance of models trained on the release, compared with the original.
 
-Both are tested on the same records, of persons that neither has seen: folds take whole persons apart.
+Both models are tested on the same records, of persons that neither has seen: folds consist of whole persons.
 """
 
 from collections.abc import Sequence
@@ -23,12 +23,12 @@ TestedOn: TypeAlias = Literal["original", "release"]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Learned(Presentable):
-    """How well a target can be predicted for persons that the model has not seen.
+    """Predictive performance for persons that the model has not seen.
 
-    ``before``, ``after``: trained on the original and on the release; ``baseline``: always the most frequent value, or
+    ``before``, ``after``: trained on the original and on the release. ``baseline``: always the most frequent value, or
     the mean. ``measure``: "accuracy" (share of right predictions) or "error" (mean absolute error, as a share of the
-    baseline's). ``difference``: after − before, in pairs. ``skill``: the share of what can be gained over the baseline
-    that is left. ``auc``: area under the curve, before and after, where there are two values; 0.5 is guessing.
+    baseline's). ``difference``: after − before, paired by record. ``skill``: the share of the gain over the baseline
+    that is retained. ``auc``: area under the curve before and after, for targets with two values; 0.5 is guessing.
     """
 
     target: str
@@ -45,13 +45,13 @@ class Learned(Presentable):
 
     @property
     def skill(self) -> float | None:
-        """What is left of the gain over the baseline: 1 all of it, 0 nothing, None if there was none."""
+        """The retained share of the gain over the baseline: 1 = all of it, 0 = nothing, None = there was no gain."""
         gain = self.before.value - self.baseline
         better = gain > 0 if self.measure == "accuracy" else gain < 0
         return (self.after.value - self.baseline) / gain if better else None
 
     def sheet(self) -> Sheet:
-        """Return what is achieved before and after, and by guessing."""
+        """Return the performance before and after, and that of the baseline."""
         pairs = [(self.measure, self.before, self.after, self.baseline)]
         pairs += [] if self.auc is None else [("area under the curve", *self.auc, 0.5)]
         rows = [
@@ -77,16 +77,16 @@ def learn(  # noqa: PLR0913 - keyword-only options
     seed: int = 0,
     progress: Hook | None = None,
 ) -> Learned:
-    """Train on the original and on the release, and test both fold by fold, on records of persons they have not seen.
+    """Train on the original and on the release, and test both fold by fold on records of unseen persons.
 
-    ``tested``: what the model of the release is tested on: "original", as with a patient who comes to a doctor, or
-    "release", as by those who have nothing else. The model of the original is always tested on the original.
-    ``model``: see :mod:`shoal.analyses.learner`. Records that the release does not show,
-    and those whose target it does not show as a single value, cannot be learned from.
+    ``tested``: the records on which the model of the release is tested: "original", as for a new patient, or "release",
+    as for analysts who have nothing else. The model of the original is always tested on the original. ``model``: see
+    :mod:`shoal.analyses.learner`. Records that are not released, and records whose target is not released as a single
+    value, are not used for training on the release.
     """
     task = Task.of(study, target, columns, seed)
     task.check(folds)
-    wrong = np.full((3, len(task.truth)), np.nan)  # before, after, guessing
+    wrong = np.full((3, len(task.truth)), np.nan)  # before, after, baseline
     scores, fold = np.full((2, len(task.truth)), np.nan), np.zeros(len(task.truth), np.int64)
     hook = progress or silent
     for number, (train, test) in enumerate(folds_of(task.persons, folds, seed)):
@@ -111,7 +111,7 @@ def _areas(task: Task, scores: Floats, fold: Ints) -> tuple[Estimate, Estimate]:
 
 
 def _result(task: Task, wrong: Floats, areas: tuple[Estimate, Estimate] | None, model: Learner, seed: int) -> Learned:
-    """Put the result together: accuracy of categories, error of numbers as a share of that of guessing."""
+    """Return the result: accuracy for categories, error for numbers as a share of that of the baseline."""
     shown = wrong / (wrong[2].mean() or 1.0) if task.numeric else 1 - wrong
     before, after, guess = (over_persons(part, task.persons) for part in shown)
     return Learned(

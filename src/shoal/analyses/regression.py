@@ -1,7 +1,7 @@
-"""Regression: whether coefficients and their intervals are the same.
+"""Regression: agreement of coefficients and their intervals.
 
-Linear regression for numbers, logistic regression for a column of two values. Records of a person count together in
-the standard errors (a sandwich over persons).
+Linear regression for numbers, logistic regression for a column with two values. Standard errors account for several
+records per person (sandwich estimator, clustered by person).
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from shoal.sheet import Presentable, Sheet
 
 @dataclass(frozen=True, slots=True)
 class Coefficient:
-    """A coefficient before and after. ``overlap``: how much of the intervals is common, 1 if they are the same."""
+    """Coefficient before and after; None if the release gives none. ``overlap``: the overlap of the intervals."""
 
     term: str
     before: Estimate
@@ -28,20 +28,20 @@ class Coefficient:
 
     @property
     def overlap(self) -> float | None:
-        """How much of the two intervals is common; None if the release gives no coefficient."""
+        """The overlap of the two intervals, 1 if they are equal; None if the release gives no coefficient."""
         return None if self.after is None else self.before.overlap(self.after)
 
     @property
     def same_conclusion(self) -> bool:
-        """Whether both are above 0, both below, or both undecided."""
+        """Whether both intervals are above 0, both below, or both include it."""
         return self.after is not None and _sign(self.before) == _sign(self.after)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Regressed(Presentable):
-    """The coefficients of a regression. ``kind``: "linear", "logistic" or "cox" (logarithms of hazard ratios).
+    """Coefficients of a regression. ``kind``: "linear", "logistic" or "cox" (logarithms of hazard ratios).
 
-    ``records_before``, ``records_after``: how many records had all they needed.
+    ``records_before``, ``records_after``: the number of complete records.
     """
 
     outcome: str
@@ -52,7 +52,7 @@ class Regressed(Presentable):
 
     @property
     def overlap(self) -> float:
-        """The mean overlap of the intervals; a coefficient that is lost counts 0."""
+        """The mean overlap of the intervals; a coefficient that the release does not give counts as 0."""
         return float(np.mean([max(coefficient.overlap or 0.0, 0.0) for coefficient in self.coefficients]))
 
     def sheet(self) -> Sheet:
@@ -103,12 +103,12 @@ def regress(study: Study, outcome: str, columns: Sequence[str]) -> Regressed:
     return together(outcome, "logistic" if logistic else "linear", ["(intercept)", *terms], fits, hint)
 
 
-# Coefficients, None of what no record has, and how many records there were; None if there is no answer.
+# Coefficients (None for a term that no record has) and the number of records; None if there is no estimate.
 Estimated: TypeAlias = tuple[list[Estimate | None], int] | None
 
 
 def together(outcome: str, kind: str, terms: Sequence[str], fits: Sequence[Estimated], hint: str) -> Regressed:
-    """Put the coefficients before and after side by side; without those before there is nothing to compare."""
+    """Return the coefficients before and after side by side; refuse a regression without coefficients before."""
     before, after = fits
     if before is None or None in before[0]:
         raise RecodingError(
@@ -132,12 +132,12 @@ def _with_intercept(features: Floats) -> Floats:
     return np.column_stack([np.ones(len(features)), features])
 
 
-def _estimates(  # noqa: PLR0913 - what is fitted
+def _estimates(  # noqa: PLR0913 - the inputs of a fit
     design: Floats, truth: Floats, persons: Ints, shown: NDArray[np.bool_], middle: Floats, *, logistic: bool
 ) -> Estimated:
-    """Fit the records that have everything; None if that cannot be done. Columns are centred, which is undone here.
+    """Fit the complete records; None if that is not possible. Columns are centred, which is undone here.
 
-    A column that is the same for all of them, such as a category that nobody has, gets no coefficient.
+    A column that is constant in these records, such as a category that no record has, gets no coefficient.
     """
     whole = shown & ~np.isnan(truth) & ~np.isnan(design).any(axis=1)
     design, truth, persons = design[whole], truth[whole], persons[whole]
@@ -163,11 +163,11 @@ def placed(varied: NDArray[np.bool_], values: Floats, errors: Floats) -> list[Es
     return estimates
 
 
-Fit = tuple[Floats, Floats, Floats]  # coefficients, the score of each record, the inverse of the information
+Fit = tuple[Floats, Floats, Floats]  # coefficients, score of each record, inverse of the information matrix
 
 
 def linear_fit(design: Floats, truth: Floats) -> Fit | None:
-    """Fit by least squares; None if some columns say the same."""
+    """Fit by least squares; None if columns are linearly dependent or there are too few records."""
     bread = _inverse(design.T @ design) if len(truth) > design.shape[1] else None
     if bread is None:
         return None
@@ -176,7 +176,7 @@ def linear_fit(design: Floats, truth: Floats) -> Fit | None:
 
 
 def logistic_fit(design: Floats, truth: Floats) -> Fit | None:
-    """Fit by Newton's method; None if there is no finite answer."""
+    """Fit by Newton's method; None if there is no finite solution."""
     if len(truth) <= design.shape[1] or len(np.unique(truth)) < 2:
         return None
     values = np.zeros(design.shape[1])
@@ -193,7 +193,7 @@ def logistic_fit(design: Floats, truth: Floats) -> Fit | None:
 
 
 def sandwich(scores: Floats, bread: Floats, persons: Ints) -> Floats:
-    """Return the covariance of coefficients if the records of a person belong together (Liang & Zeger 1986)."""
+    """Return the covariance of the coefficients, clustered by person (Liang & Zeger 1986)."""
     _, person = np.unique(persons, return_inverse=True)
     number = int(person.max()) + 1
     summed = np.column_stack([np.bincount(person, column, number) for column in scores.T])
@@ -201,7 +201,7 @@ def sandwich(scores: Floats, bread: Floats, persons: Ints) -> Floats:
 
 
 def _inverse(matrix: Floats) -> Floats | None:
-    """Invert; None if the matrix is singular or nearly so."""
+    """Return the inverse of a matrix; None if it is singular or nearly so."""
     scale = np.sqrt(np.diag(matrix))
     if not (scale > 0).all():
         return None

@@ -1,7 +1,7 @@
-"""The study: single records before and after, as an analyst would take them into an analysis.
+"""Study: single records before and after, as used in an analysis.
 
-Cells become numbers as in :mod:`shoal.recoding.features`. Learning takes missing cells as they are; regressions leave
-such records out.
+Cells become numbers as in :mod:`shoal.recoding.features`. Learning accepts missing cells; regressions omit the records
+with missing cells.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from shoal.remedy import Option, by
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Study:
-    """Records of a recoding with the persons they belong to. ``persons[i]``: the person of record i."""
+    """Records of a recoding, with their persons. ``persons[i]``: the person of record i."""
 
     recoding: Recoding
     rows: NDArray[np.uint32]
@@ -27,7 +27,7 @@ class Study:
 
     @classmethod
     def of(cls, recoding: Recoding, persons: Ints | None = None) -> "Study":
-        """Take all records of a recoding; without persons every record is one."""
+        """Return the study of all records of a recoding; without ``persons``, every record is a person."""
         if recoding.of_record is None:
             raise RecodingError(
                 "records-not-matched",
@@ -39,11 +39,11 @@ class Study:
 
     @property
     def released(self) -> NDArray[np.bool_]:
-        """Which records are in the release and show something."""
+        """A mask of the records that are not suppressed in the release."""
         return ~self.recoding.suppressed[self.rows]
 
     def features(self, columns: Sequence[str]) -> Features:
-        """Turn columns into numbers.
+        """Return columns as numeric features.
 
         >>> import shoal
         >>> found = shoal.compare({"age": [20, 30], "sex": ["f", "m"]}, {"age": ["20-30", "30"], "sex": ["*", "m"]})
@@ -54,7 +54,7 @@ class Study:
         return Features.of([self.recoding[name] for name in columns]).rows(self.rows)
 
     def numbers(self, name: str) -> tuple[Floats, Floats]:
-        """Return a column of numbers before and after; refuse others."""
+        """Return a numeric column before and after; refuse other columns."""
         part = numeric(self.recoding[name])
         if part is None:
             raise RecodingError(
@@ -71,7 +71,7 @@ class Study:
         return column.matched[self.rows].astype(np.int64), shown_codes(column)[self.rows]
 
     def yes_or_no(self, name: str) -> tuple[Floats, Floats]:
-        """Return a column of two values as 0 and 1, in their order; NaN where it is missing."""
+        """Return a column with two values as 0 and 1, in ascending order; NaN where it is missing."""
         column = self.recoding[name].domain.column
         if len(column.values) != 2:
             raise RecodingError(

@@ -1,4 +1,4 @@
-"""Subgroups: who was suppressed? A release may lose some people more than others."""
+"""Subgroups: the suppressed share of each group. A release may suppress some groups more than others."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -10,16 +10,17 @@ from shoal.analyses.study import Study
 from shoal.recoding.nodes import Ints
 from shoal.recoding.recoding import Recoded
 
-MOST = 50  # categories that are looked at one by one
+MOST = 50  # maximum number of categories evaluated one by one
 
 
 @dataclass(frozen=True, slots=True)
 class Subgroup:
     """Records with one value of a column, or in one fifth of its numbers.
 
-    ``suppressed``: the share of them that is not released; ``overall``: of all records. ``share_before``,
-    ``share_after``: how large the subgroup is among all records and among the released ones. ``differs``: whether it
-    loses more or fewer records than all do, beyond chance; the more subgroups, the more it takes (Bonferroni).
+    ``suppressed``: the share of them that is suppressed; ``overall``: that of all records. ``share_before``,
+    ``share_after``: the share of the subgroup in all records and in the released ones. ``differs``: whether its
+    suppressed share differs significantly from that of all records, with a Bonferroni correction for the number of
+    subgroups.
     """
 
     column: str
@@ -33,7 +34,7 @@ class Subgroup:
 
 
 def subgroups(study: Study, column: str) -> list[Subgroup]:
-    """Compare the subgroups of a column, the one that loses most first; numbers are cut into fifths.
+    """Compare the subgroups of a column, the largest suppressed share first; numbers are divided into fifths.
 
     >>> import shoal
     >>> before = {"id": list(range(8)), "sex": list("ffffmmmm")}
@@ -69,7 +70,7 @@ def subgroups(study: Study, column: str) -> list[Subgroup]:
 
 
 def _groups(study: Study, name: str) -> tuple[list[str], Ints]:
-    """Return the labels of the subgroups, and the one that each record is in."""
+    """Return the labels of the subgroups, and the subgroup of each record."""
     column = study.recoding[name]
     codes = column.matched[study.rows].astype(np.int64)
     places = column.domain.positions
@@ -86,7 +87,7 @@ def _groups(study: Study, name: str) -> tuple[list[str], Ints]:
 
 
 def _frequent(column: Recoded, codes: Ints) -> tuple[list[str], Ints]:
-    """Take the most frequent categories as they are, and all others as one."""
+    """Return the most frequent categories as subgroups, and all others as one."""
     order = np.argsort(-column.original, kind="stable")
     group = np.full(column.domain.codes, MOST)
     group[order[:MOST]] = np.arange(min(MOST, len(order)))

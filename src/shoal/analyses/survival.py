@@ -1,4 +1,4 @@
-"""Survival: whether hazard ratios and survival curves are the same."""
+"""Survival: agreement of hazard ratios and survival curves."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from shoal.analyses.study import Study
 from shoal.errors import RecodingError
 from shoal.recoding.nodes import Floats, Ints
 
-GROUPS = 50  # curves, at most
+GROUPS = 50  # maximum number of curves
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
-    """A Kaplan–Meier curve: at ``times`` the share that survives drops to ``shares``; ``low``, ``high``: 95 % interval.
+    """Kaplan–Meier curve: at ``times``, the surviving share drops to ``shares``; ``low``, ``high``: 95 % interval.
 
-    ``records``: at the start. ``median``: when half are left; None if it does not come to that.
+    ``records``: the number at the start. ``median``: the median survival time; None if it is not reached.
     """
 
     times: Floats
@@ -30,16 +30,16 @@ class Curve:
 
     @property
     def median(self) -> float | None:
-        """When half are left."""
-        below = np.flatnonzero(self.shares <= 0.5 + 1e-12)  # a product that is just a half may come out above
+        """The median survival time; None if it is not reached."""
+        below = np.flatnonzero(self.shares <= 0.5 + 1e-12)  # rounding may put a product of one half above it
         return float(self.times[below[0]]) if len(below) else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curves:
-    """The curve of a group before and after; None if the release shows nobody of it.
+    """Curves of a group before and after; ``after`` is None if no record of the group is released.
 
-    ``largest_gap``: the largest vertical distance between the two.
+    ``largest_gap``: the largest vertical distance between the two curves.
     """
 
     group: str
@@ -48,7 +48,7 @@ class Curves:
 
     @property
     def largest_gap(self) -> float | None:
-        """The largest vertical distance between the curves."""
+        """The largest vertical distance between the curves; None without a curve after."""
         if self.after is None:
             return None
         times = np.union1d(self.before.times, self.after.times)
@@ -56,7 +56,7 @@ class Curves:
 
 
 def survive(study: Study, time: str, event: str, by: str | None = None) -> list[Curves]:
-    """Draw survival curves before and after, for all or for each value of a column.
+    """Return survival curves before and after, for all records or for each value of a column.
 
     >>> import shoal
     >>> before, after = {"days": [1, 2, 3, 4]}, {"days": ["1-2", "1-2", "3", "4"]}
@@ -92,7 +92,7 @@ def survive(study: Study, time: str, event: str, by: str | None = None) -> list[
 
 
 def kaplan_meier(times: Floats, events: Floats) -> Curve | None:
-    """Estimate how many survive; Greenwood's variance on the scale of log(−log) (Kalbfleisch & Prentice 2002).
+    """Estimate the survival function; Greenwood's variance on the log(−log) scale (Kalbfleisch & Prentice 2002).
 
     >>> import numpy as np
     >>> kaplan_meier(np.array([1.0, 2, 3]), np.array([1.0, 1, 0])).shares.round(3).tolist()
@@ -131,7 +131,7 @@ def cox(study: Study, time: str, event: str, columns: Sequence[str]) -> Regresse
 
 
 def _check_once(study: Study) -> None:
-    """Refuse persons with several records: intervals would be too narrow, and it is not clear what survives."""
+    """Refuse persons with several records: intervals would be too narrow, and the unit of survival would be unclear."""
     if len(np.unique(study.persons)) < len(study.persons):
         raise RecodingError(
             "several-records",
@@ -150,7 +150,10 @@ def _hazards(design: Floats, times: Floats, events: Floats, shown: NDArray[np.bo
 
 
 def cox_fit(design: Floats, times: Floats, events: Ints) -> tuple[Floats, Floats] | None:
-    """Return coefficients and standard errors of a Cox model with Efron's ties; None if there is no finite answer."""
+    """Return the coefficients and standard errors of a Cox model; None if there is no finite solution.
+
+    Ties are handled after Efron.
+    """
     middle = design.mean(axis=0) if len(design) else 0.0
     order = np.argsort(-times, kind="stable")
     design, times, events = (design - middle)[order], times[order], events[order]
@@ -174,7 +177,7 @@ def _efron(design: Floats, times: Floats, events: Ints, values: Floats) -> tuple
     first = design * weight[:, None]
     number = design.shape[1]
     score, information = np.zeros(number), np.zeros((number, number))
-    whole, mean, square = 0.0, np.zeros(number), np.zeros((number, number))  # of all who are at risk
+    whole, mean, square = 0.0, np.zeros(number), np.zeros((number, number))  # sums over the risk set
     starts = np.flatnonzero(np.concatenate([[True], times[1:] != times[:-1]]))
     for start, end in zip(starts, [*starts[1:], len(times)], strict=True):
         whole += weight[start:end].sum()
@@ -191,6 +194,6 @@ def _efron(design: Floats, times: Floats, events: Ints, values: Floats) -> tuple
 
 
 def _at(curve: Curve, times: Floats) -> Floats:
-    """Return the share that survives at some times."""
+    """Return the surviving share at some times."""
     place = np.searchsorted(curve.times, times, "right")
     return np.concatenate([[1.0], curve.shares])[place]

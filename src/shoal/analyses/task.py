@@ -1,4 +1,4 @@
-"""Tasks: what is to be learned from which columns, before and after, and whose records are tested together."""
+"""Tasks: the target and the features of a prediction before and after, and the persons of the records."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,15 +11,16 @@ from shoal.analyses.study import Study
 from shoal.errors import RecodingError
 from shoal.recoding.nodes import Floats, Ints
 
-CLASSES = 50  # categories of a target, at most
-MOST = 50_000  # records that are learned from; a sample of persons, if there are more
+CLASSES = 50  # maximum number of categories of a target
+MOST = 50_000  # maximum number of records to learn from; above it, persons are sampled
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Task:
-    """What is to be learned: features before and after, the target as it was and as it is shown, and whose it is.
+    """Prediction task: features and target before and after, and the person of each record.
 
-    ``columns``: whose each feature is.
+    ``columns``: the source column of each feature. ``truth``: the target in the original; ``shown``: the target in the
+    release. ``trainable``: whether the release shows the record and a single value of its target.
     """
 
     target: str
@@ -34,7 +35,7 @@ class Task:
 
     @classmethod
     def of(cls, study: Study, target: str, columns: Sequence[str], seed: int) -> "Task":
-        """Look at a target and the columns that it is to be predicted from."""
+        """Return the task of predicting a target from some columns."""
         truth, shown, numeric = _target(study, target)
         features = study.features([name for name in columns if name != target])
         rows = _sampled(study.persons, ~np.isnan(truth), seed)
@@ -56,7 +57,7 @@ class Task:
         return not self.numeric and len(np.unique(self.truth)) == 2
 
     def check(self, folds: int) -> None:
-        """Refuse what cannot be learned."""
+        """Refuse a target that cannot be learned."""
         known = self.persons[self.trainable]
         if len(np.unique(self.persons)) < 2 * folds or len(np.unique(known)) < 2 * folds:
             raise RecodingError(
@@ -84,7 +85,7 @@ class Task:
             )
 
     def trained(self, train: Ints, model: Learner, seed: int) -> tuple[Fitted, Fitted]:
-        """Train on the original, and on what the release shows of the same records."""
+        """Train one model on the original, and one on the same records as released."""
         known = train[self.trainable[train]]
         return (
             fitted_to(model, self.numeric, self.before[train], self.truth[train], seed),
@@ -92,18 +93,21 @@ class Task:
         )
 
     def guessing(self, train: Ints) -> Fitted:
-        """Return what always says the mean, or the most frequent value."""
+        """Return the baseline model, which always predicts the mean or the most frequent value."""
         values, counts = np.unique(self.truth[train], return_counts=True)
         return Fitted(None, float(self.truth[train].mean() if self.numeric else values[counts.argmax()]))
 
     def errors(self, predicted: Floats, test: Ints) -> Floats:
-        """Return how far predictions are off; of categories, whether they are wrong."""
+        """Return the absolute error of each prediction; for categories, 1 if it is wrong and 0 if it is right."""
         off: Floats = np.abs(predicted - self.truth[test])
         return off if self.numeric else np.where(off > 0, 1.0, 0.0)
 
 
 def _target(study: Study, name: str) -> tuple[Floats, Floats, bool]:
-    """Return what is to be predicted, before and after: numbers, or codes of categories; NaN where there is none."""
+    """Return the target before and after: numbers, or codes of categories; NaN where it is missing.
+
+    The last element is True for a numeric target.
+    """
     column = study.recoding[name].domain
     if column.positions is not None and len(column.column.values) > 10:
         return (*study.numbers(name), True)
@@ -113,7 +117,7 @@ def _target(study: Study, name: str) -> tuple[Floats, Floats, bool]:
 
 
 def _sampled(persons: Ints, usable: NDArray[np.bool_], seed: int) -> NDArray[np.intp]:
-    """Return the records to learn from: all, or those of some persons drawn by chance."""
+    """Return the records to learn from: all of them, or those of randomly drawn persons."""
     records = np.flatnonzero(usable)
     if len(records) <= MOST:
         return records
@@ -123,7 +127,7 @@ def _sampled(persons: Ints, usable: NDArray[np.bool_], seed: int) -> NDArray[np.
 
 
 def folds_of(persons: Ints, folds: int, seed: int) -> list[tuple[Ints, Ints]]:
-    """Deal whole persons out to the folds, by chance."""
+    """Return the training and the test records of each fold; persons are assigned to folds at random."""
     who, person = np.unique(persons, return_inverse=True)
     fold = np.random.default_rng(seed).permutation(len(who)) % folds
     of_record = fold[person]

@@ -1,1 +1,1 @@
-"""Attacks: what an adversary really achieves against a release. One file for each."""
+"""Attacks: the success of an adversary against a release, one module per attack."""

@@ -1,4 +1,4 @@
-"""What every attack brings: whom it suits, what it needs, and how it is carried out."""
+"""Base class of all attacks: type of adversary, prerequisites and execution."""
 
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from shoal.validation import Checked
 
 
 class AttackNeed(StrEnum):
-    """What an attack cannot do without."""
+    """Prerequisite of an attack."""
 
     KNOWN = "a quasi-identifier in the release"
     SENSITIVE = "a sensitive column in the release"
@@ -26,24 +26,27 @@ class AttackNeed(StrEnum):
 
 
 class Attack(Checked):
-    """The base of all attacks. Parameters are fields."""
+    """Base class of all attacks. Parameters are fields."""
 
     name: ClassVar[str]
     adversary: ClassVar[Adversary]
     criterion: ClassVar[Criterion]
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN})
-    default: ClassVar[bool] = True  # whether it is in the battery wherever it can be
-    on_card: ClassVar[bool] = True  # whether success answers a question of WP216, and is not only a step on the way
-    without: ClassVar[str] = "without the release"  # how the baseline is reached
+    default: ClassVar[bool] = True  # whether the battery includes it by default
+    on_card: ClassVar[bool] = True  # whether success is a risk of WP216, and not only a step towards one
+    without: ClassVar[str] = "without the release"  # condition of the baseline
 
     @abstractmethod
     def run(self, scene: Scene) -> Iterator[Result]:
-        """Attack; yield a result for each thing it is after."""
+        """Run the attack and yield one result per attacked column or variant."""
 
     def result(
         self, scene: Scene, says: str, reached: Floats, baseline: float, others: Floats | None = None, **more: Any
     ) -> Result:
-        """Put a result together: what was reached with each target, and with each stranger, from 0 to 1."""
+        """Assemble a result from the success on each target, from 0 to 1.
+
+        ``others``: the success on each individual of the control group, from 0 to 1.
+        """
         if "persons" not in more:
             more["persons"] = scene.over_original(scene.targets, reached)
         if others is not None and len(others):
@@ -62,12 +65,15 @@ class Attack(Checked):
 
     @staticmethod
     def point(at: float, reached: Floats, baseline: float) -> CurvePoint:
-        """Return a point of a curve: what was reached with each target."""
+        """Return a point of a curve from the success on each target."""
         return CurvePoint(at, _share(reached), float(baseline))
 
 
 def _share(reached: Floats) -> Estimate:
-    """Return the mean, with the interval of a share: numbers between 0 and 1 vary less than yes and no."""
+    """Return the mean success with the confidence interval of a proportion.
+
+    The interval is conservative: values between 0 and 1 vary less than binary ones.
+    """
     return Estimate.share(float(reached.mean()), len(reached)) if len(reached) else Estimate(0.0, 0.0, 1.0)
 
 

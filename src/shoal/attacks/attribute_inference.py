@@ -1,4 +1,4 @@
-"""Attribute inference: a model that is trained on the release predicts the sensitive value."""
+"""Attribute inference: prediction of the sensitive value by a model trained on the release."""
 
 from collections.abc import Iterator
 from typing import ClassVar
@@ -21,9 +21,9 @@ from shoal.recoding.nodes import Ints
 class AttributeInference(Attack):
     """Share of individuals whose sensitive value is predicted by a model trained on the release.
 
-    From quasi-identifiers to each sensitive column; of numbers, the fifth they are in. What it predicts as well for
-    people who are not in the data is knowledge about people in general, which every useful release gives; the privacy
-    part is the difference. Baseline: always the most frequent value. Yeom et al. 2018.
+    The model predicts each sensitive column from the quasi-identifiers; of a number, it predicts the fifth of the
+    distribution. Success on individuals outside the data is general knowledge, which every useful release provides; the
+    privacy risk is the difference. Baseline: always the most frequent value. Yeom et al. 2018.
 
     >>> import shoal
     >>> data = {"age": [*range(40)] * 5, "dx": (["flu"] * 20 + ["ms"] * 20) * 5}
@@ -41,7 +41,7 @@ class AttributeInference(Attack):
     rows: int = Field(default=10_000, ge=10, description="maximum number of released records for training")
 
     def run(self, scene: Scene) -> Iterator[Result]:
-        """Look at each sensitive column."""
+        """Attack each sensitive column."""
         features = AttackFeatures.of(scene, scene.known)
         for place, column in enumerate(scene.secret):
             scene.progress(Progress(f"learning {column}", place, len(scene.secret)))
@@ -75,5 +75,5 @@ class AttributeInference(Attack):
 
 
 def _some(places: NDArray[np.intp], most: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Return so many places at most, drawn by chance."""
+    """Return a random sample of at most ``most`` places."""
     return places if len(places) <= most else np.sort(rng.choice(places, most, replace=False))

@@ -1,4 +1,4 @@
-"""Background knowledge: the adversary can rule out values, or holds some for likelier than others."""
+"""Background knowledge: the adversary can rule out values, or considers some more probable than others."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -16,26 +16,26 @@ from shoal.errors import AttackError
 from shoal.recoding.nodes import Floats
 from shoal.validation import Share
 
-_MOST = 5  # values that are ruled out on the curve
+_MOST = 5  # the curve covers at least this number of values ruled out
 
 
 @ATTACKS.register("background-knowledge")
 class BackgroundKnowledge(Attack):
     """Share of individuals whose sensitive value becomes nearly certain to an adversary who can rule out values.
 
-    The records that may be a person's make a value as likely as it is frequent among them. Background knowledge weighs
-    these counts: ``rule_out`` names values that the person cannot have, ``prior`` gives values a weight (1 if nothing
-    is said), and ``excluded`` lets the adversary rule out so many more, the most frequent ones that are wrong. Success:
-    the true value is then as likely as ``threshold`` at least. Machanavajjhala et al. 2007; Martin et al. 2007; Peng
-    2021. Baseline: how many it would be by chance, if people's values had nothing to do with their quasi-identifiers.
-    The curve goes over the number of values that are ruled out.
+    The probability of a value is its frequency among the candidate records of a person, weighted by background
+    knowledge: ``rule_out`` names values that the person cannot have, ``prior`` gives values a weight (default 1), and
+    ``excluded`` is the number of further wrong values that the adversary can rule out, the most frequent ones first.
+    Success: the probability of the true value is then at least ``threshold``. Machanavajjhala et al. 2007; Martin et
+    al. 2007; Peng 2021. Baseline: the share by chance, if sensitive values were independent of the quasi-identifiers.
+    The curve shows the success by number of values ruled out.
 
     >>> import shoal
     >>> data = {"zip": ["4760*"] * 3, "dx": ["Heart", "Cancer", "Cancer"]}
     >>> before = shoal.read({**data, "zip": ["47605", "47607", "47602"]}).assign(quasi="zip", sensitive="dx")
     >>> scene = Scene.of(before, shoal.read(data))
     >>> result = next(BackgroundKnowledge(rule_out=["Heart"], excluded=0).run(scene))
-    >>> result.persons.tolist()  # whoever has Heart is not the one who is known not to have it
+    >>> result.persons.tolist()  # knowledge that is wrong for the person with Heart
     [0.0, 1.0, 1.0]
     """
 
@@ -54,7 +54,7 @@ class BackgroundKnowledge(Attack):
     threshold: Share = Field(default=0.9, description="probability that the true value must reach")
 
     def run(self, scene: Scene) -> Iterator[Result]:
-        """Look at each sensitive column."""
+        """Attack each sensitive column."""
         steps = range(max(_MOST, self.excluded) + 1)
         for column in scene.secret:
             weights, people, strangers = self._weights(scene, column), scene.having(column), scene.strangers(column)
@@ -80,14 +80,14 @@ class BackgroundKnowledge(Attack):
             )
 
     def _reached(self, likelihood: Callable[[Weighed], Floats], weighed: Weighed) -> NDArray[np.bool_]:
-        """Tell which values would have become likely enough."""
+        """Return the mask of values whose probability reaches the threshold."""
         return np.asarray(likelihood(weighed) >= self.threshold - 1e-12)
 
     def _weights(self, scene: Scene, column: str) -> Floats:
         """Return the weight of each value."""
         labels = scene.columns[column].labels().to_pylist()
         for code, text in zip(scene.places[column].tolist(), scene.original[column].labels().to_pylist(), strict=True):
-            labels[code] = text  # as it is written in the data
+            labels[code] = text  # as written in the data
         strange = [text for text in (*self.rule_out, *self.prior) if text not in labels]
         if strange and len(scene.secret) == 1:
             raise AttackError(
@@ -103,7 +103,7 @@ class BackgroundKnowledge(Attack):
 
 
 def _likelihood(weights: Floats, excluded: int, weighed: Weighed) -> Floats:
-    """Return how likely each value would be, were it the true one, if the most frequent others are ruled out."""
+    """Return the probability of each value, if it is the true one and the most frequent others are ruled out."""
     own = weighed.weights * weights[weighed.values]
     most = min(excluded + 1, own.shape[1])
     largest = np.zeros((len(own), excluded + 2))
@@ -112,7 +112,7 @@ def _likelihood(weights: Floats, excluded: int, weighed: Weighed) -> Floats:
     sums, total = np.cumsum(largest, axis=1), own.sum(axis=1, keepdims=True)
     left = total - own
     if excluded:
-        among = (own >= largest[:, [excluded - 1]]) & (own > 0)  # one of the most frequent itself
+        among = (own >= largest[:, [excluded - 1]]) & (own > 0)  # the value itself is one of the most frequent
         left = np.where(among, total - sums[:, [excluded]], left - sums[:, [excluded - 1]])
-    left = np.where(left < 1e-9 * own, 0, left)  # what is left of sums by rounding is nothing
+    left = np.where(left < 1e-9 * own, 0, left)  # remainders of rounding errors are 0
     return np.where(own > 0, own / np.where(own > 0, own + left, 1), 0.0)

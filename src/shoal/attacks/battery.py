@@ -1,4 +1,4 @@
-"""The battery: the attacks that suit what is given, one after another, on one release."""
+"""The battery: all applicable attacks on one release, run in sequence."""
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,12 +15,15 @@ from shoal.sheet import Presentable, Sheet
 from shoal.table.frames import of_rows
 from shoal.words import counted
 
-DIRTY = {"typos": 0.05, "known": 0.9}  # what the dirty adversary of the battery has wrong, and knows
+DIRTY = {"typos": 0.05, "known": 0.9}  # shares of wrong and of known values of the dirty adversary
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Attacked(Presentable):
-    """What came of all attacks. ``left_out``: attacks that could not be tried, and why. ``notes``: what to know."""
+    """The results of all attacks on a release.
+
+    ``left_out``: attacks that could not be run, each with the reason. ``notes``: caveats for the reader.
+    """
 
     __module__ = "shoal"
 
@@ -30,7 +33,10 @@ class Attacked(Presentable):
     seed: int
 
     def card(self) -> dict[Criterion, Result | None]:
-        """Return for each question of WP216 the attack that gained most over baseline and control, and surely."""
+        """Return the strongest attack for each risk of WP216; None if no attack was run.
+
+        Attacks with a significant gain over baseline and control come first, then those with the largest gain.
+        """
         strongest: dict[Criterion, Result | None] = {}
         for criterion in Criterion:
             judged = [
@@ -40,7 +46,7 @@ class Attacked(Presentable):
         return strongest
 
     def of(self, attack: str, column: str | None = None, *, variant: str | None = None) -> Result:
-        """Return the first result of an attack, about a column or in a way, if one is named."""
+        """Return the first result of an attack, optionally on a given column or of a given variant."""
         for result in self.results:
             if result.attack == attack and column in {None, result.column} and variant in {None, result.variant}:
                 return result
@@ -50,7 +56,7 @@ class Attacked(Presentable):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the results as plain data: what ``shoal attack --json`` prints."""
+        """Return the results as plain data, as printed by ``shoal attack --json``."""
         card = {str(question): None if best is None else best.to_dict() for question, best in self.card().items()}
         return {
             "attacks": [result.to_dict() for result in self.results],
@@ -61,7 +67,7 @@ class Attacked(Presentable):
         }
 
     def to_frame(self, kind: str | None = None) -> Any:
-        """Return one row for each result, without curves, details and notes."""
+        """Return a data frame with one row per result, without curves, details and notes."""
         nested = {"curve", "details", "notes"}
         rows = [
             {name: value for name, value in result.to_dict().items() if name not in nested} for result in self.results
@@ -69,7 +75,7 @@ class Attacked(Presentable):
         return of_rows(rows, kind)
 
     def sheet(self) -> Sheet:
-        """Return what each attack achieves."""
+        """Return a summary of the success of each attack."""
         rows = [
             (
                 result.title,
@@ -90,7 +96,7 @@ class Attacked(Presentable):
 
 
 def battery(scene: Scene, tried: Sequence[Attack], notes: tuple[str, ...]) -> Attacked:
-    """Run attacks one after another; skip those whose needs are not met, with the reason."""
+    """Run the attacks in sequence; skip those whose needs are not met, and record the reason."""
     results: list[Result] = []
     left_out: dict[str, str] = {}
     for place, attack in enumerate(tried):
@@ -107,7 +113,7 @@ def battery(scene: Scene, tried: Sequence[Attack], notes: tuple[str, ...]) -> At
 
 
 def _timed(results: Iterator[Result]) -> Iterator[Result]:
-    """Yield results with how long each took."""
+    """Yield the results with their running times."""
     begun = time.perf_counter()
     for result in results:
         now = time.perf_counter()
@@ -116,7 +122,11 @@ def _timed(results: Iterator[Result]) -> Iterator[Result]:
 
 
 def chosen_attacks(scene: Scene, attacks: Any) -> list[Attack]:
-    """Return the attacks that were asked for; by default all that suit, and linkage by a dirty adversary, too."""
+    """Return the requested attacks.
+
+    Without a request, these are all attacks marked as default and, if several columns are known, linkage by an
+    adversary with incomplete and partly wrong background knowledge.
+    """
     if attacks is None:
         default = [kind() for kind in ATTACKS.values() if kind.default]
         return [*default, ATTACKS["linkage"](**DIRTY)] if len(scene.known) > 1 else default

@@ -1,9 +1,9 @@
-"""Beliefs: what an adversary who finds the records that may be somebody's thinks about their sensitive value.
+"""Beliefs: the probabilities of a person's sensitive values, given the candidate records that an adversary finds.
 
-A record that may be few people's is likelier to be the person's than one that may be anybody's: it weighs 1/n, if n
-people may be expected to fit. Within a class all weigh the same, so a value is as likely as it is frequent there.
-Records that show nothing of what is known count where no other may be the person's. Where a record shows a set of
-sensitive values, each of them is as likely as another.
+A candidate record that fits few individuals is more likely the person's than one that fits all: it has the weight 1/n,
+where n is the expected number of individuals it fits. Within a class all records have the same weight, so the
+probability of a value is its frequency in the class. Records that show none of the known attributes count only if the
+person has no other candidate. If a record shows a set of sensitive values, all of them are equally probable.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -22,14 +22,14 @@ from shoal.recoding.cells import Cells
 from shoal.recoding.nodes import Floats, Ints
 
 Mask: TypeAlias = NDArray[np.bool_]
-_ROOM = 1 << 23  # numbers that are held at a time
+_ROOM = 1 << 23  # numbers held in memory at a time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Weighed:
-    """What speaks for the values of some people: ``weights[i, j]`` for ``values[j]`` of the i-th of them.
+    """The evidence for the sensitive values of some individuals: ``weights[i, j]`` for ``values[j]`` of individual i.
 
-    ``part``: who they are. Other values have no weight.
+    ``part``: the slice of these individuals. All other values have the weight 0.
     """
 
     part: slice
@@ -37,7 +37,7 @@ class Weighed:
     weights: Floats
 
     def at(self, truth: NDArray[np.intp], codes: NDArray[Any]) -> Floats:
-        """Return what is told of one value of each person; 0 of those that have no weight."""
+        """Return the number in ``codes`` for one value of each individual; 0 for values without weight."""
         if not len(self.values):
             return np.zeros(len(truth))
         place = np.minimum(np.searchsorted(self.values, truth), len(self.values) - 1)
@@ -45,15 +45,15 @@ class Weighed:
 
     @property
     def alone(self) -> Mask:
-        """Which values are the only ones of a person."""
+        """The mask of values that are the only possible one of an individual."""
         there = self.weights > 0
         return np.asarray(there & (there.sum(axis=1, keepdims=True) == 1))
 
 
 def counted(scene: Scene, people: KnownPeople, column: str) -> Iterator[Weighed]:
-    """Yield for some people at a time the weight of their candidate records with each value of a sensitive column.
+    """Yield, for batches of individuals, the weight of their candidate records by value of a sensitive column.
 
-    A record has the weight 1 if it fits nobody else.
+    A record that fits no other individual has the weight 1.
 
     >>> import shoal
     >>> before = shoal.read({"age": [31, 34, 71], "dx": ["flu", "ms", "flu"]}).assign(quasi="age", sensitive="dx")
@@ -72,7 +72,10 @@ def counted(scene: Scene, people: KnownPeople, column: str) -> Iterator[Weighed]
 
 
 def _parts(number: Ints, values: int) -> Iterator[slice]:
-    """Yield some people at a time: so many that neither their records nor a table of people and values is too large."""
+    """Yield batches of individuals that fit into memory.
+
+    The limit applies to their candidate records plus the table of individuals and values.
+    """
     begin, total = 0, 0
     for place, mine in enumerate(number.tolist()):
         total += mine
@@ -85,7 +88,7 @@ def _parts(number: Ints, values: int) -> Iterator[slice]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Weighing:
-    """How rows are weighed. ``weights``: of their records together; ``silent``: whether they show nothing."""
+    """The weights of rows. ``weights``: the total of the records of a row. ``silent``: rows that show nothing."""
 
     cells: Cells
     nodes: NDArray[np.uint32]
@@ -99,9 +102,9 @@ class _Weighing:
         return cls(cells, cells.nodes[rows.codes[-1]], rows.counts / np.maximum(reach, 1), silent)
 
     def weighed(self, part: slice, who: NDArray[np.intp], row: NDArray[np.intp]) -> Weighed:
-        """Add up pairs of people and rows; each value of a set has its share."""
+        """Sum the weights over pairs of individuals and rows; the values of a set share its weight equally."""
         speaks = np.bincount(who[~self.silent[row]], minlength=part.stop - part.start) > 0
-        there = ~(self.silent[row] & speaks[who])  # what shows nothing counts where nothing else is there
+        there = ~(self.silent[row] & speaks[who])  # rows that show nothing count only if there is no other
         who, row = who[there], row[there]
         sizes = self.cells.sizes[self.nodes[row]]
         pair, member = expanded(self.cells.starts[self.nodes[row]], sizes)
@@ -113,7 +116,7 @@ class _Weighing:
 
 
 def shares(weighed: Weighed) -> Floats:
-    """Return how likely each value of some people is; 1 only if no other is left."""
+    """Return the probability of each value for some individuals; 1 only if no other value is possible."""
     total = weighed.weights.sum(axis=1, keepdims=True)
     return np.where(weighed.alone, 1.0, np.minimum(weighed.weights / np.where(total > 0, total, 1), 1 - 1e-9))
 
@@ -121,10 +124,10 @@ def shares(weighed: Weighed) -> Floats:
 def judged(
     scene: Scene, people: KnownPeople, column: str, claims: Sequence[Callable[[Weighed], NDArray[Any]]]
 ) -> tuple[Floats, Floats]:
-    """Return for each claim whether it is right about each person, and how likely it would be by chance.
+    """Return, for each claim, its correctness for each individual, and the probability of that by chance.
 
-    A claim tells of which values it would be right, or how much so. By chance: if what people have were drawn from how
-    frequent values are, and had nothing to do with what is known of them.
+    A claim assigns to each value whether, or to what degree, it would be correct if the value were true. By chance
+    means that the sensitive values are drawn from their frequencies, independently of the known attributes.
     """
     right, chance = np.zeros((2, len(claims), len(people)))
     often = chances(scene, column)
@@ -138,7 +141,7 @@ def judged(
 
 
 def chances(scene: Scene, column: str) -> Floats:
-    """Return how frequent each value is among the records of the release that have one."""
+    """Return the frequency of each value among the released records that have one."""
     often, missing = prior(scene, column), scene.columns[column].missing_code
     if missing is not None:
         often[missing] = 0
@@ -146,7 +149,7 @@ def chances(scene: Scene, column: str) -> Floats:
 
 
 def prior(scene: Scene, column: str) -> Floats:
-    """Return how frequent each value of a sensitive column is in the release: what anybody can read there."""
+    """Return the frequency of each value of a sensitive column in the release, which any reader can determine."""
     cells = scene.cells[column]
     spread = cells.spread(np.bincount(cells.nodes[cells.codes], minlength=len(cells.sizes)).astype(np.float64))
     return np.asarray(spread / max(spread.sum(), 1))

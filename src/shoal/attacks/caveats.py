@@ -1,4 +1,4 @@
-"""Caveats: what a reader of the results of attacks should know."""
+"""Caveats: notes for the reader of the results of attacks."""
 
 from collections.abc import Iterator
 
@@ -11,20 +11,22 @@ from shoal.table.role import Role
 from shoal.table.table import Table
 from shoal.words import counted, listed, share
 
-_ALIKE = 0.9  # of people who are said not to be in the data are like somebody who is: then they are
+_ALIKE = 0.9  # share of the control group that equals individuals of the data, from which on a note warns
 
 
 def notes(scene: Scene, how: str, register: Table | None = None) -> Iterator[str]:
     """Yield the notes on an attacked scene; ``how``: the sentence on record matching."""
-    yield _matched(scene, how)
-    if len(scene.targets) < len(scene.insiders):
-        yield f"{len(scene.targets):,} of {len(scene.insiders):,} individuals are targeted, chosen at random."
-    if scene.original.subject is None:
-        yield "No column is the subject: every record is counted as an individual."
     yield from _of_columns(scene)
-    yield from _of_outsiders(scene)
+    yield _matched(scene, how)
     if register is not None:
         yield from _of_register(scene, register)
+    yield from _of_outsiders(scene)
+    if scene.original.subject is None:
+        yield "No column is the subject: every record is counted as an individual."
+    if scene.hidden:
+        yield f"Not in the release, and therefore reconstructed instead of matched: {listed(scene.hidden)}."
+    if len(scene.targets) < len(scene.insiders):
+        yield f"{len(scene.targets):,} of {len(scene.insiders):,} individuals are targeted, chosen at random."
 
 
 def _matched(scene: Scene, how: str) -> str:
@@ -35,20 +37,21 @@ def _matched(scene: Scene, how: str) -> str:
 
 
 def _of_columns(scene: Scene) -> Iterator[str]:
-    """Tell what the release lacks, what it should not have, and what could not be read."""
-    if scene.hidden:
-        yield f"Not in the release, and therefore reconstructed instead of matched: {listed(scene.hidden)}."
+    """Yield notes on columns that the release lacks, should not contain, or shows in unreadable form."""
     naming = [name for name in scene.original.with_role(Role.DIRECT) if name in scene.release]
     if naming:
         yield f"The release contains direct identifiers: {listed(naming)}."
-    for name, cells in scene.cells.items():
-        if cells.unread:
-            yield (
-                f"Unreadable texts in column '{name}', counted as suppressed: {counted(cells.unread, 'record')} of "
-                f"{scene.release.records:,}. Give a hierarchy that contains them."
-            )
-        elif scene.original[name].kind is Kind.TEXT and scene.release[name].kind.numeric:
-            yield f"Column '{name}' is numeric in the release, but not in the original. Check the order of the tables."
+    numeric = [
+        name
+        for name, cells in scene.cells.items()
+        if not cells.unread and scene.original[name].kind is Kind.TEXT and scene.release[name].kind.numeric
+    ]
+    if numeric:
+        yield f"Numeric in the release, but not in the original: {listed(numeric)}. Check the order of the tables."
+    unread = {name: cells.unread for name, cells in scene.cells.items() if cells.unread}
+    if unread:
+        columns = ", ".join(f"'{name}' ({counted(records, 'record')})" for name, records in unread.items())
+        yield f"Unreadable texts, counted as suppressed: {columns}. Give hierarchies that contain them."
 
 
 def _of_outsiders(scene: Scene) -> Iterator[str]:
@@ -73,7 +76,7 @@ def _of_outsiders(scene: Scene) -> Iterator[str]:
 
 
 def _of_register(scene: Scene, register: Table) -> Iterator[str]:
-    """Tell what keeps a register from being linked."""
+    """Yield notes on obstacles to linkage with a register."""
     known = [name for name in scene.known if name in register]
     if not known:
         yield "The register has none of the quasi-identifiers of the release and cannot be linked."
@@ -81,9 +84,13 @@ def _of_register(scene: Scene, register: Table) -> Iterator[str]:
         yield "Released records could not be matched with the original, so links with the register cannot be checked."
     elif scene.whose is None or not (scene.whose >= 0).any():
         yield "No individual of the original is in the register. Give a key that identifies individuals in both."
-    for name in known:
-        mine = scene.columns[name]
-        people = scene.register.codes[name] if scene.register is not None else np.zeros(0, np.intp)
-        inside = np.isin(people, np.unique(scene.insiders.codes[name]))
-        if len(people) and len(mine.values) and not inside.any():
-            yield f"No value of column '{name}' of the register occurs in the data. Check how both are written."
+    foreign = [name for name in known if _is_foreign(scene, name)]
+    if foreign:
+        yield f"No value of the register occurs in the data: {listed(foreign)}. Check how both are written."
+
+
+def _is_foreign(scene: Scene, name: str) -> bool:
+    """Return whether no value of a column of the register occurs in the data."""
+    people = scene.register.codes[name] if scene.register is not None else np.zeros(0, np.intp)
+    inside = np.isin(people, np.unique(scene.insiders.codes[name]))
+    return len(people) > 0 and len(scene.columns[name].values) > 0 and not inside.any()

@@ -1,4 +1,4 @@
-"""Composition: two releases, each harmless, of the same people."""
+"""Composition: two releases of the same individuals, each harmless by itself."""
 
 from collections.abc import Iterator
 from typing import ClassVar
@@ -14,16 +14,16 @@ from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
 from shoal.recoding.nodes import Floats
 
-_ROOM = 1 << 23  # pairs of people and values that are held at a time
+_ROOM = 1 << 23  # pairs of individuals and values held in memory at a time
 
 
 @ATTACKS.register("composition")
 class Composition(Attack):
     """Share of individuals whose sensitive value is disclosed with certainty by two releases together.
 
-    In each release the records that may be a person's leave some values; in both together only those that both leave
-    are possible. Ganta, Kasiviswanathan & Smith 2008. Baseline: the better one of the two releases
-    alone. The adversary knows that the person is in both.
+    The candidate records of a person in each release limit the possible values; both releases together leave their
+    intersection. Ganta, Kasiviswanathan & Smith 2008. Baseline: the more disclosive of the two releases alone. The
+    adversary knows that the person is in both.
 
     >>> import shoal
     >>> data = {"age": [31, 34, 38], "sex": ["f", "m", "f"], "dx": ["flu", "ms", "gout"]}
@@ -44,7 +44,7 @@ class Composition(Attack):
     targets: int = Field(default=2000, ge=1, description="maximum number of targets")
 
     def run(self, scene: Scene) -> Iterator[Result]:
-        """Look at each sensitive column that both releases have."""
+        """Attack each sensitive column that both releases have."""
         other = scene.second
         if other is None:
             return
@@ -65,7 +65,10 @@ class Composition(Attack):
 
 
 def _certain(scene: Scene, other: Scene, people: KnownPeople, column: str) -> tuple[list[Floats], list[float]]:
-    """Tell of whom only the true value is left: by both releases, the first, the second; and how many are left."""
+    """Return whether only the true value of each individual is possible, and the mean number of possible values.
+
+    Both are given for the two releases together, the first, and the second.
+    """
     values = scene.columns[column].size
     certain, number = np.zeros((3, len(people))), np.zeros(3)
     together = max(_ROOM // values, 1)
@@ -82,7 +85,7 @@ def _certain(scene: Scene, other: Scene, people: KnownPeople, column: str) -> tu
 
 
 def _left(scene: Scene, people: KnownPeople, column: str, values: int) -> NDArray[np.intp]:
-    """Return what each person may have, as numbers: person · values + value."""
+    """Return the possible values of all individuals, as numbers: individual · values + value."""
     possible = []
     for weighed in counted(scene, people, column):
         who, which = np.nonzero(weighed.weights > 0)

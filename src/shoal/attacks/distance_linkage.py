@@ -1,4 +1,4 @@
-"""Distance linkage: the record that is nearest to what is known of a person."""
+"""Distance linkage: re-identification by the record nearest to the known attributes of a person."""
 
 from collections.abc import Iterator
 from typing import ClassVar
@@ -21,10 +21,10 @@ _RANKS = (1, 2, 5, 10, 20, 50, 100)
 class DistanceLinkage(Attack):
     """Share of individuals whose record is the nearest one in the release.
 
-    Finds records also where their values were changed: by noise, rounding, means, swapping. Distances are Gower's; of
-    records that are equally near one is taken by chance. Of a person with several records any is right. Domingo-Ferrer
-    & Torra 2001. Baseline: any record. The curve goes over how many of the nearest records are looked at; the median
-    rank of the right one is among the details.
+    The attack also re-identifies records with perturbed values: by noise, rounding, means or swapping. The distance is
+    Gower's; ties are broken at random. Of a person with several records, any one is correct. Domingo-Ferrer & Torra
+    2001. Baseline: a random record. The curve shows the success by number of nearest records considered; the median
+    rank of the true record is among the details.
 
     >>> import shoal
     >>> before = shoal.read({"age": [30, 40, 50], "bmi": [20.0, 25.0, 30.0]}).assign(quasi=["age", "bmi"])
@@ -41,7 +41,7 @@ class DistanceLinkage(Attack):
     targets: int = Field(default=1000, ge=1, description="maximum number of targets")
 
     def run(self, scene: Scene) -> Iterator[Result]:
-        """Look for the nearest records."""
+        """Search for the nearest records of each target."""
         people = scene.targets.drawn(self.targets, scene.rng(self.name))
         distances = Distances.of(scene, scene.known)
         counts, ranked = distances.rows.counts, np.zeros((3, len(people)))
@@ -69,9 +69,9 @@ class DistanceLinkage(Attack):
 
 
 def _ranked(apart: Near, which: NDArray[np.intp], row: NDArray[np.intp], counts: NDArray[np.int64]) -> Floats:
-    """Return of each person how many records are nearer than the nearest of their own, as near, and their own of these.
+    """For each person, count the records closer than their own nearest record, the ties, and their own among the ties.
 
-    ``which``, ``row``: people and the rows of their own records, in pairs.
+    ``which``, ``row``: pairs of a person and the row of one of their own records.
     """
     mine = apart[which, row]
     nearest = np.full(len(apart), np.inf, np.float32)
@@ -83,9 +83,9 @@ def _ranked(apart: Near, which: NDArray[np.intp], row: NDArray[np.intp], counts:
 
 
 def _within(rank: int, nearer: Floats, tied: Floats, own: Floats) -> Floats:
-    """Return how likely a right record is among so many nearest ones; those equally near come in any order."""
+    """Return the probability that an own record is among the ``rank`` nearest ones; ties come in random order."""
     missed = np.ones(len(tied))
-    for drawn in range(rank):  # none of those that are drawn is a right one
+    for drawn in range(rank):  # the probability that no own record is drawn
         left = np.maximum(tied - drawn, 1)
         missed *= np.where(drawn < rank - nearer, np.clip((tied - own - drawn) / left, 0, 1), 1.0)
     return np.where(own > 0, 1 - missed, 0.0)

@@ -1,8 +1,9 @@
-"""Distances between people and released records, for attacks that take what is nearest.
+"""Distances between individuals and released records, for attacks that select the nearest record.
 
-Gower 1971: the mean over the columns of a distance from 0 to 1. Numbers and days: the difference as a share of the
-range that the original has, 1/2 where none is shown. Labels: 0 if one says just the person's value, more if that is one
-of several, up to 1/10 if it is one of all; 1 if it is none of them, of numbers 1/2 to 1, the nearer the less.
+Gower 1971: the mean over the columns of a distance from 0 to 1. For numbers and dates, it is the difference as a share
+of the range of the original, and 1/2 if no number is shown. For labels, it is 0 if the label shows exactly the person's
+value, increases with the number of values that the label covers, up to 1/10 for all values, and is 1 if the label does
+not cover the value. For labels of numbers that do not cover the value, it is from 1/2 to 1, increasing with the gap.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,15 +22,15 @@ from shoal.recoding.cells import Cells
 from shoal.recoding.nodes import Floats
 from shoal.table.scale import scale
 
-_ROOM, _PAIRS = 1 << 22, 1 << 24  # distances that are held at a time, and pairs that may be nearest
-_UNKNOWN = 0.5  # to a number that is not shown where numbers may have been changed
-_AMONG_ALL = 0.1  # to a label that may be anything: much less than to one that is wrong
-CLOSE = np.float32(1e-6)  # distances that differ by less are the same
+_ROOM, _PAIRS = 1 << 22, 1 << 24  # distances held, and pairs compared, at a time
+_UNKNOWN = 0.5  # distance to a number that is not shown, where numbers may be perturbed
+_AMONG_ALL = 0.1  # distance to a label of all values: much less than to a wrong one
+CLOSE = np.float32(1e-6)  # distances that differ by less are ties
 
 
 @dataclass(frozen=True, eq=False)
 class Distances:
-    """Different rows of the release in some columns, and how far people are from them."""
+    """Distances of individuals to the distinct rows of the release in the given columns."""
 
     scene: Scene
     columns: tuple[str, ...]
@@ -37,7 +38,7 @@ class Distances:
 
     @classmethod
     def of(cls, scene: Scene, columns: Sequence[str], rows: DistinctRows | None = None) -> "Distances":
-        """Take the rows of the release; ``rows``: such of more columns.
+        """Take the rows of the release; ``rows``: distinct rows that may have further columns.
 
         >>> import shoal
         >>> before = shoal.read({"age": [30, 40, 50], "sex": ["f", "m", "m"]}).assign(quasi=["age", "sex"])
@@ -48,7 +49,7 @@ class Distances:
         return cls(scene, tuple(columns), scene.rows(columns) if rows is None else rows)
 
     def to(self, people: KnownPeople) -> Iterator[tuple[slice, Near]]:
-        """Yield for some people at a time how far they are from each row."""
+        """Yield, for batches of individuals, their distance to each row."""
         parts = self._parts()
         together = max(_ROOM // max(len(self.rows), 1), 1)
         for begin in range(0, len(people), together):
@@ -58,7 +59,7 @@ class Distances:
             yield part, total
 
     def nearest(self, people: KnownPeople, among: NDArray[np.intp] | None = None) -> "Iterator[Nearest]":
-        """Yield for some people at a time the nearest rows, of some rows or of all."""
+        """Yield, for batches of individuals, the nearest rows; ``among``: the rows to search (default: all)."""
         parts = self._parts()
         rows = np.arange(len(self.rows)) if among is None else among
         nodes = [part.nodes[rows] for part in parts]
@@ -74,7 +75,7 @@ class Distances:
         return [_Part.of(self.scene.cells[name], self._codes(name)) for name in self.columns]
 
     def _looked_up(self, parts: "Sequence[_Part]", people: KnownPeople) -> tuple[list[Near], list[NDArray[np.intp]]]:
-        """Return how far the values of people are from what rows show, and which of these values each has."""
+        """Return, per column, the distances of the distinct values of individuals, and the value of each individual."""
         values = [np.unique(people.codes[name], return_inverse=True) for name in self.columns]
         tables = [part.table(mine) for part, (mine, _) in zip(parts, values, strict=True)]
         return tables, [lines for _, lines in values]
@@ -85,7 +86,7 @@ class Distances:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Nearest:
-    """Pairs of one of some people and a row that is nearest to them; ``least``: how far that is, of each of them."""
+    """Pairs of an individual and a row nearest to it. ``least``: the distance of each individual to these rows."""
 
     part: slice
     who: NDArray[np.intp]
@@ -95,10 +96,10 @@ class Nearest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Part:
-    """One column: what rows show, as ``nodes``: sets, or released codes where these are numbers.
+    """One column of the distance. ``nodes``: the set that each row shows, or its released code if numerical.
 
-    ``mine``: the numbers of values, ``low``, ``high``: those of released codes, as shares of the range, where there are
-    any.
+    ``mine``: the numbers of the original values. ``low``, ``high``: the bounds of the released codes. All are shares of
+    the range, and only used for numerical columns.
     """
 
     cells: Cells
@@ -109,7 +110,7 @@ class _Part:
 
     @classmethod
     def of(cls, cells: Cells, codes: NDArray[np.unsignedinteger[Any]]) -> "_Part":
-        """Take the rows with some released codes."""
+        """Take rows with the given released codes."""
         places = scale(cells.column)
         if places is None:
             return cls(cells, cells.nodes[codes], None, np.zeros(0), np.zeros(0))
@@ -118,7 +119,7 @@ class _Part:
         return cls(cells, codes.astype(np.uint32), places / span, cells.low / span, cells.high / span)
 
     def table(self, values: NDArray[np.unsignedinteger[Any]]) -> Near:
-        """Return how far each of some values is from each node."""
+        """Return the distance of each value to each node."""
         if self.mine is None:
             return apart_from_sets(self.cells, values)
         mine = self.mine[values][:, None]
@@ -131,7 +132,7 @@ class _Part:
 
 
 def apart_from_sets(cells: Cells, values: NDArray[np.unsignedinteger[Any]]) -> Near:
-    """Return how far each of some values is from each set."""
+    """Return the distance of each value to each set."""
     inside = Sets(cells.nodes, cells.starts, cells.members, cells.column.size).holds(values)
     among = _AMONG_ALL * (cells.sizes - 1) / max(cells.column.size - 1, 1)
     return np.where(inside, among, 1).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Events: some of a person's records are known, and the others are found."""
+"""Events: re-identification of a person by some known records."""
 
 from collections.abc import Iterator
 from typing import ClassVar
@@ -13,18 +13,19 @@ from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
 from shoal.recoding.nodes import Floats
 
-_MOST = 5  # events that are known
-_ROOM = 1 << 23  # pairs of people and persons of the release that are held at a time
+_MOST = 5  # maximum number of known events
+_ROOM = 1 << 23  # pairs of targets and released persons held in memory at a time
 
 
 @ATTACKS.register("events")
 class Events(Attack):
     """Share of individuals re-identified by some of their records, such as a stay or a visit.
 
-    Where a release says which records belong together, by a pseudonym, whoever knows some events of a person looks for
-    the persons who have most of them: some may be left out. With c such persons the right one is taken with probability
-    1/c. The curve goes over number of known events, drawn by chance; of who has fewer, all are. Loukides et al.
-    2010; de Montjoye et al. 2013 (four points suffice). Baseline: any person of the release.
+    If a release links the records of a person by a pseudonym, an adversary who knows some events of the person searches
+    for the persons with the most of them, because some events may be suppressed. With c such persons, the correct one
+    is selected with probability 1/c. The curve shows the success by number of known events, drawn at random; of
+    individuals with fewer events, all are known. Loukides et al. 2010; de Montjoye et al. 2013 (four points suffice).
+    Baseline: a random person of the release.
 
     >>> import shoal
     >>> data = {"who": list("aabb"), "day": [1, 2, 1, 3]}
@@ -44,7 +45,7 @@ class Events(Attack):
     targets: int = Field(default=1000, ge=1, description="maximum number of targets")
 
     def run(self, scene: Scene) -> Iterator[Result]:
-        """Draw events of each person, and look for who has most of them."""
+        """Draw events of each target and search for the persons with the most of them."""
         whose = scene.original.subject
         if whose is None:
             return
@@ -68,7 +69,7 @@ class Events(Attack):
 
 
 def _drawn(scene: Scene, whose: str, records: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return some records of each person, in an order drawn by chance; −1 where there are no more."""
+    """Return some records of each person in random order; −1 where there are no more."""
     codes = scene.original.codes(whose)
     shuffled = scene.rng("events").permutation(scene.original.records)
     order = shuffled[np.argsort(codes[shuffled], kind="stable")]
@@ -79,7 +80,7 @@ def _drawn(scene: Scene, whose: str, records: NDArray[np.intp]) -> NDArray[np.in
 
 
 def _found(scene: Scene, whose: str, people: KnownPeople, events: NDArray[np.intp]) -> Floats:
-    """Return how likely each person is found by the first event, the first two, and so on."""
+    """Return the probability that each person is re-identified by the first event, by the first two, and so on."""
     rows, persons = scene.rows((*scene.known, whose)), scene.release[whose].size
     covering, row_values = scene.covering(scene.known, rows), rows.codes[-1].astype(np.uint32)
     own, record = scene.own(people)

@@ -1,8 +1,8 @@
-"""Features: released records and people as numbers, in the same way, for attacks that learn.
+"""Features: released records and individuals in the same numerical encoding, for attacks that train models.
 
-Numbers and days are themselves, intervals their middle or numbers drawn from them. Of anything else there is one number
-for each frequent value: 1 for the value itself, 1/m for each of m that a cell may stand for. What is suppressed or
-missing is missing.
+Numbers and dates keep their values; intervals become their midpoint, or numbers drawn from them. Every other column has
+one feature per frequent value: 1 for the value itself, 1/m for each of m values that a cell may stand for. Suppressed
+and missing cells are missing.
 """
 
 from collections.abc import Sequence
@@ -20,17 +20,17 @@ from shoal.recoding.nodes import Floats, Ints
 from shoal.table.column import Column
 from shoal.table.scale import scale
 
-VALUES = 50  # the most frequent ones; all others are one
-_BINS, _CLASSES = 5, 50  # of numbers, and of categories: the frequent ones
-MISSING, RARE = -1, -2  # the classes of those who have no value, and of all others
-_FEW = 10  # numbers that are taken as they are
+VALUES = 50  # frequent values with a feature of their own; all others share one
+_BINS, _CLASSES = 5, 50  # number of classes: bins of numbers, and frequent categories
+MISSING, RARE = -1, -2  # classes of missing values, and of rare categories
+_FEW = 10  # distinct numbers that are not binned, and classes for boosting, at most
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AttackFeatures:
-    """Columns as numbers: of a released code, and of a person's value. ``columns``: whose each feature is.
+    """Numerical encoding of released codes and of original values. ``columns``: the column of each feature.
 
-    ``widths``: those of the intervals that released codes show, of columns of numbers.
+    ``widths``: the widths of the intervals of released codes, for numerical columns.
     """
 
     of_code: tuple[Floats, ...]
@@ -41,7 +41,7 @@ class AttackFeatures:
 
     @classmethod
     def of(cls, scene: Scene, names: Sequence[str]) -> "AttackFeatures":
-        """Look at columns.
+        """Build the encoding of the given columns.
 
         >>> import shoal
         >>> before = shoal.read({"age": [30, 40], "sex": ["f", "m"]}).assign(quasi=["age", "sex"])
@@ -68,7 +68,7 @@ class AttackFeatures:
     def records(self, scene: Scene, records: NDArray[np.intp], rng: np.random.Generator | None = None) -> Floats:
         """Return the features of released records; ``rng``: draws numbers from intervals.
 
-        Who learns from the middles of intervals knows nothing of what is between them.
+        A model trained on the midpoints of intervals learns nothing about the values between them.
         """
         parts = []
         for of, width, name in zip(self.of_code, self.widths, self.names, strict=True):
@@ -78,7 +78,7 @@ class AttackFeatures:
         return np.concatenate(parts, axis=1)
 
     def people(self, people: KnownPeople) -> Floats:
-        """Return those of people, as they are."""
+        """Return the features of individuals, from their original values."""
         parts = [of[people.codes[name]] for of, name in zip(self.of_value, self.names, strict=True)]
         return np.concatenate(parts, axis=1)
 
@@ -89,7 +89,7 @@ def _numbers(cells: Cells) -> tuple[Floats, Floats] | None:
 
 
 def _indicators(cells: Cells) -> tuple[Floats, Floats]:
-    """Return an indicator of each frequent value, and one of all others."""
+    """Return an indicator for each frequent value, and one for all others."""
     sizes = cells.sizes
     records = np.bincount(cells.nodes[cells.codes], minlength=len(sizes)).astype(np.float64)
     owner, often = np.repeat(np.arange(len(sizes)), sizes), cells.spread(records)
@@ -99,22 +99,23 @@ def _indicators(cells: Cells) -> tuple[Floats, Floats]:
     np.add.at(of_set, (owner, group[cells.members]), 1 / np.maximum(sizes, 1)[owner])
     of_value = np.eye(of_set.shape[1])[group]
     missing = cells.column.missing_code
-    of_set[(sizes == cells.column.size) & (sizes > 1)] = np.nan  # it shows nothing
+    of_set[(sizes == cells.column.size) & (sizes > 1)] = np.nan  # a set of all values shows nothing
     if missing is not None:
         of_value[missing] = np.nan
     return of_set[cells.nodes], of_value
 
 
 def learner_for(model: Learner | None, number: int) -> Learner:
-    """Return what learns: what is asked for, or boosting for few classes and a forest for many."""
+    """Return the requested learner; by default boosting for few classes and a forest for many."""
     return model or ("boosting" if number <= _FEW else "forest")
 
 
 def classes(column: Column, codes: NDArray[np.unsignedinteger[Any]]) -> Ints:
-    """Return the class of each value of a column that is to be predicted; ``MISSING`` where there is none.
+    """Return the class of each value of a column to be predicted; ``MISSING`` for missing values.
 
-    Numbers of more than ten values are cut into fifths, by how ``codes`` are distributed. Of categories, each of the
-    fifty most frequent is a class. The others are ``RARE``: nobody learns to say them, so they are never guessed right.
+    Numbers with more than ten distinct values are binned into fifths of the distribution of ``codes``. Of categories,
+    each of the fifty most frequent is a class. The others are ``RARE``: no model learns them, so they are never
+    predicted correctly.
 
     >>> import shoal
     >>> table = shoal.read({"age": [*range(20, 40)], "sex": ["f", "m"] * 10})
@@ -136,7 +137,7 @@ def classes(column: Column, codes: NDArray[np.unsignedinteger[Any]]) -> Ints:
 
 
 def shown_classes(values: Cells, of_value: Ints) -> Ints:
-    """Return the class that each released code shows; below 0 where it shows several, a rare one, or none."""
+    """Return the class that each released code shows; negative for several classes, a rare one, or none."""
     sizes = values.sizes
     low, high = (np.full(len(sizes), -1) for _ in range(2))
     some = np.flatnonzero(sizes)

@@ -1,4 +1,4 @@
-"""Homogeneity: all records that may be somebody's have the same sensitive value."""
+"""Homogeneity: all candidate records of a person have the same sensitive value."""
 
 from collections.abc import Iterator
 from typing import ClassVar
@@ -16,15 +16,15 @@ from shoal.attacks.scene import Scene
 class Homogeneity(Attack):
     """Share of individuals whose sensitive value is disclosed with certainty by their quasi-identifiers.
 
-    Whoever finds k records that may be a person's need not know which one it is, if all of them have the same value.
-    Machanavajjhala et al. 2007; Peng 2021. Baseline: how many of these certainties would be right by chance, if
-    people's values had nothing to do with their quasi-identifiers. Control: the same share of people who are not in the
-    data. Only who has a value is attacked.
+    If all k candidate records of a person have the same value, the adversary need not know which of them is the
+    person's. Machanavajjhala et al. 2007; Peng 2021. Baseline: the share that would be correct by chance, if sensitive
+    values were independent of the quasi-identifiers. Control: the same share of individuals outside the data. Only
+    individuals with a value are attacked.
 
     >>> import shoal
     >>> before = shoal.read({"age": [31, 34, 71], "dx": ["flu", "flu", "ms"]}).assign(quasi="age", sensitive="dx")
     >>> scene = Scene.of(before, shoal.read({"age": ["30-39", "30-39", "*"], "dx": ["flu", "flu", "ms"]}))
-    >>> next(Homogeneity().run(scene)).success.value  # no other record than that with * can be the third person's
+    >>> next(Homogeneity().run(scene)).success.value  # only the record with * can be the third person's
     1.0
     """
 
@@ -35,7 +35,7 @@ class Homogeneity(Attack):
     without: ClassVar[str] = "by guessing"
 
     def run(self, scene: Scene) -> Iterator[Result]:
-        """Look at each sensitive column."""
+        """Attack each sensitive column."""
         for column in scene.secret:
             people = scene.having(column)
             if not len(people):
@@ -56,5 +56,5 @@ class Homogeneity(Attack):
 
 
 def _alone(weighed: Weighed) -> NDArray[np.bool_]:
-    """Tell which values are known for sure."""
+    """Return the mask of values that are certain."""
     return weighed.alone

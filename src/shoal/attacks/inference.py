@@ -1,4 +1,4 @@
-"""Inference: the nearest record tells the sensitive value."""
+"""Inference: prediction of the sensitive value from the nearest record."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,10 +24,9 @@ from shoal.table.scale import scale
 class Inference(Attack):
     """Share of individuals whose sensitive value equals that of the nearest released record.
 
-    Nearest by Gower's distance in all that may be known; of several that are equally near one is taken by chance.
-    Numbers are right if they are off by at most ``tolerance`` of the true value, dates if by at most that share of the
-    range that the original has. WP216; Giomi et al. 2023. Baseline:
-    the best that can be said without looking at anybody, always the same. Control: people who are not in the data.
+    The distance is Gower's, over all known attributes; ties are broken at random. A number is correct if it deviates by
+    at most ``tolerance`` of the true value, a date if it deviates by at most that share of the range of the original.
+    WP216; Giomi et al. 2023. Baseline: the best constant guess. Control: individuals outside the data.
 
     >>> import shoal
     >>> data = {"age": [30, 40, 50], "dx": ["flu", "ms", "flu"]}
@@ -46,7 +45,7 @@ class Inference(Attack):
     targets: int = Field(default=1000, ge=1, description="maximum number of targets")
 
     def run(self, scene: Scene) -> Iterator[Result]:
-        """Look at each sensitive column."""
+        """Attack each sensitive column."""
         rng = scene.rng(self.name)
         for column in scene.secret:
             people = scene.having(column).drawn(self.targets, rng)
@@ -65,7 +64,7 @@ class Inference(Attack):
             )
 
     def _guessed(self, scene: Scene, people: KnownPeople, column: str) -> Floats:
-        """Return how likely the value of a record that is taken is right."""
+        """Return the probability that the value of the selected record is correct, for each individual."""
         rows = scene.rows((*scene.known, column))
         right = Right.of(scene.cells[column], rows.codes[-1], self.tolerance)
         guessed = np.zeros(len(people))
@@ -76,7 +75,7 @@ class Inference(Attack):
         return guessed
 
     def _always_the_same(self, scene: Scene, people: KnownPeople, column: str) -> float:
-        """Return how often what is right most often is right, judged by the release: a value, or a number."""
+        """Return the accuracy of the best constant guess according to the release: a value, or a number."""
         cells = scene.cells[column]
         mine = scale(cells.column)
         if mine is not None:
@@ -86,21 +85,22 @@ class Inference(Attack):
             return _in_window(mine[people.codes[column]], window)
         likely = prior(scene, column)
         if cells.column.missing_code is not None:
-            likely[cells.column.missing_code] = 0  # who has no value is not attacked
+            likely[cells.column.missing_code] = 0  # individuals without a value are not attacked
         return float((people.codes[column] == likely.argmax()).mean())
 
 
 def _allowed(column: Column, numbers: Floats, tolerance: float) -> float | None:
-    """Return by how much dates may be off; None for what may be off by a share of itself."""
+    """Return the tolerated deviation of dates; None for numbers, whose tolerance is relative."""
     known = numbers[~np.isnan(numbers)]
     return None if column.kind.numeric or not len(known) else tolerance * float(np.ptp(known))
 
 
 def _widest_window(numbers: Floats, tolerance: float, allowed: float | None = None) -> tuple[float, float]:
-    """Return the range of true values for which one number is right, that has most of some numbers in it.
+    """Return the range of true values for which one guess is correct and that contains the most numbers.
 
-    A number g is right for v if |g − v| ≤ tolerance · |v|: for positive v, between g / (1 + tolerance) and
-    g / (1 − tolerance). The best g has a number at the lower end of its range. ``allowed``: the same for all, of dates.
+    A guess g is correct for v if ``|g − v| ≤ tolerance · |v|``: for positive v, between ``g / (1 + tolerance)`` and
+    ``g / (1 − tolerance)``. The best range has one of the numbers at its lower end. ``allowed``: the tolerated
+    deviation of dates, which is the same for all values.
     """
     if not len(numbers):
         return np.nan, np.nan
@@ -121,7 +121,10 @@ def _in_window(values: Floats, window: tuple[float, float]) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Right:
-    """Whether what rows show of a column is right: numbers within a tolerance, or the chance that a value is meant."""
+    """The correctness of the values that rows show.
+
+    Numbers are correct within a tolerance; for other values, it is the probability of the true value in the set shown.
+    """
 
     cells: Cells
     codes: NDArray[np.unsignedinteger[Any]]
@@ -130,11 +133,11 @@ class Right:
 
     @classmethod
     def of(cls, cells: Cells, codes: NDArray[np.unsignedinteger[Any]], tolerance: float) -> "Right":
-        """Take rows with some released codes."""
+        """Take rows with the given released codes."""
         return cls(cells, codes, scale(cells.column), tolerance)
 
     def pairs(self, values: NDArray[np.unsignedinteger[Any]], rows: NDArray[np.intp]) -> Floats:
-        """Return for pairs of a true value and a row how likely the row says it."""
+        """Return, for pairs of a true value and a row, the probability that the row shows the value."""
         codes = self.codes[rows]
         if self.mine is None:
             inside = self.cells.holds(codes, values)

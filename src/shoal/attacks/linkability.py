@@ -1,4 +1,4 @@
-"""Linkability: two parties know different things about a person, and find the same record."""
+"""Linkability: two parties with different knowledge of a person select the same record."""
 
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
@@ -22,12 +22,12 @@ from shoal.remedy import Option
 class Linkability(Attack):
     """Share of individuals for whom two disjoint sets of attributes lead to the same released record.
 
-    One half of the columns is known to one party, the other half to another; each takes the nearest record (Gower's
-    distance; of several that are equally near one by chance). If it is the same one, the release has joined what was
-    apart. Of a person with several records one counts. WP216; Giomi et al. 2023. Baseline: two records taken by chance.
-    Control: people who are not in the data.
+    One party knows half of the columns, a second party the other half. Each selects the nearest record by Gower's
+    distance; ties are broken at random. If both select the same record, the release links their separate knowledge. Of
+    a person with several records, one is used. WP216; Giomi et al. 2023. Baseline: two records drawn at random.
+    Control: individuals outside the data.
 
-    ``first``: columns known to the first party; every second one, if nothing is said.
+    ``first``: columns known to the first party (default: every second column).
 
     >>> import shoal
     >>> before = shoal.read({"age": [30, 40], "sex": ["f", "m"]}).assign(quasi=["age", "sex"])
@@ -43,7 +43,7 @@ class Linkability(Attack):
     targets: int = Field(default=1000, ge=1, description="maximum number of targets")
 
     def run(self, scene: Scene) -> Iterator[Result]:
-        """Split the columns, and look for the nearest records."""
+        """Split the columns between both parties and search for the nearest records."""
         columns = (*scene.known, *scene.secret)
         first = tuple(self.first or columns[::2])
         second = tuple(name for name in columns if name not in first)
@@ -69,7 +69,7 @@ class Linkability(Attack):
 
 
 def _joined(scene: Scene, people: KnownPeople, first: Sequence[str], second: Sequence[str]) -> Floats:
-    """Return how likely both parties select the same record."""
+    """Return the probability that both parties select the same record, for each individual."""
     rows = scene.rows((*first, *second))
     counts = _one_each(scene, rows)
     there, joined = np.flatnonzero(counts), np.zeros(len(people))
@@ -83,7 +83,7 @@ def _joined(scene: Scene, people: KnownPeople, first: Sequence[str], second: Seq
 
 
 def _one_each(scene: Scene, rows: DistinctRows) -> NDArray[np.int64]:
-    """Return how many records each row stands for, if of each person one drawn by chance is there."""
+    """Return the number of records of each row if one random record per person is kept."""
     if len(scene.insiders) == scene.original.records or scene.truth is None:
         return rows.counts
     chosen = scene.rng("one record of each").permutation(scene.release.records)

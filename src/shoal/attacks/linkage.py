@@ -1,4 +1,4 @@
-"""Linkage: to find out records matched with the original."""
+"""Linkage: re-identification of individuals by their quasi-identifiers."""
 
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
@@ -20,15 +20,15 @@ from shoal.validation import Share
 class Linkage(Attack):
     """Share of individuals re-identified by their quasi-identifiers.
 
-    The released records that may be the person's are those whose cells hold the person's values. Of these the adversary
-    takes the ones that say most, that is, may be expected to cover fewest people, and one of them by chance: with m of
-    them, of which r are the person's, the link is right with probability r/m. Who is not released is not found. Sweeney
-    2002. Baseline: any record of the release. The curve goes over how many of the quasi-identifiers are known, the
-    first ones first. With a register, the adversary goes the other way, and takes one of the people whom a record
-    covers.
+    The candidate records of a person are those whose cells cover the person's values. The adversary keeps the most
+    specific ones, that is, those expected to cover the fewest individuals, and selects one at random: with m of them,
+    of which r are the person's, the link is correct with probability r/m. Individuals without a released record are not
+    re-identified. Sweeney 2002. Baseline: a random record of the release. The curve shows the success by number of
+    known quasi-identifiers, in their order. With a register, the adversary proceeds in the opposite direction and
+    selects one of the individuals that a record covers.
 
-    ``typos``: share of wrong values in the background knowledge. ``known``: share of values that the adversary knows
-    at all; where one is lacking, any value will do.
+    ``typos``: share of wrong values in the background knowledge. ``known``: share of values that the adversary knows;
+    an unknown value matches any cell.
 
     >>> import shoal
     >>> data = {"age": [31, 34, 71], "sex": ["f", "m", "m"]}
@@ -49,7 +49,7 @@ class Linkage(Attack):
     known: Share = Field(default=1.0, description="share of values that the adversary knows")
 
     def run(self, scene: Scene) -> Iterator[Result]:
-        """Link the people of the original with records and, if there is a register, records with its people."""
+        """Link individuals of the original to records and, given a register, records to its individuals."""
         facts = self._facts(scene, scene.targets, "targets")
         steps = [_linked(scene, facts, scene.known[:number]) for number in range(1, len(scene.known) + 1)]
         right, number = steps[-1]
@@ -90,11 +90,11 @@ class Linkage(Attack):
         return f", with {self.typos:.0%} of the known values wrong and {1 - self.known:.0%} missing"
 
     def _facts(self, scene: Scene, people: KnownPeople, who: str) -> KnownPeople:
-        """Return what the adversary holds for true: some facts are wrong, some are lacking."""
+        """Return the background knowledge of the adversary, with wrong and unknown values."""
         if not self._is_dirty:
             return people
         rng, known = scene.rng(f"linkage {who}"), dict(people.codes)
-        for name in (name for name in scene.known if name in known):  # a register need not have them all
+        for name in (name for name in scene.known if name in known):  # a register may lack some columns
             codes = known[name]
             wrong = rng.random(len(codes)) < self.typos
             drawn = rng.permutation(codes)
@@ -103,7 +103,7 @@ class Linkage(Attack):
         return KnownPeople(known, people.records)
 
     def _of_strangers(self, scene: Scene) -> dict[str, float]:
-        """Return how sure the adversary would be of people who are not in the data: all these links are wrong."""
+        """Return the mean confidence in links of individuals outside the data, all of which are wrong."""
         strangers = scene.strangers()
         if strangers is None:
             return {}
@@ -113,13 +113,13 @@ class Linkage(Attack):
     def _identified(
         self, scene: Scene, register: KnownPeople, whose: NDArray[np.intp], columns: Sequence[str]
     ) -> Result:
-        """Take one of the people of the register whom a record covers: one of a person's records, by chance."""
+        """Link a random record of each target to one of the individuals of the register that it covers."""
         facts = _unknown_if_missing(scene, self._facts(scene, register, "register"))
         scene, rows = scene.guessing(), scene.rows(columns)
         covered = scene.covering(columns, rows, unknown=True).covered(facts.known(columns))[rows.origin]
         entry, target = _entries(scene, whose)
         which, record = scene.own(scene.targets)
-        person, place = _joined(target, which)  # every entry of a person, with every record of theirs
+        person, place = _joined(target, which)  # every entry of a person with every record of that person
         inside = _covers(scene, facts.some(entry[person]), record[place], columns)
         chance = np.bincount(which[place], inside / np.maximum(covered[record[place]], 1), len(scene.targets))
         right = chance / np.maximum(np.bincount(which, minlength=len(scene.targets)), 1)
@@ -135,13 +135,13 @@ class Linkage(Attack):
 
 
 def _candidates(scene: Scene, facts: KnownPeople, columns: Sequence[str]) -> tuple[Ints, Ints]:
-    """Return how much the best candidates of each person say, and how many there are."""
+    """Return the specificity of the best candidates of each individual, and their number."""
     rows = scene.rows(columns)
     return scene.covering(columns, rows, unknown=True).best(facts.known(columns), scene.telling(rows, columns))
 
 
 def _linked(scene: Scene, facts: KnownPeople, columns: Sequence[str]) -> tuple[Floats, Ints]:
-    """Return how likely each person is linked rightly, and the number of candidates."""
+    """Return the probability of a correct link for each individual, and the number of candidates."""
     best, number = _candidates(scene, facts, columns)
     rows = scene.rows(columns)
     which, record = scene.own(facts)
@@ -151,7 +151,7 @@ def _linked(scene: Scene, facts: KnownPeople, columns: Sequence[str]) -> tuple[F
 
 
 def _covers(scene: Scene, facts: KnownPeople, records: NDArray[np.intp], columns: Sequence[str]) -> NDArray[np.bool_]:
-    """Tell of each person whether a released record may be theirs, by what is known of them."""
+    """Return whether a released record is compatible with the known attributes, for each individual."""
     covers = np.ones(len(facts), bool)
     for name in columns:
         cells, codes = scene.cells[name], facts.codes[name]
@@ -161,7 +161,7 @@ def _covers(scene: Scene, facts: KnownPeople, records: NDArray[np.intp], columns
 
 
 def _unknown_if_missing(scene: Scene, people: KnownPeople) -> KnownPeople:
-    """Let what a register does not say be anything."""
+    """Treat the missing values of a register as unknown."""
     codes = dict(people.codes)
     for name, codes_of in codes.items():
         missing = scene.columns[name].missing_code
@@ -171,7 +171,7 @@ def _unknown_if_missing(scene: Scene, people: KnownPeople) -> KnownPeople:
 
 
 def _entries(scene: Scene, whose: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return pairs: an entry of the register, and the place of its person among the targets."""
+    """Return pairs of a register entry and the position of its person among the targets."""
     entry = np.flatnonzero(whose >= 0)
     persons = scene.person[scene.targets.records]
     order = np.argsort(persons)
@@ -181,6 +181,6 @@ def _entries(scene: Scene, whose: NDArray[np.intp]) -> tuple[NDArray[np.intp], N
 
 
 def _joined(left: NDArray[np.intp], right: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return all pairs of places at which two lists have the same; the second one is in order."""
+    """Return all pairs of positions at which two arrays have equal elements; the second one must be sorted."""
     starts, ends = (np.searchsorted(right, left, side) for side in ("left", "right"))
     return expanded(starts, ends - starts)

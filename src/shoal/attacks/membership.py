@@ -1,4 +1,4 @@
-"""Membership: whether somebody is in the data at all."""
+"""Membership: inference of whether a person is in the data."""
 
 from collections.abc import Iterator
 from typing import ClassVar
@@ -14,18 +14,19 @@ from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
 from shoal.recoding.nodes import Floats
 
-_RATES = (0.01, 0.001)  # of false alarms
+_RATES = (0.01, 0.001)  # rates of false alarms
 
 
 @ATTACKS.register("membership")
 class Membership(Attack):
     """Area under the ROC curve for distinguishing individuals in the data from others.
 
-    Whoever is in a cancer register has cancer. Each person is scored by whether a record may be theirs, then by how
-    near the release comes to what is known of them, then by how many records are that near. Success: how likely
-    somebody who is in the data has a higher score than somebody who is not, with the interval of DeLong et al. 1988;
-    0.5 is guessing. The advantage (the largest difference of the rates of hits and false alarms), and the rate of hits
-    at few false alarms are among the details. Shokri et al. 2017; Carlini et al. 2022.
+    Membership alone can be sensitive: every person in a cancer register has cancer. Each individual is scored by the
+    existence of a candidate record, then by the proximity of the nearest released record, then by the number of records
+    at that distance. Success: the probability that an individual in the data has a higher score than one outside, with
+    the interval of DeLong et al. 1988; 0.5 is guessing. The advantage (the largest difference between the rates of hits
+    and false alarms) and the rate of hits at few false alarms are among the details. Shokri et al. 2017; Carlini et al.
+    2022.
 
     >>> import shoal
     >>> inside = shoal.read({"age": [*range(20, 60)]}).assign(quasi="age")
@@ -43,7 +44,7 @@ class Membership(Attack):
     targets: int = Field(default=1000, ge=2, description="maximum number of targets, and of controls")
 
     def run(self, scene: Scene) -> Iterator[Result]:
-        """Score people who are in the data, and others."""
+        """Score individuals in the data and outside."""
         others = scene.strangers(most=self.targets)
         if others is None:
             return
@@ -72,7 +73,7 @@ class Membership(Attack):
 
 
 def _scores(scene: Scene, people: KnownPeople) -> Floats:
-    """Return what speaks for people being in the data: a record that may be theirs, near ones, and many of them."""
+    """Return the membership score of each individual: candidate record, proximity, and number of nearest records."""
     distances = Distances.of(scene, scene.known)
     scores = (scene.candidates(people) > 0).astype(np.float64)
     for near in distances.nearest(people):

@@ -1,4 +1,4 @@
-"""Minimality: who knows that nothing was made coarser without need learns from what was."""
+"""Minimality: inference from the knowledge that nothing was generalised without need."""
 
 from collections.abc import Iterator
 from typing import ClassVar
@@ -13,26 +13,27 @@ from shoal.attacks.scene import Scene
 from shoal.kernels.grouping import group_rows
 from shoal.recoding.nodes import Floats, Ints
 
-_WIDEST = 500  # records of a class that is looked at
-_ENOUGH, _BATCHES = 200, 20  # ways to deal that must fail, and how often some are drawn until so many have
+_WIDEST = 500  # maximum size of an attacked class
+_ENOUGH, _BATCHES = 200, 20  # failing assignments required, and batches drawn at most
 
 
 @ATTACKS.register("minimality")
 class Minimality(Attack):
     """Share of individuals whose sensitive value has a probability above 1/l for an adversary who knows the algorithm.
 
-    An algorithm that makes classes coarser only where they fail l-diversity tells that some of the finer ones failed.
-    Among all ways to deal the values of a class out to its people, those in which every finer group (people with the
-    same quasi-identifiers) would have passed are ruled out; the others are drawn by chance, and a person's value is as
-    likely as it is frequent among them. A group fails if some value has more than a share 1/l of it. Wong et al. 2007.
-    Baseline: the same without that knowledge. For releases whose requirement was l-diversity; the l is given.
+    An algorithm that generalises only where l-diversity fails reveals that some of the finer groups failed. Among all
+    assignments of the values of a class to its individuals, those in which every finer group (individuals with the same
+    quasi-identifiers) would have passed are ruled out. The others are drawn at random, and the probability of a
+    person's value is its frequency among them. A group fails if a value has a share above 1/l of it. Wong et al. 2007.
+    Baseline: the probability without that knowledge. The attack is for releases that were required to be l-diverse,
+    with the given ``l``.
 
     >>> import shoal
     >>> data = {"zip": ["1", "1", "2", "2", "2", "2", "2"], "dx": ["hiv", "hiv", "a", "b", "c", "d", "e"]}
     >>> before = shoal.read(data).assign(quasi="zip", sensitive="dx")
     >>> release = shoal.read({**data, "zip": ["{1, 2}"] * 7})
     >>> result = next(Minimality(l=2).run(Scene.of(before, release, truth=np.arange(7))))
-    >>> result.baseline, result.persons.round(2).tolist()[:2]  # five people cannot fail with two cases of HIV
+    >>> result.baseline, result.persons.round(2).tolist()[:2]  # two cases of HIV among five do not fail
     (0.0, [1.0, 1.0])
     """
 
@@ -48,7 +49,7 @@ class Minimality(Attack):
     classes: int = Field(default=200, ge=1, description="maximum number of classes")
 
     def run(self, scene: Scene) -> Iterator[Result]:
-        """Look at each sensitive column."""
+        """Attack each sensitive column."""
         if scene.truth is None:
             return
         people = scene.insiders
@@ -80,7 +81,7 @@ class Minimality(Attack):
                 )
 
     def _likely(self, groups: NDArray[np.uint32], truth: Ints, rng: np.random.Generator) -> tuple[Floats, Floats]:
-        """Return how likely the true value of each member of a class is, with and without what is known about it."""
+        """Return the probability of the true value of each class member, with and without knowing the algorithm."""
         values, own, counts = np.unique(truth, return_inverse=True, return_counts=True)
         without = counts[own] / len(truth)
         finer, group = np.unique(groups, return_inverse=True)
@@ -93,7 +94,7 @@ class Minimality(Attack):
             dealt = np.concatenate([dealt, drawn[self._fails(drawn, group, sizes, len(values))]])
             if len(dealt) >= _ENOUGH:
                 break
-        if len(dealt) < _ENOUGH:  # it was not for this that the class was made so coarse, or it cannot be told
+        if len(dealt) < _ENOUGH:  # generalised for another reason, or not decidable
             return without, without
         likely: Floats = (dealt == own).mean(axis=0)
         return likely, without
@@ -101,7 +102,7 @@ class Minimality(Attack):
     def _fails(
         self, dealt: NDArray[np.intp], group: NDArray[np.intp], sizes: NDArray[np.intp], values: int
     ) -> NDArray[np.bool_]:
-        """Tell in which of the deals a finer group would have failed."""
+        """Return the mask of assignments in which a finer group fails."""
         fails = np.zeros(len(dealt), bool)
         for value in range(values):
             numbers = np.stack(

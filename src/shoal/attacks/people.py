@@ -1,4 +1,4 @@
-"""People whom an adversary knows something about: in the data or not."""
+"""Individuals of whom an adversary has background knowledge, inside or outside the data."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ Codes = NDArray[np.unsignedinteger[Any]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownPeople:
-    """One record for each person: ``codes[name]`` are their values, ``records`` the numbers of these in their table."""
+    """One record per individual: ``codes[name]`` holds its values, ``records`` its number in the table."""
 
     codes: Mapping[str, Codes]
     records: NDArray[np.intp]
 
     @classmethod
     def of(cls, table: Table, places: Mapping[str, Codes], rng: np.random.Generator) -> "KnownPeople":
-        """Take a record of each person, drawn if there are several; ``places``: what codes have become.
+        """Draw one record of each individual at random; ``places``: the new codes of the codes of the table.
 
         >>> import shoal
         >>> table = shoal.read({"id": ["a", "a", "b"], "age": [30, 31, 40]}).assign(subject="id")
@@ -35,17 +35,17 @@ class KnownPeople:
         return len(self.records)
 
     def drawn(self, most: int, rng: np.random.Generator) -> "KnownPeople":
-        """Return so many of them, drawn by chance; all, if there are not more."""
+        """Return a random sample of at most ``most`` individuals."""
         if len(self) <= most:
             return self
         return self.some(np.sort(rng.choice(len(self), most, replace=False)))
 
     def some(self, chosen: NDArray[Any] | slice) -> "KnownPeople":
-        """Return some of them."""
+        """Return the selected individuals."""
         return KnownPeople({name: codes[chosen] for name, codes in self.codes.items()}, self.records[chosen])
 
     def known(self, columns: Sequence[str]) -> list[Codes]:
-        """Return their values in some columns."""
+        """Return the values of the individuals in the given columns."""
         return [self.codes[name] for name in columns]
 
 

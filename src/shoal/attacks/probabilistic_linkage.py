@@ -1,4 +1,4 @@
-"""Probabilistic linkage: records weighed by how telling it is that they agree with what is known."""
+"""Probabilistic linkage: records ranked by the weight of their agreement with the known attributes."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,23 +16,23 @@ from shoal.kernels.lookups import Near, summed
 from shoal.recoding.nodes import Floats
 
 MOST_COLUMNS = 16
-_ROOM = 1 << 24  # pairs that are held at a time
+_ROOM = 1 << 24  # pairs held in memory at a time
 _ROUNDS = 100
-_SAMPLE = 200  # people whose pairs the estimates are made from
-_SAME = 1e-4  # weights that differ by less are the same
+_SAMPLE = 200  # individuals whose pairs the rates are estimated from
+_SAME = 1e-4  # weights that differ by less are ties
 
 
 @ATTACKS.register("probabilistic-linkage")
 class ProbabilisticLinkage(Attack):
     """Share of individuals whose record has the highest matching weight of probabilistic record linkage.
 
-    A person and a record agree in a column if the cell may stand for the person's value. How likely that is if they
-    belong together (m) is estimated by expectation–maximisation over the patterns of agreement; if they do not (u), it
-    is as likely as what the cell says is frequent. A pair has the weight Σ log(m/u) over the columns that agree, so
-    that a rare value tells much and a suppressed one nothing, and log((1−m)/(1−u)) over the others. Of records with the
-    same weight one is taken by chance. Fellegi & Sunter 1969; Winkler 1989. It bears wrong facts and changed cells,
-    unlike plain linkage. Baseline: any record. Details: precision and recall of links that are more likely right than
-    not.
+    A person and a record agree in a column if the cell covers the person's value. The probability of agreement of true
+    matches (m) is estimated by expectation–maximisation over the patterns of agreement; that of non-matches (u) is the
+    frequency of the values that the cell covers. The weight of a pair is the sum of log(m/u) over the agreeing columns,
+    so that a rare value weighs much and a suppressed one nothing, and of log((1−m)/(1−u)) over the others. Ties are
+    broken at random. Fellegi & Sunter 1969; Winkler 1989. Unlike plain linkage, the attack tolerates wrong background
+    knowledge and perturbed cells. Baseline: a random record. Details: precision and recall of the links that are more
+    likely correct than not.
 
     >>> import shoal
     >>> before = shoal.read({"age": [30, 40, 50], "sex": ["f", "m", "m"]}).assign(quasi=["age", "sex"])
@@ -49,7 +49,7 @@ class ProbabilisticLinkage(Attack):
     targets: int = Field(default=1000, ge=1, description="maximum number of targets")
 
     def run(self, scene: Scene) -> Iterator[Result]:
-        """Weigh all pairs of people and records."""
+        """Weigh all pairs of individuals and records."""
         people = scene.targets.drawn(self.targets, scene.rng(self.name))
         columns = scene.known[:MOST_COLUMNS]
         rows = scene.rows(columns)
@@ -66,7 +66,7 @@ class ProbabilisticLinkage(Attack):
             own = first[which[mine] - part.start, rows.origin[record[mine]]]
             own_weight = np.bincount(which[mine] - part.start, own, len(first))
             right[part] = own_weight / np.maximum((rows.counts * first).sum(axis=1), 1)
-            claimed[part] = best >= np.log((1 - share) / share)  # more likely right than not
+            claimed[part] = best >= np.log((1 - share) / share)  # more likely correct than not
         yield self.result(
             scene,
             "the record with the highest weight is the true one",
@@ -83,14 +83,14 @@ class ProbabilisticLinkage(Attack):
 
 
 def _parts(people: KnownPeople, rows: DistinctRows) -> Iterator[slice]:
-    """Yield some people at a time."""
+    """Yield batches of individuals."""
     together = max(_ROOM // max(len(rows), 1), 1)
     for begin in range(0, len(people), together):
         yield slice(begin, min(begin + together, len(people)))
 
 
 def _tallies(scene: Scene, people: KnownPeople, rows: DistinctRows) -> Floats:
-    """Count in how many pairs of a person and a record which columns agree; these are bits of the place."""
+    """Count the pairs of an individual and a record by pattern of agreement; bit j stands for column j."""
     tallies = np.zeros(1 << len(rows.columns))
     for part in _parts(people, rows):
         agreeing = np.zeros((part.stop - part.start, len(rows)), np.uint16)
@@ -104,7 +104,7 @@ def _tallies(scene: Scene, people: KnownPeople, rows: DistinctRows) -> Floats:
 def _weights(
     scene: Scene, people: KnownPeople, rows: DistinctRows, fitted: "AgreementRates"
 ) -> Iterator[tuple[slice, Near]]:
-    """Yield for some people at a time the weight of each row."""
+    """Yield, for batches of individuals, the weight of each row."""
     sets = [scene.cells[name].sets(codes) for name, codes in zip(rows.columns, rows.codes, strict=True)]
     for part in _parts(people, rows):
         lines, tables = [], []
@@ -119,21 +119,21 @@ def _weights(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AgreementRates:
-    """``same[j]``: how likely column j agrees in pairs that belong together, ``other[j]``: in others."""
+    """Probability of agreement in column j: ``same[j]`` of matches (m), ``other[j]`` of non-matches (u)."""
 
     same: Floats
     other: Floats
 
     @property
     def apart(self) -> Floats:
-        """The weight of each column where it does not agree."""
+        """The weight of each column if it disagrees."""
         return np.asarray(np.log1p(-self.same) - np.log1p(-self.other))
 
     @classmethod
     def of(cls, tallies: Floats, columns: int, share: float) -> "AgreementRates":
-        """Estimate from how many pairs show each pattern; ``share``: of those that belong together.
+        """Estimate the rates from the number of pairs with each pattern; ``share``: the share of matches.
 
-        Nearly all pairs do not, so how likely these agree is read from all of them.
+        Nearly all pairs are non-matches, so their rate is estimated from all pairs.
         """
         agrees = (np.arange(len(tallies))[:, None] >> np.arange(columns) & 1).astype(np.float64)
         other = np.clip((tallies @ agrees) / max(tallies.sum(), 1.0), 1e-6, 1 - 1e-6)

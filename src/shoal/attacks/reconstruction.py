@@ -1,4 +1,4 @@
-"""Reconstruction: who somebody is, learned from what the release says about their health."""
+"""Reconstruction: prediction of quasi-identifiers from the other columns of a release."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,21 +23,21 @@ from shoal.validation import Share
 
 FRACTIONS = (0.01, 0.05, 0.2, 0.5, 0.8)
 _FOLDS = 3
-_JUDGED = 3000  # known people by whom models are chosen, at most
-_MAJORITY = "majority"  # what an adversary says whose models learn nothing
-_TOLD = 5  # columns that give most away
+_JUDGED = 3000  # maximum number of known individuals for the choice of a model
+_MAJORITY = "majority"  # the most frequent class, for models that learn nothing
+_TOLD = 5  # number of most important columns reported
 
 
 @ATTACKS.register("reconstruction")
 class Reconstruction(Attack):
     """Share of individuals whose quasi-identifier is predicted by a model from the rest of their released record.
 
-    The adversary knows which records belong to a fraction of the people, and their demographics; a model learns from
-    these how features and demographics hang together, and says the demographics of all others from their released
-    features (Olatunji 2021, section 5). Each quasi-identifier in turn; of numbers, the fifth they are in. The model is
-    the one of ``models`` that does best in folds of the known part, or none if the most frequent value does better.
-    Baseline: always the most frequent value; the lift is the skill over it. Control: people who are
-    not in the data. The curve goes over fractions.
+    The adversary knows the released records of a fraction of the individuals, and their demographics. A model trained
+    on them predicts the demographics of all others from their released features (Olatunji 2021, section 5). Each
+    quasi-identifier is attacked in turn; of a number, the fifth of the distribution is predicted. The model is the one
+    of ``models`` with the best cross-validated accuracy in the known part, or none if the most frequent value does
+    better. Baseline: always the most frequent value; the lift is the skill over it. Control: individuals outside the
+    data. The curve shows the success by fraction.
 
     >>> import shoal
     >>> data = {"sex": ["f", "m"] * 100, "height": [160, 180] * 100}
@@ -63,7 +63,7 @@ class Reconstruction(Attack):
     rows: int = Field(default=10_000, ge=10, description="maximum number of records for training")
 
     def run(self, scene: Scene) -> Iterator[Result]:
-        """Take each quasi-identifier in turn, released or not; nothing, if the release has no other columns."""
+        """Attack each quasi-identifier, released or not; yield nothing if the release has no other columns."""
         others = [name for name in scene.cells if name not in scene.known]
         if scene.truth is None or not others:
             return
@@ -82,7 +82,7 @@ class Reconstruction(Attack):
             case.attacked(self.fraction, models, judged=True),
             scene.strangers(column, *case.features.names),
         )
-        by_number = {main.learned_from: main}  # of many people, the same number may be several fractions
+        by_number = {main.learned_from: main}  # several fractions may give the same number
         for fraction in self.fractions:
             if case.number(fraction) not in by_number:
                 by_number[case.number(fraction)] = case.attacked(fraction, [main.chosen])
@@ -116,16 +116,16 @@ class Reconstruction(Attack):
 
 
 def _models(number: int) -> list[Learner]:
-    """Return what learns so many classes: several, of which the best is taken, or a forest where these are many."""
+    """Return the learners to choose from for a number of classes: boosting and linear, or a forest for many classes."""
     first = learner_for(None, number)
     return [first, "linear"] if first == "boosting" else [first]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Tried:
-    """What came of one fraction. ``balanced``: the mean over the classes of the share that is right in each.
+    """The outcome for one fraction. ``balanced``: the mean over the classes of the accuracy in each.
 
-    ``by``: the columns that give most away, and how much would be right less without each.
+    ``by``: the most important columns, each with the decrease in accuracy without it.
     """
 
     model: Fitted
@@ -142,9 +142,9 @@ class _Tried:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Case:
-    """One column: people in an order drawn by chance, the features of their records, and their classes.
+    """One attacked column: individuals in random order, the features of their records, and their classes.
 
-    ``everybody``: how many there are of whom these are a sample.
+    ``everybody``: the number of individuals from which these are sampled.
     """
 
     features: AttackFeatures
@@ -169,16 +169,19 @@ class _Case:
         return cls(features, known, rows, of_value[known.codes[column]], of_value, everybody, attack, scene.seed)
 
     def _most_frequent(self) -> float:
-        """Return the share of the most frequent class among all people."""
+        """Return the share of the most frequent class among all individuals."""
         named = self.truth[self.truth >= 0]
         return float(np.bincount(named).max() / len(self.truth)) if len(named) else 0.0
 
     def number(self, fraction: float) -> int:
-        """Return from how many people is learned where a fraction of all is known."""
+        """Return the number of individuals for training if a fraction of all is known."""
         return min(max(round(fraction * self.everybody), 2), len(self.people) - 1, self.attack.rows)
 
     def attacked(self, fraction: float, models: Sequence[str], *, judged: bool = False) -> _Tried:
-        """Learn from a fraction of the people, and predict the others; ``judged``: tell by what."""
+        """Train on a fraction of the individuals and predict the others.
+
+        ``judged``: whether to compare the models by cross-validation and to measure the importance of the columns.
+        """
         number = self.number(fraction)
         test = np.arange(number, len(self.people))[-self.attack.targets :]
         train = np.flatnonzero(self.truth[:number] >= 0)
@@ -204,7 +207,7 @@ class _Case:
         )
 
     def _fitted(self, model: str, train: NDArray[np.intp]) -> Fitted:
-        """Train a model; who has learned nothing says what is most frequent."""
+        """Train a model; the majority model always predicts the most frequent class."""
         truth = self.truth[train].astype(float)
         if model != _MAJORITY:
             return fitted_to(cast("Learner", model), False, self.rows[train], truth, self.seed)
@@ -214,7 +217,7 @@ class _Case:
         return Fitted(None, float(values[counts.argmax()]), float(counts.max() / counts.sum()))
 
     def _score(self, model: str, known: NDArray[np.intp]) -> float:
-        """Return how well a model does in folds of the known part."""
+        """Return the cross-validated accuracy of a model in the known part."""
         right, train = [], known[:_JUDGED]
         for fold in range(_FOLDS):
             held_out = train[fold::_FOLDS]

@@ -1,4 +1,4 @@
-"""The result of an attack: how often it succeeds, and how often it would without the release, or on strangers."""
+"""The result of an attack: success, baseline without the release, and control on individuals outside the data."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,10 +10,10 @@ from shoal.recoding.nodes import Floats
 
 
 class Adversary(StrEnum):
-    """Who attacks (Olatunji 2021, Table 3).
+    """Type of adversary (Olatunji 2021, Table 3).
 
-    ``classical``: knows facts about a person, and looks for the record. ``statistical``: reads distributions and
-    learns from them. ``adaptive``: knows how the release was made, and goes by what came out so far.
+    ``classical``: knows facts about a person and searches for the record. ``statistical``: analyses distributions and
+    trains models on them. ``adaptive``: knows how the release was produced and adapts to intermediate results.
     """
 
     CLASSICAL = "classical"
@@ -22,12 +22,12 @@ class Adversary(StrEnum):
 
     @property
     def conduct(self) -> str:
-        """Whether the adversary only reads what was given, or does more than was agreed."""
+        """Semi-honest if the adversary only reads the given data, malicious if the adversary breaks agreements."""
         return "malicious" if self is Adversary.ADAPTIVE else "semi-honest"
 
 
 class Criterion(StrEnum):
-    """The three questions of the Article 29 Working Party's opinion 05/2014 (WP216)."""
+    """The three risks of opinion 05/2014 of the Article 29 Working Party (WP216)."""
 
     SINGLING_OUT = "singling out"
     LINKABILITY = "linkability"
@@ -36,7 +36,7 @@ class Criterion(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """One point of a curve: what the adversary achieves at ``at``, and what without the release."""
+    """One point of a curve: the success of the adversary at ``at``, and the baseline without the release."""
 
     at: float
     success: Estimate
@@ -45,12 +45,12 @@ class CurvePoint:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Result:
-    """What came out. All shares are of the ``targets``.
+    """The result of one attack. All shares refer to the ``targets``.
 
-    ``says``: what counts as success. ``baseline``: of an adversary without the release. ``control``: of the same attack
-    on people who are not in the data; what succeeds there is knowledge about people in general. ``persons[i]``: what
-    the attack achieves on record i of the original, NaN for those who were not attacked. ``axis``: what the curve goes
-    over. ``column``: what the attack is after, if that is a column; ``variant``: in which way, if there are several.
+    ``says``: the criterion of success. ``baseline``: the success of an adversary without the release. ``control``: the
+    success of the same attack on individuals outside the data, which is due to general knowledge. ``persons[i]``: the
+    success on record i of the original, NaN for records that were not attacked. ``axis``: the variable of the curve.
+    ``column``: the attacked column, if any. ``variant``: the variant of the attack, if there are several.
     """
 
     attack: str
@@ -108,13 +108,13 @@ class Result:
 
     @property
     def title(self) -> str:
-        """The attack, in which way, and what it is after."""
+        """The name of the attack, with its variant and column."""
         way = f" ({self.variant})" if self.variant else ""
         return f"{self.attack}{way}{f' of {self.column}' if self.column else ''}"
 
     @property
     def lift(self) -> float:
-        """The share of what the baseline leaves open that the attack gains: 0 nothing, 1 all of it.
+        """The gain over the baseline as a share of the largest possible gain: 0 is none, 1 is all of it.
 
         >>> Result("a", "b", Adversary.CLASSICAL, Criterion.INFERENCE, Estimate(0.8, 0.7, 0.9), 0.6, 10, 0).lift
         0.5
@@ -123,12 +123,15 @@ class Result:
 
     @property
     def risk(self) -> float | None:
-        """The same against people who are not in the data: what is due to being in them (Giomi 2023)."""
+        """The gain over the control as a share of the largest possible gain; None without a control.
+
+        It is the effect of being in the data (Giomi 2023).
+        """
         return None if self.control is None else _gain(self.success.value, self.control.value)
 
     @property
     def gain(self) -> float:
-        """The share that is gained over baseline and control, whichever is higher."""
+        """The gain over the higher of baseline and control, as a share of the largest possible gain."""
         return _gain(self.success.value, self._reference)
 
     @property
@@ -153,7 +156,7 @@ class Result:
 
     @property
     def covers_baseline(self) -> bool:
-        """Whether the adversary may have achieved nothing at all."""
+        """Whether the adversary may have gained nothing: the interval does not lie above the baseline."""
         return self.success.low <= self.baseline
 
 

@@ -1,4 +1,4 @@
-"""The scene of an attack: a release, the people in it, what an adversary knows of them, and what is true."""
+"""The scene of an attack: a release, its individuals, the adversary's background knowledge, and the ground truth."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,19 +23,23 @@ from shoal.table.role import Role
 from shoal.table.table import Table
 from shoal.table.united import United
 
-TARGETS = 10_000  # persons who are attacked, drawn by chance if there are more
+TARGETS = 10_000  # maximum number of targets, drawn at random if there are more
 
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """What is attacked. All codes of people are those of ``cells``, which know everybody's values.
+    """The scene of an attack: a release, its individuals, and the known and sensitive columns.
 
-    ``known``: columns that the adversary may know of people. ``hidden``: such columns that the release lacks.
-    ``secret``: sensitive columns. ``columns``: what values each column has, of everybody. ``insiders``: the people of
-    the original. ``outsiders``: people who are not in the data, if there are any. ``register``: an identified file;
-    ``whose[i]``: the record of the original that is of the same person, −1 if that is nobody's. ``truth[i]``: the
-    released record that was record i of the original, −1 if it is not released; None if that is not known. ``second``:
-    the scene of another release of the same people. ``places``: the codes of ``cells`` for those of the original.
+    All codes of individuals refer to the columns of ``cells``, which contain the values of all individuals, inside and
+    outside the data.
+
+    ``known``: quasi-identifiers of the release, which the adversary may know. ``hidden``: quasi-identifiers that the
+    release lacks. ``secret``: sensitive columns of the release. ``columns``: the values of each column, over all
+    individuals. ``insiders``: the individuals of the original. ``outsiders``: individuals outside the data, if any.
+    ``register``: an identified file. ``whose[i]``: the record of the original that belongs to the person of register
+    entry i, −1 if there is none. ``truth[i]``: the released record that stems from record i of the original, −1 if that
+    record is not released; None if this is unknown. ``second``: the scene of another release of the same individuals.
+    ``places``: the codes of ``cells`` for the codes of the original.
     """
 
     original: Table
@@ -70,7 +74,7 @@ class Scene:
         seed: int = 0,
         **more: Any,
     ) -> "Scene":
-        """Read what a release says about the people of its original, and about others.
+        """Build the scene of a release and its original, with further individuals and a second release if given.
 
         >>> import shoal
         >>> before = shoal.read({"age": [31, 34, 71], "dx": ["flu", "ms", "flu"]}).assign(quasi="age", sensitive="dx")
@@ -109,7 +113,7 @@ class Scene:
         return first if second is None else replace(first, second=scene._showing(second, together))
 
     def _showing(self, release: Table, together: Mapping[str, United]) -> "Scene":
-        """Return the same scene with another release, of the same people and in the same codes."""
+        """Return the scene of another release of the same individuals, in the same codes."""
         names = [name for name in together if name in release]
         quasi = tuple(name for name in self.original.quasi if name in names)
         if not names or not self.original.quasi:
@@ -131,27 +135,27 @@ class Scene:
         )
 
     def guessing(self) -> "Scene":
-        """Return the same for who has their facts from elsewhere: empty cells may be anything."""
+        """Return the scene of an adversary with knowledge from another source: an empty cell may be any value."""
         return replace(self, cells={name: cells.guessing() for name, cells in self.cells.items()})
 
     def rng(self, name: str) -> np.random.Generator:
-        """Return chance for one attack, the same each time."""
+        """Return the random generator of one attack, reproducible by the seed."""
         return np.random.default_rng([self.seed, *name.encode()])
 
     @cached_property
     def targets(self) -> KnownPeople:
-        """The people who are attacked."""
+        """The attacked individuals, at most ``most``, drawn at random."""
         return self.insiders.drawn(self.most, self.rng("targets"))
 
     def having(self, column: str) -> KnownPeople:
-        """Return the targets who have a value in a sensitive column: who has none cannot be found to have it."""
+        """Return the targets that have a value in a sensitive column; a missing value cannot be disclosed."""
         missing = self.cells[column].column.missing_code
         return self.targets if missing is None else self.targets.some(self.targets.codes[column] != missing)
 
     def strangers(self, *columns: str, most: int | None = None) -> KnownPeople | None:
-        """Return people who are not in the data, to try attacks out on; None if some columns are not known of them.
+        """Return individuals outside the data as a control group; None if there are none, or a column is unknown.
 
-        Of sensitive columns, those who have a value.
+        Only individuals with a value in each of the given sensitive columns are included.
         """
         people = self.outsiders
         if people is None or not all(name in people.codes for name in (*self.known, *columns)):
@@ -163,17 +167,18 @@ class Scene:
         return people.drawn(self.most if most is None else most, self.rng("strangers")) if len(people) else None
 
     def values(self, name: str) -> NDArray[np.unsignedinteger[Any]]:
-        """Return what each record of the original has in a column."""
+        """Return the value of each record of the original in a column."""
         return self.places[name][self.original.codes(name)]
 
     def rows(self, columns: Sequence[str]) -> DistinctRows:
-        """Return the different rows of the release in some columns."""
+        """Return the distinct rows of the release in the given columns."""
         return self.release.distinct(columns)
 
     def covering(self, columns: Sequence[str], rows: DistinctRows | None = None, *, unknown: bool = False) -> Covering:
-        """Return what the different rows of the release cover in some columns; of ``rows``, only these columns.
+        """Return the sets of values that the distinct rows of the release cover in the given columns.
 
-        ``unknown``: whether one more code than a column has stands for what is not known.
+        ``rows``: distinct rows of more columns, of which only the given ones are used. ``unknown``: whether each column
+        gets an additional code that stands for an unknown value.
         """
         shown = self.rows(columns) if rows is None else rows
         codes = dict(zip(shown.columns, shown.codes, strict=True))
@@ -181,7 +186,7 @@ class Scene:
         return Covering(tuple(sets_of.or_unknown() if unknown else sets_of for sets_of in sets), shown.counts)
 
     def reach(self, rows: DistinctRows, columns: Sequence[str]) -> Floats:
-        """Return how many people of the data each row may be expected to cover, if columns hung on nothing."""
+        """Return the expected number of individuals that each row covers, assuming independent columns."""
         codes = dict(zip(rows.columns, rows.codes, strict=True))
         reached = np.full(len(rows), float(len(self.insiders)))
         for name in columns:
@@ -190,26 +195,26 @@ class Scene:
         return reached
 
     def telling(self, rows: DistinctRows, columns: Sequence[str]) -> Ints:
-        """Return the rank of each row by how much it says: 0 says least."""
+        """Return the rank of each row by specificity; 0 is the least specific."""
         digits = np.log(np.maximum(self.reach(rows, columns), 1e-300)).round(9)
         return np.asarray(np.unique(-digits, return_inverse=True)[1], np.int64)
 
     @cached_property
     def person(self) -> Ints:
-        """Whose each record of the original is."""
+        """The person of each record of the original."""
         whose = self.original.subject
         return np.arange(self.original.records) if whose is None else self.original.codes(whose).astype(np.int64)
 
     @cached_property
     def _released(self) -> tuple[Ints, NDArray[np.intp]]:
-        """The persons of the released records, in order, and these records."""
+        """The persons of the released records, in ascending order, and these records."""
         truth = np.full(self.original.records, -1, np.intp) if self.truth is None else self.truth
         there = np.flatnonzero(truth >= 0)
         order = there[np.argsort(self.person[there], kind="stable")]
         return self.person[order], truth[order]
 
     def own(self, people: KnownPeople) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return pairs: the place of a person among people, and a released record that is theirs."""
+        """Return pairs of the position of an individual in ``people`` and a released record of that individual."""
         persons, released = self._released
         whose = self.person[people.records]
         starts, ends = (np.searchsorted(persons, whose, side) for side in ("left", "right"))
@@ -217,25 +222,25 @@ class Scene:
         return which, released[place]
 
     def by_chance(self, people: KnownPeople) -> float:
-        """Return how often a released record that is taken by chance is of the person in question."""
+        """Return the probability that a released record drawn at random belongs to the targeted person."""
         own = len(self.own(people)[0]) / max(len(people), 1)
         return own / max(self.release.records, 1)
 
     @cached_property
     def owners(self) -> Ints:
-        """The person of each released record; −1 if it is nobody's, or not known."""
+        """The person of each released record; −1 if there is none or the person is unknown."""
         owners = np.full(self.release.records, -1, np.int64)
         persons, released = self._released
         owners[released] = persons
         return owners
 
     def candidates(self, people: KnownPeople, columns: Sequence[str] | None = None) -> NDArray[np.int64]:
-        """Count the released records that may be those of people, by what is known of them."""
+        """Count the released records that are compatible with the known attributes of each individual."""
         named = self.known if columns is None else columns
         return self.covering(named).counts(people.known(named))
 
     def over_original(self, people: KnownPeople, values: NDArray[Any]) -> NDArray[np.float64]:
-        """Return one number per record of the original: NaN for those who were not attacked."""
+        """Return one value per record of the original; NaN for records that were not attacked."""
         by_record = np.full(self.original.records, np.nan)
         by_record[people.records] = values
         return by_record

@@ -1,4 +1,4 @@
-"""Similarity: the values that may be somebody's differ, but all mean nearly the same."""
+"""Similarity: the possible values of a person differ, but have nearly the same meaning."""
 
 from collections.abc import Iterator
 from typing import ClassVar
@@ -18,9 +18,9 @@ from shoal.recoding.nodes import Floats, Ints
 class Similarity(Attack):
     """Share of individuals for whom the category of the sensitive value is disclosed with certainty.
 
-    Ten different cancers are ten values, and one diagnosis. Categories are the nodes of the column's hierarchy; success
-    counts on the coarsest level that says something, the curve goes over all levels. Li et al. 2007. Baseline: how many
-    would be right by chance, if people's values had nothing to do with their quasi-identifiers.
+    Ten different cancers are ten values, but one diagnosis. Categories are the nodes of the column's hierarchy. Success
+    refers to the highest level below the top; the curve shows all levels. Li et al. 2007. Baseline: the share that
+    would be correct by chance, if sensitive values were independent of the quasi-identifiers.
 
     >>> import shoal
     >>> data = {"age": [31, 34, 71], "dx": ["C50", "C61", "J10"]}
@@ -41,7 +41,7 @@ class Similarity(Attack):
     on_card: ClassVar[bool] = False
 
     def run(self, scene: Scene) -> Iterator[Result]:
-        """Look at each sensitive column that has a hierarchy of more than its values and everything."""
+        """Attack each sensitive column whose hierarchy has a level between the values and the top."""
         for column in scene.secret:
             ladder = scene.hierarchies.get(column)
             if ladder is None or ladder.height < 2:
@@ -70,14 +70,14 @@ class Similarity(Attack):
 
 
 def _categories(scene: Scene, column: str, ladder: Hierarchy, level: int) -> Ints:
-    """Return the category of each value; one that the hierarchy does not know is one of its own."""
+    """Return the category of each value; a value outside the hierarchy is a category of its own."""
     categories = len(ladder.levels[level]) + np.arange(scene.columns[column].size)
     categories[scene.places[column]] = ladder.nodes(level)
     return categories
 
 
 def _certain(scene: Scene, people: KnownPeople, column: str, levels: list[Ints]) -> tuple[Floats, Floats]:
-    """Tell on each level of whom the category is known for sure, and rightly so; and how likely that is by chance."""
+    """Return, per level, whether the true category of each individual is certain, and its probability by chance."""
     certain, chance = np.zeros((2, len(levels), len(people)))
     often = chances(scene, column)
     shares = [np.bincount(categories, often, categories.max() + 1) for categories in levels]

@@ -1,4 +1,4 @@
-"""Singling out: to find a description that fits exactly one person."""
+"""Singling out: predicates that match exactly one individual."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -21,23 +21,24 @@ from shoal.recoding.nodes import Floats, Ints
 from shoal.table.scale import scale
 
 Bits: TypeAlias = NDArray[np.uint64]
-Said: TypeAlias = NDArray[np.int64]  # a row a description, of so many words; a word is a released code of a column
-_ROOM = 1 << 28  # bytes of words that a pool may remember
-_PART = 1 << 22  # bytes of people looked at together
-_ROUNDS = 20  # in each of which as many descriptions are drawn as are to be tried
+Said: TypeAlias = NDArray[np.int64]  # one predicate per row, of words; a word is a released code of a column
+_ROOM = 1 << 28  # bytes of cached words of a pool
+_PART = 1 << 22  # bytes of records matched at a time
+_ROUNDS = 20  # each draws as many predicates as are to be tried
 
 
 @ATTACKS.register("singling-out")
 class SinglingOut(Attack):
     """Share of predicates, derived from the release, that match exactly one individual of the original.
 
-    A description takes a released record and says of some of its columns that a person's value is in the set that the
-    record shows; of plain numbers that it is as large at least (above the median) or as small at most. Those are tried
-    that fit one released record only, or one person of the release, if it tells persons apart; of a release in which
-    few do, few can be tried. WP216; Giomi et al. 2023. Baseline: the same with a release whose columns are shuffled,
-    each by itself: what an adversary achieves who knows how frequent values are. Control: the same descriptions as in
-    the attack, and people who are not in the data; if these are fewer, as many would be singled out among as many
-    people, if how many a description fits varies as a negative binomial.
+    A predicate takes some columns of a released record and requires that the value of an individual is in the set that
+    the record shows; a plain number requires that the value is at least as large (above the median) or at most as
+    large. Only predicates are tried that match a single released record, or a single person if the release
+    distinguishes persons; there are few of them if few records are unique. WP216; Giomi et al. 2023. Baseline: the same
+    attack on a release whose columns are shuffled independently, that is, the success of an adversary who knows the
+    frequencies of the values only. Control: the predicates of the attack, applied to individuals outside the data; if
+    these are fewer than those in the data, the share is extrapolated to the same number, assuming a negative binomial
+    number of matches per predicate.
 
     >>> import shoal
     >>> before = shoal.read({"age": [30, 40, 50], "sex": ["f", "m", "m"]}).assign(quasi=["age", "sex"])
@@ -53,7 +54,7 @@ class SinglingOut(Attack):
     attempts: int = Field(default=1000, ge=1, description="number of predicates")
 
     def run(self, scene: Scene) -> Iterator[Result]:
-        """Draw descriptions, and see whom they fit."""
+        """Draw predicates and determine the individuals that they match."""
         names = (*scene.known, *scene.secret)
         described = [Described.of(scene.cells[name]) for name in names]
         number = min(self.columns, len(described))
@@ -75,7 +76,7 @@ class SinglingOut(Attack):
         )
 
     def _tried(self, released: "RecordPool", number: int, rng: np.random.Generator) -> Said:
-        """Draw descriptions until there are enough that fit one released record, or there seem to be no more."""
+        """Draw predicates until enough of them match a single released record, or the rounds are used up."""
         descriptions = np.empty((0, number), np.int64)
         for _ in range(_ROUNDS):
             drawn = released.described(number, self.attempts, rng)
@@ -87,9 +88,9 @@ class SinglingOut(Attack):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Described:
-    """One column: how a released cell describes people. ``numbers``: what its codes say as numbers.
+    """One column of predicates. ``numbers``: the number that each released code shows.
 
-    ``mine``: the numbers of people's values, if it has plain ones.
+    ``mine``: the numbers of the original values; None unless the column shows plain numbers.
     """
 
     cells: Cells
@@ -99,7 +100,7 @@ class Described:
 
     @classmethod
     def of(cls, cells: Cells) -> "Described":
-        """Take a column; numbers are plain if every cell shows one."""
+        """Take a column; its numbers are plain if no cell shows an interval."""
         places, numbers = scale(cells.column), cells.numbers
         known = numbers[cells.codes]
         known = known[~np.isnan(known)]
@@ -108,7 +109,7 @@ class Described:
         return cls(cells, numbers, places if plain else None, float(np.median(known)) if len(known) else np.nan)
 
     def values(self, code: int) -> Mask:
-        """Tell which values a released code describes."""
+        """Return the mask of original values that satisfy the condition of a released code."""
         number = self.numbers[code]
         if self.mine is None or np.isnan(number):
             inside = np.zeros(self.cells.column.size, bool)
@@ -117,7 +118,7 @@ class Described:
         return self._beyond(number, self.mine)
 
     def codes(self, code: int) -> Mask:
-        """Tell which released codes are described as well."""
+        """Return the mask of released codes that satisfy the condition of a released code."""
         number = self.numbers[code]
         if self.mine is None or np.isnan(number):
             return np.asarray(self.cells.nodes == self.cells.nodes[code])
@@ -129,10 +130,10 @@ class Described:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RecordPool:
-    """Records that descriptions may fit. ``values``: theirs in each column; ``persons``: whose they are.
+    """Records that predicates are applied to. ``values``: their codes in each column. ``persons``: the person of each.
 
-    ``most``: how many somebody has at most. ``released``: whether values are released codes. The words of a column
-    begin at ``first``. For each word the bits of all records are kept.
+    ``most``: the maximum number of records of a person. ``released``: whether the values are released codes. ``first``:
+    the number of the first word of each column. The matching records of each word are cached as bits.
     """
 
     columns: Sequence[Described]
@@ -147,18 +148,18 @@ class RecordPool:
     def of(
         cls, columns: Sequence[Described], values: Sequence[Codes | Ints], persons: Ints, *, released: bool = False
     ) -> "RecordPool":
-        """Take records."""
+        """Build a pool of records."""
         most = int(np.unique(persons, return_counts=True)[1].max(initial=1))
         first = np.cumsum([0, *(len(column.cells.nodes) for column in columns)])
         return cls(columns, [codes.astype(np.intp) for codes in values], persons, most, released, first)
 
     def shuffled(self, rng: np.random.Generator) -> "RecordPool":
-        """Return records whose columns have nothing to do with each other, but are as they were by themselves."""
+        """Return a pool with independent columns: each is shuffled and keeps its distribution."""
         values = [rng.permutation(codes) for codes in self.values]
         return RecordPool.of(self.columns, values, np.arange(len(self.persons)), released=self.released)
 
     def described(self, number: int, attempts: int, rng: np.random.Generator) -> Said:
-        """Draw descriptions in the words of the records."""
+        """Draw predicates from the codes of random records."""
         chosen = np.sort(rng.permuted(np.tile(np.arange(len(self.columns)), (attempts, 1)), axis=1)[:, :number], axis=1)
         records = rng.integers(max(len(self.persons), 1), size=attempts)
         words = np.stack(
@@ -167,16 +168,16 @@ class RecordPool:
         return np.asarray(np.take_along_axis(words, chosen, axis=1))
 
     def counts(self, descriptions: Said) -> Ints:
-        """Return how many records each description fits."""
+        """Return the number of records that each predicate matches."""
         numbers = [np.bitwise_count(bits).sum(axis=1, dtype=np.int64) for bits in self._fitting(descriptions)]
         return np.concatenate([np.zeros(0, np.int64), *numbers])
 
     def singled(self, descriptions: Said) -> Ints:
-        """Return of each description a record of the one person whom it fits; −1 if it fits nobody, or several."""
+        """Return a record of the only person that each predicate matches; −1 if it matches none or several."""
         return np.concatenate([np.zeros(0, np.int64), *(self._only(bits) for bits in self._fitting(descriptions))])
 
     def _only(self, bits: Bits) -> Ints:
-        """Return of each row of bits a record of the person whose all its records are; −1 if there is none."""
+        """Return a record of the only person with records in each row of bits; −1 if there is none."""
         numbers = np.bitwise_count(bits).sum(axis=1, dtype=np.int64)
         few = np.flatnonzero((numbers > 0) & (numbers <= self.most))
         only = np.full(len(bits), -1)
@@ -188,7 +189,7 @@ class RecordPool:
         return only
 
     def _fitting(self, descriptions: Said) -> Iterator[Bits]:
-        """Give the bits of the records that some descriptions fit, a part of the descriptions at a time."""
+        """Yield the bits of the matching records, for batches of predicates."""
         together = max(8 * _PART // max(len(self.persons), 1), 1)
         for begin in range(0, len(descriptions), together):
             words, places = np.unique(descriptions[begin : begin + together], return_inverse=True)
@@ -197,7 +198,7 @@ class RecordPool:
             yield reduce(np.bitwise_and, (bits[column] for column in places.T))
 
     def _of(self, word: int) -> Bits:
-        """Return which records a word describes, as bits; it is asked again and again."""
+        """Return the bits of the records that a word matches; they are cached because words recur."""
         if word not in self._bits:
             if (len(self._bits) + 1) * len(self.persons) > 8 * _ROOM:
                 self._bits.clear()
@@ -214,7 +215,7 @@ class RecordPool:
 
 
 def _positions(bits: Bits) -> Ints:
-    """Return where bits are set, row by row.
+    """Return the positions of the set bits, row by row.
 
     >>> _positions(np.array([[5, 0], [0, 1]], np.uint64)).tolist()
     [0, 2, 64]
@@ -226,12 +227,12 @@ def _positions(bits: Bits) -> Ints:
 
 
 def _different(descriptions: Said) -> Said:
-    """Return each description once, in the order in which they were found."""
+    """Return the distinct predicates, in the order of their first occurrence."""
     return descriptions[np.sort(np.unique(descriptions, axis=0, return_index=True)[1])]
 
 
 def _told_apart(scene: Scene) -> Ints:
-    """Return whose the released records are, as the release tells: without a subject, each is by itself."""
+    """Return the person of each released record as the release shows it; without a subject, each record is its own."""
     whose = scene.original.subject
     if whose is None or whose not in scene.release:
         return np.arange(scene.release.records)
@@ -239,12 +240,12 @@ def _told_apart(scene: Scene) -> Ints:
 
 
 def _whom(scene: Scene, singled: Ints) -> Floats:
-    """Return of each record of the original whether its person was singled out."""
+    """Return, for each record of the original, whether its person was singled out."""
     return np.isin(scene.person, scene.person[singled[singled >= 0]]).astype(np.float64)
 
 
 def _control(scene: Scene, columns: Sequence[Described], names: Sequence[str], drawn: Said) -> Estimate | None:
-    """Return how many descriptions would single out a stranger, among as many as there are people in the data."""
+    """Return the share of predicates that would match exactly one of as many outsiders as there are individuals."""
     strangers = scene.strangers(*names, most=len(scene.insiders))
     if strangers is None or not len(drawn):
         return None
@@ -255,11 +256,11 @@ def _control(scene: Scene, columns: Sequence[Described], names: Sequence[str], d
 
 
 def _scaled(none: float, single: float, factor: float) -> float:
-    """Return the share of descriptions that fit exactly one of ``factor`` times as many people.
+    """Return the share of predicates that match exactly one of ``factor`` times as many individuals.
 
-    ``none``, ``single``: the shares that fit none and one of those who are there. If the number that a description
-    fits is Poisson with a mean that varies as a gamma, they are (b/(b+1))^a and a/(b+1) times that; with so many more
-    people the share is a·f/(b+f) · (b/(b+f))^a. With the same number of people it is what was seen.
+    ``none``, ``single``: the shares that match none and one of the given individuals. If the number of matches is
+    Poisson with a gamma-distributed mean, they are (b/(b+1))^a and a/(b+1) times that; with ``factor`` f, the share is
+    a·f/(b+f) · (b/(b+f))^a. With the same number of individuals, it is the observed share.
 
     >>> round(_scaled(0.5, 0.25, 1.0), 9), round(_scaled(0.5, 0.25, 2.0), 4)
     (0.25, 0.2222)
@@ -267,7 +268,7 @@ def _scaled(none: float, single: float, factor: float) -> float:
     if factor <= 1 or not none or not single:
         return single
     mean = single / none  # a / (b + 1)
-    if -math.log(none) <= mean:  # all alike: Poisson
+    if -math.log(none) <= mean:  # no overdispersion: Poisson
         rate = factor * mean
         return rate * math.exp(-rate)
     low, high = 1e-9, 1e9

@@ -1,4 +1,4 @@
-"""Skewness: a sensitive value is much more frequent among the records that may be somebody's than in all."""
+"""Skewness: a sensitive value is much more frequent among the candidate records of a person than in the release."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -19,9 +19,9 @@ from shoal.recoding.nodes import Floats
 class Skewness(Attack):
     """Share of individuals whose true value has become much more probable than in the whole release.
 
-    Likelier by ``factor``: q / p ≥ factor, where q is the share of the value among the records that may be the person's
-    and p that in the release. Li et al. 2007. Baseline: how many it would be by chance, if people's values had nothing
-    to do with their quasi-identifiers.
+    The criterion is q / p ≥ ``factor``, where q is the share of the value among the candidate records of the person and
+    p its share in the release. Li et al. 2007. Baseline: the share by chance, if sensitive values were independent of
+    the quasi-identifiers.
 
     >>> import shoal
     >>> data = {"age": [31, 34, 71, 78], "hiv": ["no", "yes", "no", "no"]}
@@ -42,7 +42,7 @@ class Skewness(Attack):
     factor: float = Field(default=2.0, gt=1, description="factor by which the probability must increase")
 
     def run(self, scene: Scene) -> Iterator[Result]:
-        """Look at each sensitive column."""
+        """Attack each sensitive column."""
         for column in scene.secret:
             people = scene.having(column)
             if not len(people):
@@ -63,10 +63,10 @@ class Skewness(Attack):
             )
 
     def _risen(self, often: Floats, weighed: Weighed) -> NDArray[np.bool_]:
-        """Tell which values have become so much likelier."""
+        """Return the mask of values whose probability has increased by the factor."""
         return np.asarray(_ratios(often, weighed) >= self.factor * (1 - 1e-9))
 
 
 def _ratios(often: Floats, weighed: Weighed) -> Floats:
-    """Return how many times likelier each value has become."""
+    """Return the factor by which the probability of each value has increased."""
     return np.asarray(shares(weighed) / np.where(often[weighed.values] > 0, often[weighed.values], 1))

@@ -1,4 +1,4 @@
-"""Trackers: a person's value, out of an interface that counts and refuses small sets."""
+"""Trackers: disclosure of a person's value by an interface that answers counts and refuses small sets."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -17,9 +17,9 @@ Mask = NDArray[np.bool_]
 
 @dataclass(eq=False)
 class CountingInterface:
-    """Answers how many records fulfil a condition, unless these, or all others, are fewer than ``least``.
+    """Interface that counts records, and refuses if fewer than ``least`` fulfil the condition, or fail it.
 
-    ``asked``: how many queries were answered.
+    ``asked``: the number of answered queries.
 
     >>> interface = CountingInterface(10, 3)
     >>> interface.count(np.arange(10) < 5), interface.count(np.arange(10) < 2)
@@ -31,7 +31,7 @@ class CountingInterface:
     asked: int = field(default=0)
 
     def count(self, condition: Mask) -> int | None:
-        """Answer a query, or refuse to."""
+        """Answer a query; None if it is refused."""
         number = int(np.count_nonzero(condition))
         if not self.least <= number <= self.records - self.least:
             return None
@@ -43,11 +43,12 @@ class CountingInterface:
 class Tracker(Attack):
     """Share of individuals whose sensitive value is disclosed by differences of counts.
 
-    The interface refuses every count of fewer than ``least`` records, or of all but so few. A general tracker T is any
-    condition with 2·least records or more, in it and outside: then ``count(C) = count(C or T) + count(C or not T) − n``
-    for any condition C, however small (Denning, Denning & Schwartz 1979). The adversary knows the quasi-identifiers of
-    a person, asks for each value s how many records are ``C and s``, and knows the value if only one is left. Baseline:
-    the same questions, asked directly. It attacks an interface to the original, not the release.
+    The interface refuses every count of fewer than ``least`` records, or of all but fewer than ``least``. A general
+    tracker T is any condition that at least 2·least records fulfil and at least 2·least do not: then
+    ``count(C) = count(C or T) + count(C or not T) − n`` for any condition C, however small (Denning, Denning & Schwartz
+    1979). The adversary knows the quasi-identifiers of a person, queries the count of ``C and s`` for each value s, and
+    infers the value if only one remains. Baseline: the same queries, asked directly. The attack targets an interface to
+    the original, not the release.
 
     >>> import shoal
     >>> data = {"age": [*range(20, 40)], "sex": ["f", "m"] * 10, "dx": ["flu", "ms", "gout", "flu"] * 5}
@@ -68,7 +69,7 @@ class Tracker(Attack):
     targets: int = Field(default=100, ge=1, description="maximum number of targets")
 
     def run(self, scene: Scene) -> Iterator[Result]:
-        """Find a tracker, and ask about each sensitive column."""
+        """Find a tracker and query each sensitive column."""
         people = scene.targets.drawn(self.targets, scene.rng(self.name))
         interface = CountingInterface(scene.original.records, self.least)
         tracker = self._tracker(scene, interface)
@@ -95,7 +96,7 @@ class Tracker(Attack):
             )
 
     def _tracker(self, scene: Scene, interface: CountingInterface) -> Mask | None:
-        """Return a condition that is neither too small nor too large: some values of one column."""
+        """Return a general tracker: the values of one column below its median; None if there is none."""
         for name in scene.known:
             codes = scene.values(name).astype(np.int64)
             cut = np.median(codes)
@@ -106,7 +107,7 @@ class Tracker(Attack):
         return None
 
     def _direct(self, interface: CountingInterface, mine: Mask, values: NDArray[np.integer]) -> int | None:
-        """Ask directly which value the records of a condition have."""
+        """Return the value that all records of a condition share, by direct queries; None if it is not disclosed."""
         counts = {int(value): interface.count(mine & (values == value)) for value in np.unique(values)}
         known = {value: count for value, count in counts.items() if count is not None}
         whole = interface.count(mine)
@@ -114,13 +115,13 @@ class Tracker(Attack):
 
 
 def _alike(scene: Scene, record: int) -> Mask:
-    """Return the condition that the quasi-identifiers are those of a person."""
+    """Return the condition that the quasi-identifiers equal those of a record."""
     alike: Mask = np.logical_and.reduce([scene.values(name) == scene.values(name)[record] for name in scene.known])
     return alike
 
 
 def _tracked(interface: CountingInterface, mine: Mask, values: NDArray[np.integer], tracker: Mask) -> int | None:
-    """Return the value that all records of a condition have, if they have one."""
+    """Return the value that all records of a condition share, by tracker queries; None if it is not disclosed."""
     everybody = _sum(interface.count(tracker), interface.count(~tracker))
     tracked = []
     for value in np.unique(values):

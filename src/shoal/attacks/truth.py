@@ -1,4 +1,7 @@
-"""Truth: whom the entries of a register are about. The adversary does not know it; who judges an attack must."""
+"""Ground truth: the persons that the entries of a register describe.
+
+The adversary does not know it; the evaluation of an attack requires it.
+"""
 
 from collections.abc import Sequence
 
@@ -10,14 +13,15 @@ from shoal.recoding.content import naming_columns
 from shoal.table.table import Table
 from shoal.table.united import United
 
-_APART = 0.95  # of the records differ in a column that names persons
+_APART = 0.95  # minimum share of distinct records in columns that identify persons
 
 
 def in_register(original: Table, register: Table, key: Sequence[str]) -> NDArray[np.intp] | None:
-    """Return a record of the person whom each entry of a register is about, −1 if that is nobody in the original.
+    """Return the record of the original that belongs to the person of each register entry, −1 if there is none.
 
-    By ``key``, or by the columns that name persons, or else by what is generally known; None if there is nothing. Where
-    several are alike in all of that, one entry goes to one person: for whoever cannot tell them apart it is the same.
+    Entries are matched by ``key``, otherwise by the columns that identify persons, otherwise by the quasi-identifiers;
+    None if there are no such columns. If several persons agree in all of these columns, each entry is assigned to one
+    of them: the assignment makes no difference to an adversary who cannot distinguish them.
 
     >>> import shoal
     >>> ours = shoal.read({"name": ["Ann", "Bob"], "age": [30, 40]}).assign(direct="name", quasi="age")
@@ -36,13 +40,20 @@ def in_register(original: Table, register: Table, key: Sequence[str]) -> NDArray
 
 
 def _are_names(original: Table, register: Table, named: list[str], known: list[str]) -> bool:
-    """Tell whether columns name persons: the original's differ there, and the register's do who differ elsewhere."""
+    """Return whether columns identify persons.
+
+    Nearly all persons of the original must differ in them, and so must nearly all register entries that differ in these
+    columns or the quasi-identifiers.
+    """
     different = len(register.distinct([*named, *known]))
     return _are_apart(original, named) and len(register.distinct(named)) >= _APART * different
 
 
 def _enough(original: Table, register: Table, named: list[str], known: list[str]) -> list[str]:
-    """Return as few columns as tell people apart, the ones that are always filled in and have most values first."""
+    """Return a small set of columns that distinguishes the entries of the register.
+
+    Columns are added until the entries differ: complete columns first, then by descending number of values.
+    """
     chosen = list(named)
     for name in sorted(known, key=lambda name: (original[name].missing, -len(original[name].values))):
         if chosen and _are_apart(register, chosen):
@@ -52,7 +63,7 @@ def _enough(original: Table, register: Table, named: list[str], known: list[str]
 
 
 def _naming_both(original: Table, register: Table) -> list[str]:
-    """Return the columns of both that name persons: as is said, or for they differ from person to person."""
+    """Return the shared columns that identify persons: by role, or because nearly all their values differ."""
     naming = [name for name in naming_columns(original) if name in register]
     if naming:
         return naming
@@ -62,12 +73,15 @@ def _naming_both(original: Table, register: Table) -> list[str]:
 
 
 def _are_apart(table: Table, names: Sequence[str]) -> bool:
-    """Tell whether nearly all persons differ in some columns."""
+    """Return whether nearly all persons differ in the given columns."""
     return len(table.distinct(names)) >= _APART * len(_first_records(table))
 
 
 def _alike(original: Table, register: Table, names: Sequence[str], *, one_each: bool) -> NDArray[np.intp]:
-    """Return a record of the person who is like each entry in some columns; ``one_each``: no person has two entries."""
+    """Return a record of the person who agrees with each entry in the given columns.
+
+    ``one_each``: whether at most one entry is assigned to each person.
+    """
     records = _first_records(original)
     united = [United.of([original[name], register[name]]) for name in names]
     codes = [
@@ -94,14 +108,14 @@ def _alike(original: Table, register: Table, names: Sequence[str], *, one_each: 
 
 
 def _first_records(table: Table) -> NDArray[np.intp]:
-    """Return a record of each person."""
+    """Return the first record of each person."""
     if table.subject is None:
         return np.arange(table.records)
     return np.sort(np.unique(table.codes(table.subject), return_index=True)[1])
 
 
 def _places(groups: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return how many of the same group come before each."""
+    """Return the number of preceding elements of the same group, for each element."""
     order = np.argsort(groups, kind="stable")
     places = np.zeros(len(groups), np.intp)
     places[order] = np.arange(len(groups)) - np.searchsorted(groups[order], groups[order])

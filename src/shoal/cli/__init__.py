@@ -1,4 +1,4 @@
-"""The command line. Every command is a file here; heavy modules are imported when a command runs."""
+"""The command line. Each command has its own file; heavy modules are imported when a command runs."""
 
 import os
 import re
@@ -12,15 +12,15 @@ from shoal.errors import ShoalError
 from shoal.words import printable
 
 _IS_OURS = re.compile(r"[\\/]shoal[\\/]")  # a file of the package
-_LONG = 60  # characters of a file name that a message shows
+_LONG = 60  # maximum number of characters of a file name in a message
 
 
 def main() -> None:
-    """Run the command line: 0 means done and met, 1 not met, 2 could not run."""
+    """Run the command line. Exit code 0: done, requirements met. 1: requirements not met. 2: could not be run."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a console that lacks a character shows a question mark
-    for end in ("SIGTERM", "SIGHUP"):  # so that what is half done is tidied up
+    for end in ("SIGTERM", "SIGHUP"):  # exit normally, so that incomplete files are removed
         if hasattr(signal, end):
             signal.signal(getattr(signal, end), lambda number, _: sys.exit(128 + number))
     warnings.showwarning = _tell
@@ -55,7 +55,7 @@ def _tell(message: Warning | str, *_: object, **__: object) -> None:
 
 
 def _refused(error: OSError) -> str:
-    """Return the error of the system and the file it concerns."""
+    """Return the error of the operating system and the file it concerns."""
     why = error.strerror or "the system refused"
     if error.filename is None:
         return why
@@ -64,5 +64,5 @@ def _refused(error: OSError) -> str:
 
 
 def _fail(message: str) -> None:
-    sys.stderr.write(f"{printable(message)}\n")  # names of columns and files may hold commands for the terminal
+    sys.stderr.write(f"{printable(message)}\n")  # column and file names may contain terminal control characters
     sys.exit(2)

@@ -1,4 +1,4 @@
-"""What ``shoal compare`` says about analyses: learning, regression, survival, and who was suppressed."""
+"""Analyses of ``shoal compare``: learning, regression, survival and subgroups."""
 
 from dataclasses import asdict, dataclass
 from math import exp
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The analyses that were asked for."""
+    """Requested analyses."""
 
     learn: str | None
     outcome: str | None
@@ -69,7 +69,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What came out."""
+    """Results of the analyses."""
 
     learned: "Learned | None"
     regressed: "tuple[Regressed, ...]"
@@ -78,12 +78,12 @@ class Done:
 
     @property
     def any(self) -> bool:
-        """Whether there is anything."""
+        """Whether there is any result."""
         return bool(self.learned or self.regressed or self.curves or self.subgroups)
 
 
 def analyse(comparison: "Comparison", asked: Asked) -> Done:
-    """Do the analyses."""
+    """Run the requested analyses."""
     regressed = []
     if asked.outcome and asked.on:
         regressed.append(comparison.regression(asked.outcome, asked.on))

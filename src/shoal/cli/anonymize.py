@@ -1,12 +1,13 @@
 """``shoal anonymize``: from a table and a policy to a verified release."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shoal.cli import source as given
-from shoal.cli.output import console, document, grid, notes, plain, progress_bar, remark
+from shoal.cli.output import Notes, console, document, grid, plain, progress_bar, remark
 from shoal.errors import WriteError
 from shoal.words import counted, short
 
@@ -57,9 +58,9 @@ def anonymize(  # noqa: PLR0913, PLR0917 - options of a command
     """Make the best release that meets a policy, verified, with its manifests.
 
     OUT is a file, or a table of a database: postgresql://user@host/research?table=release; the password is taken from
-    the variable SHOAL_PASSWORD. If the policy is about several tables, DATA and OUT are folders or databases.
+    the variable SHOAL_PASSWORD. If the policy describes several tables, DATA and OUT are folders or databases.
 
-    Exit code 0: done, and every requirement holds in the written file. 2: it could not be done; nothing was written.
+    Exit code 0: done, and every requirement is met in the written file. 2: it could not be done; nothing was written.
     """
     import shoal
 
@@ -73,9 +74,12 @@ def anonymize(  # noqa: PLR0913, PLR0917 - options of a command
     }
     chosen = None if policy is None else shoal.Policy.load(policy)
     if chosen is not None and chosen.tables:
-        _several(data, chosen, None if dry_run else output, beside, options, frontier=frontier, force=force, json=json)
+        place = None if dry_run else output
+        ways = {"frontier": frontier, "force": force, "json": json, "verbose": verbose}
+        _several(data, chosen, place, beside, options, **ways)
         return
-    table = given.load(data, options, chosen)
+    notes = Notes(verbose=verbose)
+    table = given.load(data, options, chosen, notes)
     with progress_bar() as hook:
         if frontier and chosen is not None:
             points = shoal.frontier(table, chosen, progress=hook)
@@ -89,13 +93,13 @@ def anonymize(  # noqa: PLR0913, PLR0917 - options of a command
         document("anonymize", {**release.to_dict(), "files": [str(path) for path in written]})
         return
     show(release, console())
-    notes(release.notes, verbose=verbose)
+    notes.show_last(release.notes)
     for path in written:
         remark(f"Written: {path}")
 
 
 def _check_place(data: Any, policy: Path | None, output: Any, *, frontier: bool, dry_run: bool) -> None:
-    """Refuse what leaves open where the release goes, or would overwrite the data."""
+    """Refuse a missing output, and an output that would overwrite the data."""
     if output is None and not (frontier or dry_run):
         raise WriteError("no-output", "No output is named.", remedy="Add -o OUT, --dry-run or --frontier.")
     if output is not None and frontier:
@@ -120,8 +124,9 @@ def _several(  # noqa: PLR0913 - options of a command
     frontier: bool,
     force: bool,
     json: bool,
+    verbose: bool,
 ) -> None:
-    """Anonymize tables that belong together."""
+    """Anonymise linked tables."""
     import shoal
 
     if frontier:
@@ -141,14 +146,15 @@ def _several(  # noqa: PLR0913 - options of a command
     if json:
         document("anonymize", {**release.to_dict(), "files": [str(path) for path in written]})
         return
-    sheet = release.sheet()
+    sheet = replace(release.sheet(), notes=())
     console().print(sheet.text(), markup=False, highlight=False, soft_wrap=True)
+    Notes(verbose=verbose).show_last(release.notes)
     for path in written:
         remark(f"Written: {path}")
 
 
 def show(release: "Release", out: "Console") -> None:
-    """Print what was done and what it attains."""
+    """Print the transformation, the attained requirements and the information loss."""
     released, lost = (
         counted(release.part.promise.whole.records, "record"),
         counted(release.suppressed_records, "record"),
@@ -183,7 +189,7 @@ def show(release: "Release", out: "Console") -> None:
 
 
 def _told(release: "Release") -> list[str]:
-    """Say in words what else was done."""
+    """Return sentences on the technique, its outliers and the risk of a sample."""
     transformation, search = release.part.transformation, release.policy.search
     outliers = transformation.outliers
     sentences = [search.way.told(outliers)] if any(name in outliers for name in search.way.counts) else []
@@ -209,7 +215,7 @@ def _tell_frontier(points: "Frontier", technique: "Technique", *, json: bool) ->
 
 
 def show_frontier(frontier: "Frontier", out: "Console") -> None:
-    """Print the price of every k and limit."""
+    """Print the information loss for every k and suppression limit."""
     table = frontier.sheet()
     out.print(f"{table.title}:\n")
     sheet = grid(*table.headings)

@@ -1,4 +1,4 @@
-"""The application that the commands belong to."""
+"""The application with all commands."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -52,7 +52,7 @@ def _common(
 
 
 def _stoppable(command: Callable[..., None]) -> Callable[..., None]:
-    """Turn Ctrl-C into an error of ours: what was begun has been cleaned up by then."""
+    """Turn Ctrl-C into an error of shoal; incomplete files have been removed by then."""
 
     @wraps(command)
     def run(*arguments: Any, **options: Any) -> None:

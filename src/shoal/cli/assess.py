@@ -1,4 +1,4 @@
-"""``shoal assess``: the risk of every person, on one screen."""
+"""``shoal assess``: the re-identification risk of a table, on one screen."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import source as given
-from shoal.cli.output import console, document, grid, notes, plain
+from shoal.cli.output import Notes, console, document, grid, plain
 from shoal.words import counted, odds, short
 from shoal.words import share as share_of
 
@@ -52,12 +52,13 @@ def assess(  # noqa: PLR0913, PLR0917 - options of a command
 ) -> None:
     """Assess the re-identification risk of a table.
 
-    Exit code 0: the requirements are met. 1: some are not. 2: it could not be done.
+    Exit code 0: the requirements are met. 1: some are not met. 2: the table could not be assessed.
     """
     import shoal
 
     chosen = _policy(policy, k, preset or [])
-    table = given.load(data, options, chosen)
+    notes = Notes(verbose=verbose)
+    table = given.load(data, options, chosen, notes)
     assessment = shoal.assess(
         table,
         chosen,
@@ -79,13 +80,13 @@ def assess(  # noqa: PLR0913, PLR0917 - options of a command
     else:
         show(assessment, console())
         show_also_known(more, console())
-        notes(assessment.notes, verbose=verbose)
+        notes.show_last(assessment.notes)
     if assessment.met is False:
         raise typer.Exit(1)
 
 
 def show_also_known(rows: list[dict[str, Any]], out: "Console") -> None:
-    """Print what the classes are like if one more column is known."""
+    """Print the equivalence classes for each additional known column."""
     if not rows:
         return
     table = grid("additionally known", "k", "unique", "classes")
@@ -97,7 +98,7 @@ def show_also_known(rows: list[dict[str, Any]], out: "Console") -> None:
 
 
 def _policy(path: Path | None, k: int | None, presets: list[str]) -> Any:
-    """Return the policy, with what the options add to it."""
+    """Return the policy, with the requirements given as options."""
     from shoal.errors import PolicyError
     from shoal.policy.policy import Policy
     from shoal.validation import validated
@@ -110,7 +111,7 @@ def _policy(path: Path | None, k: int | None, presets: list[str]) -> Any:
 
 
 def show(assessment: "Assessment", out: "Console") -> None:
-    """Print the one screen."""
+    """Print the assessment."""
     who = "individuals" if assessment.counts_persons else "records"
     about = f", {counted(assessment.persons, 'individual')}" if assessment.counts_persons else ""
     out.print(f"[bold]{counted(assessment.records, 'record')}{about}[/bold]")

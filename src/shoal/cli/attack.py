@@ -1,5 +1,6 @@
-"""``shoal attack``: what an adversary achieves against a release."""
+"""``shoal attack``: the success of an adversary against a release."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -7,7 +8,7 @@ import typer
 
 from shoal.cli import source as given
 from shoal.cli.assess import Quasi, Sensitive, Subject
-from shoal.cli.output import console, document, grid, notes, plain, progress_bar
+from shoal.cli.output import Notes, console, document, grid, plain, progress_bar
 from shoal.cli.pictures import draw
 
 if TYPE_CHECKING:
@@ -57,23 +58,24 @@ def attack(  # noqa: PLR0913, PLR0917 - options of a command
 ) -> None:
     """Run attacks on a release, each with baseline and interval.
 
-    Exit code 0: it was done; nothing is judged. 2: it could not be done.
+    Exit code 0: the attacks were run; their results are not judged. 2: they could not be run.
     """
     import shoal
 
     chosen = None if policy is None else shoal.Policy.load(policy)
-    table = given.load(original, options, chosen)
+    notes = Notes(verbose=verbose)
+    table = given.load(original, options, chosen, notes)
     with progress_bar() as hook:
         attacked = shoal.attack(
             table,
-            given.load(release, options),
+            given.load(release, options, notes=notes),
             chosen,
             quasi=given.names(quasi),
             sensitive=given.names(sensitive),
             subject=subject,
-            external=None if external is None else given.load(external, options),
-            outsiders=None if outsiders is None else given.load(outsiders, options),
-            second=None if second is None else given.load(second, options),
+            external=None if external is None else given.load(external, options, notes=notes),
+            outsiders=None if outsiders is None else given.load(outsiders, options, notes=notes),
+            second=None if second is None else given.load(second, options, notes=notes),
             key=given.names(key),
             in_order=in_order,
             attacks=given.names(only),
@@ -88,9 +90,16 @@ def attack(  # noqa: PLR0913, PLR0917 - options of a command
         document("attack", attacked.to_dict())
         return
     show(attacked, console())
-    own = [f"{result.title}: {note}" for result in attacked.results for note in result.notes]
-    omitted = "; ".join(f"{name} ({why.rstrip('.')})" for name, why in attacked.left_out.items())
-    notes([*attacked.notes, *([f"Attacks not run: {omitted}."] if omitted else []), *own], verbose=verbose)
+    notes.show_last(_notes(attacked))
+
+
+def _notes(attacked: "Attacked") -> Iterator[str]:
+    """Yield the notes on attacks, the most important first."""
+    yield from attacked.notes
+    if attacked.left_out:
+        omitted = "; ".join(f"{name} ({why.rstrip('.')})" for name, why in attacked.left_out.items())
+        yield f"Attacks not run: {omitted}."
+    yield from (f"{result.title}: {note}" for result in attacked.results for note in result.notes)
 
 
 def _curves(attacked: "Attacked") -> dict[str, Any]:
@@ -105,12 +114,12 @@ def _curves(attacked: "Attacked") -> dict[str, Any]:
 
 
 def _way(result: "Result") -> str:
-    """Return the name of an attack and the way it went, whatever it was after."""
+    """Return the name of an attack and its variant, without its target."""
     return f"{result.attack} ({result.variant})" if result.variant else result.attack
 
 
 def show(attacked: "Attacked", out: "Console") -> None:
-    """Print what each attack achieves, and the card of WP216."""
+    """Print the success of each attack, and the risks of WP216."""
     from shoal.attacks.attack import ATTACKS
 
     controlled = any(result.control is not None for result in attacked.results)

@@ -1,4 +1,4 @@
-"""``shoal compare``: what a release cost and what it has brought; several candidates side by side."""
+"""``shoal compare``: information loss and privacy of releases, with several candidates side by side."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -9,7 +9,7 @@ import typer
 
 from shoal.cli import source as given
 from shoal.cli.assess import Quasi, Sensitive, Subject
-from shoal.cli.output import console, document, grid, notes, plain
+from shoal.cli.output import Notes, console, document, grid, plain
 from shoal.cli.pictures import draw
 from shoal.words import counted, share, short
 
@@ -61,7 +61,7 @@ def compare(  # noqa: PLR0913, PLR0917 - options of a command
 ) -> None:
     """Compare releases with their original: information loss and privacy.
 
-    Exit code 0: it was done; nothing is judged. 2: it could not be done.
+    Exit code 0: the comparison was made; its results are not judged. 2: it could not be made.
     """
     import shoal
     from shoal.cli import analyses
@@ -69,10 +69,11 @@ def compare(  # noqa: PLR0913, PLR0917 - options of a command
     asked = analyses.Asked(learn, outcome, time, event, by, given.names(on), given.names(subgroups), model, seed)
     chosen = shoal.Policy.load(policy) if policy is not None else None
     stated = chosen is not None and "suppressed" in chosen.data.read.model_fields_set
-    before = given.load(original, options if stated else {"suppressed": "*", **options}, chosen)
+    notes = Notes(verbose=verbose)
+    before = given.load(original, options if stated else {"suppressed": "*", **options}, chosen, notes)
     comparisons = {}
     for path in releases:
-        after = given.load(path, {"suppressed": "*", **options})
+        after = given.load(path, {"suppressed": "*", **options}, notes=notes)
         comparisons[path] = shoal.compare(
             before,
             after,
@@ -94,14 +95,14 @@ def compare(  # noqa: PLR0913, PLR0917 - options of a command
             if len(done) > 1 and analysed.any:
                 console().print(f"\n[bold]{plain(path.name)}[/bold]")
             analyses.show(analysed, console())
-        for path, comparison in comparisons.items():
-            notes(_notes(path, comparison, many=len(comparisons) > 1), verbose=verbose)
+        many = len(comparisons) > 1
+        notes.show_last(note for path, each in comparisons.items() for note in _notes(path, each, many=many))
     if pictures is not None:
         draw(pictures, _charts(comparisons), force=force)
 
 
 def result(comparisons: "dict[Path, Comparison]", analyses: dict[Path, dict[str, Any]]) -> dict[str, Any]:
-    """Return the comparisons as plain data; that of a single release without a list around it."""
+    """Return the comparisons as plain data; a single one without a list around it."""
     documents = [
         {"release": str(path), **comparison.to_dict(), "analyses": analyses[path]}
         for path, comparison in comparisons.items()
@@ -110,7 +111,7 @@ def result(comparisons: "dict[Path, Comparison]", analyses: dict[Path, dict[str,
 
 
 def show(comparisons: "dict[Path, Comparison]", out: "Console") -> None:
-    """Print the comparison: cost by measure, privacy before and after, what became of each column."""
+    """Print the cost by measure, the privacy before and after, and the outcome of the cells of each column."""
     first = next(iter(comparisons.values()))
     names = [plain(name) for name in _names(list(comparisons)).values()]
     about = f"[dim]quasi-identifiers: {plain(', '.join(first.quasi))}[/dim]"
@@ -123,7 +124,7 @@ def show(comparisons: "dict[Path, Comparison]", out: "Console") -> None:
 
 
 def _show_cost(comparisons: "dict[Path, Comparison]", names: list[str], out: "Console") -> None:
-    """Print the measures by what they look at."""
+    """Print the measures, grouped by aspect."""
     from shoal.qualities.quality import Aspect
 
     first = next(iter(comparisons.values()))
@@ -146,7 +147,7 @@ def _show_cost(comparisons: "dict[Path, Comparison]", names: list[str], out: "Co
 
 
 def _single(measured: "Measured", quasi: tuple[str, ...]) -> tuple[str, ...]:
-    """Return cost, value, and the quasi-identifier that costs most."""
+    """Return the cost, the value, and the quasi-identifier with the highest cost."""
     if measured.total is None:
         return ()
     costs = {name: measured.columns[name].cost for name in quasi if name in measured.columns}
@@ -208,12 +209,12 @@ def _notes(path: Path, comparison: "Comparison", *, many: bool) -> Iterator[str]
 
 
 def _texts(remark: "Remark") -> str:
-    """Return how many texts a remark is about; ``--json`` names them."""
+    """Return the number of texts that a remark concerns; ``--json`` lists them."""
     return f" ({counted(len(remark.texts), 'text')}; --json lists them)" if remark.texts else ""
 
 
 def _names(paths: list[Path]) -> dict[Path, str]:
-    """Return a short name for each release: its file's, unless two have the same."""
+    """Return a short name for each release: its file name, unless two are the same."""
     stems = [path.stem for path in paths]
     return {path: path.stem if stems.count(path.stem) == 1 else given.long_name(path) for path in paths}
 

@@ -1,4 +1,4 @@
-"""``shoal demo``: a tour through everything shoal does, on data that nobody has to protect."""
+"""``shoal demo``: a tour of shoal with generated data."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""``shoal dimension``: how many quasi-identifiers have to be made coarser."""
+"""``shoal dimension``: the number of quasi-identifiers to generalise."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -82,7 +82,7 @@ def _levels(texts: list[str]) -> dict[str, int]:
 
 
 def show(dimension: "Dimension", out: "Console") -> None:
-    """Print what each column brings and costs, and which dimension is best."""
+    """Print the gain and the cost of each step, and the recommended dimensions."""
     table = grid("generalised", "k", "gain", "l", "t", "unique", "NUE", "lost")
     for step in (dimension.before, *dimension.steps):
         table.add_row(
@@ -109,7 +109,7 @@ def show(dimension: "Dimension", out: "Console") -> None:
 
 
 def _called(step: "Step", dimension: "Dimension") -> str:
-    """Name the last column of a prefix, or all columns where there are other subsets, too."""
+    """Return the last column of a prefix, or all columns if other subsets were evaluated as well."""
     if not step.columns:
         return "nothing"
     prefix = step.columns == dimension.order[: step.dimension] and len(dimension.steps) == len(dimension.order)

@@ -1,4 +1,4 @@
-"""``shoal identify``: what each column is, and why."""
+"""``shoal identify``: a role for each column, with reasons."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -88,7 +88,7 @@ def _write(text: str, path: Path, never: tuple[Path, ...], *, force: bool) -> No
 
 
 def show(identification: "Identification", out: "Console") -> None:
-    """Print the proposals, and what columns do together."""
+    """Print the proposed roles, and the evidence on combinations of columns."""
     table = grid("column", "role", "reasons")
     table.columns[1].justify = table.columns[2].justify = "left"
     table.columns[2].no_wrap = False
@@ -121,7 +121,7 @@ def show(identification: "Identification", out: "Console") -> None:
 
 
 def _told(key: "Key") -> str:
-    """Say what a key does."""
+    """Return the uniqueness and the separation of a key in words."""
     apart = "" if key.separation is None else f"; {share_of(key.separation)} of all pairs of individuals differ"
     return f"{share_of(key.share)} unique{apart}"
 

@@ -1,4 +1,4 @@
-"""What goes where: the result to stdout, everything else to stderr."""
+"""Output of commands: the result goes to stdout, everything else to stderr."""
 
 import json
 import sys
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
-_MOST_NOTES = 5  # on the screen
+_MOST_NOTES = 5  # maximum number of notes shown without --verbose
 
 
 def console(*, stderr: bool = False) -> "Console":
-    """Return a console for people; colours only where there is a terminal and NO_COLOR is not set."""
+    """Return a console; colours are used only in a terminal, unless NO_COLOR is set."""
     from rich.console import Console
     from rich.text import Text
 
     class PrintableConsole(Console):
-        """Shows names and values of the data, in which there may be commands for the terminal."""
+        """Console that replaces terminal control characters in names and values of the data."""
 
         def render_str(self, text: str, **options: Any) -> Text:
             rendered = super().render_str(text, **options)
@@ -35,7 +35,7 @@ def console(*, stderr: bool = False) -> "Console":
 
 
 def grid(*headings: str) -> "Table":
-    """Return a table without lines: the first column to the left, the others to the right."""
+    """Return a table without lines: the first column is left-aligned, the others are right-aligned."""
     from rich.table import Table
 
     sheet = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="dim")
@@ -45,20 +45,20 @@ def grid(*headings: str) -> "Table":
 
 
 def plain(text: object) -> str:
-    """Return text of the data so that nothing in it is taken for markup, nor does anything to the terminal."""
+    """Escape markup and terminal control characters in text of the data."""
     from rich.markup import escape
 
     return escape(printable(str(text)).replace("\n", "\ufffd").replace("\t", "\ufffd"))
 
 
 def document(command: str, result: dict[str, Any]) -> None:
-    """Print the one JSON document that ``--json`` promises."""
+    """Print the JSON document of ``--json``."""
     whole = {"shoal": __version__, "command": command, "result": result}
     result_text(json.dumps(whole, ensure_ascii=False, indent=2, default=str) + "\n")
 
 
 def result_text(text: str) -> None:
-    """Print a result that programs read: in UTF-8, whatever the terminal speaks."""
+    """Print a machine-readable result in UTF-8, whatever the encoding of the terminal."""
     sys.stdout.flush()
     if hasattr(sys.stdout, "buffer"):
         sys.stdout.buffer.write(text.encode())
@@ -68,23 +68,37 @@ def result_text(text: str) -> None:
 
 
 def remark(text: str) -> None:
-    """Print a line beside the result."""
+    """Print a line to stderr."""
     sys.stderr.write(f"{printable(text)}\n")
 
 
-def notes(texts: Iterable[str], *, verbose: bool) -> None:
-    """Print notes beside the result: the first ones, or all of them."""
-    every = list(dict.fromkeys(texts))
-    shown = every if verbose else every[:_MOST_NOTES]
-    for text in shown:
-        remark(f"Note: {text}")
-    if len(shown) < len(every):
-        remark(f"{counted(len(every) - len(shown), 'further note')}: add --verbose.")
+class Notes:
+    """The notes of a command, printed beside its result: at most five, or all of them (``--verbose``)."""
+
+    def __init__(self, *, verbose: bool) -> None:
+        self._verbose, self._shown, self._hidden = verbose, set[str](), set[str]()
+
+    def show(self, texts: Iterable[str]) -> None:
+        """Print notes, the most important first, each once."""
+        for text in texts:
+            if text in self._shown or text in self._hidden:
+                continue
+            if self._verbose or len(self._shown) < _MOST_NOTES:
+                self._shown.add(text)
+                remark(f"Note: {text}")
+            else:
+                self._hidden.add(text)
+
+    def show_last(self, texts: Iterable[str]) -> None:
+        """Print the last notes of a command, and the number of notes that were not printed."""
+        self.show(texts)
+        if self._hidden:
+            remark(f"{counted(len(self._hidden), 'further note')}: add --verbose.")
 
 
 @contextmanager
 def progress_bar() -> Iterator[Hook]:
-    """Give a hook that draws a bar on stderr, if somebody is there to see it."""
+    """Provide a hook that draws a progress bar on stderr, if stderr is a terminal."""
     if not sys.stderr.isatty():
         yield silent
         return

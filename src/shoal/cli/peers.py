@@ -1,4 +1,4 @@
-"""``shoal peers``: how every person is protected by their peers, over all combinations of what may be known."""
+"""``shoal peers``: the protection of every individual by peers, over all combinations of background knowledge."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -8,7 +8,7 @@ import typer
 
 from shoal.cli import source as given
 from shoal.cli.assess import Missing, Policy, Subject
-from shoal.cli.output import console, document, grid, notes, plain, progress_bar, remark
+from shoal.cli.output import Notes, console, document, grid, plain, progress_bar, remark
 from shoal.cli.pictures import draw
 from shoal.words import short
 
@@ -67,7 +67,8 @@ def peers(  # noqa: PLR0913, PLR0917 - options of a command
     import shoal
 
     chosen = shoal.Policy.load(policy) if policy is not None else None
-    table = given.load(data, options, chosen)
+    notes = Notes(verbose=verbose)
+    table = given.load(data, options, chosen, notes)
     with progress_bar() as hook:
         people = shoal.peers(
             table,
@@ -98,14 +99,14 @@ def peers(  # noqa: PLR0913, PLR0917 - options of a command
         more |= {"within_reach": people.within_reach(ranks(access))} if access is not None else {}
         document("peers", {**people.to_dict(), **more})
         return
-    _show(people, swept, person, verbose=verbose)
+    _show(people, swept, person, notes)
     if access is not None:
         show_reach(people, ranks(access), console())
     for path in drawn:
         remark(f"Written: {path}")
 
 
-def _show(people: "People", swept: "Sweep | None", person: int | None, *, verbose: bool) -> None:
+def _show(people: "People", swept: "Sweep | None", person: int | None, notes: Notes) -> None:
     show(people, console())
     if person is not None:
         show_person(people, person, console())
@@ -113,7 +114,7 @@ def _show(people: "People", swept: "Sweep | None", person: int | None, *, verbos
         show_sweep(swept, console())
     stopped = "The search was stopped, so individuals may be less protected than shown. Increase --seconds."
     first = [people.plan.remark or "", stopped if people.stopped() else ""]
-    notes([*filter(None, first), *people.assumptions], verbose=verbose)
+    notes.show_last([*filter(None, first), *people.assumptions])
 
 
 def _swept(people: "People", variable: str | None) -> "Sweep | None":
@@ -125,7 +126,7 @@ def _swept(people: "People", variable: str | None) -> "Sweep | None":
 
 
 def _drawn(people: "People", *paths: Path | None, force: bool) -> list[Path]:
-    """Draw the heatmap into the files that were asked for."""
+    """Draw the heatmap into the requested files."""
     from shoal import charts
 
     asked = [path for path in paths if path is not None]
@@ -133,7 +134,7 @@ def _drawn(people: "People", *paths: Path | None, force: bool) -> list[Path]:
 
 
 def _charts(people: "People", swept: "Sweep | None") -> "dict[str, Chart]":
-    """Return every picture there is."""
+    """Return all available pictures."""
     from shoal import charts
 
     drawn = {"persons": charts.heatmap(people), "facts": charts.facts(people)}
@@ -146,12 +147,12 @@ def _charts(people: "People", swept: "Sweep | None") -> "dict[str, Chart]":
 
 
 def shortened(name: str) -> str:
-    """Leave out the middle of a long name: the numbers beside it must be seen."""
+    """Shorten a long name in the middle, so that the numbers beside it fit on the screen."""
     return name if len(name) <= 28 else f"{name[:14]}…{name[-13:]}"
 
 
 def distances(text: str | None) -> dict[str, str] | None:
-    """Read ``age=2,cost=100``."""
+    """Parse distances such as ``age=2,cost=100``."""
     if text is None:
         return None
     pairs = [pair.partition("=") for pair in text.split(",")]
@@ -161,7 +162,7 @@ def distances(text: str | None) -> dict[str, str] | None:
 
 
 def ranks(text: str) -> dict[str, float]:
-    """Read ``age=1,lab=3``."""
+    """Parse ranks such as ``age=1,lab=3``."""
     try:
         return {name: float(rank) for name, rank in (distances(text) or {}).items()}
     except ValueError:
@@ -203,7 +204,7 @@ def _facts(people: "People", record: int) -> list[dict[str, Any]]:
 
 
 def show_person(people: "People", record: int, out: "Console") -> None:
-    """Print what gives one person away."""
+    """Print the smallest sets of attributes that disclose the values of one person."""
     facts_of_person = people.for_person(record)
     out.print(f"\n[bold]Record {record:,}[/bold]  [dim]smallest sets of attributes that disclose each variable[/dim]")
     for facts in facts_of_person:
@@ -214,7 +215,7 @@ def show_person(people: "People", record: int, out: "Console") -> None:
 
 
 def show_sweep(swept: "Sweep", out: "Console") -> None:
-    """Print the best partition of a few numbers of classes."""
+    """Print the best partition for some numbers of intervals."""
     variable, sensitive = plain(swept.variable), plain(swept.sensitive)
     out.print(f"\n[bold]{variable} in fewer intervals[/bold]  [dim]individuals protected in {sensitive}[/dim]")
     sheet = grid("  intervals", "protected", "loss", "smallest class", "best of equal width")
@@ -228,7 +229,7 @@ def show_sweep(swept: "Sweep", out: "Console") -> None:
 
 
 def show_reach(people: "People", access: dict[str, float], out: "Console") -> None:
-    """Print how many persons are breached by what is easily known."""
+    """Print the number of persons breached by attributes up to each rank of accessibility."""
     out.print("\n[bold]Breached by accessible attributes[/bold]  [dim]up to each rank[/dim]")
     reach = people.within_reach(access)
     sheet = grid("  inferred variable", *(f"{rank:g}" for rank in sorted(set(access.values()))))

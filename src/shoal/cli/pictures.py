@@ -1,4 +1,4 @@
-"""Pictures in a folder."""
+"""Pictures written to a folder."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 def draw(folder: Path, charts: "Mapping[str, Chart]", *, force: bool, kinds: tuple[str, ...] = (".svg",)) -> None:
-    """Draw pictures into a folder, each into a file of its name; none of them if one may not be overwritten."""
+    """Draw each picture into a file of its name in a folder.
+
+    No picture is drawn if one of the files exists and ``force`` is not set.
+    """
     if folder.exists() and not folder.is_dir():
         raise WriteError(
             "not-a-folder", "'{path}' is a file, not a folder.", remedy="Give a folder with --pictures.", path=folder

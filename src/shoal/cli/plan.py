@@ -1,4 +1,4 @@
-"""``shoal plan``: how large a table is, and what it will take to deal with it."""
+"""``shoal plan``: the size of a table, and the resources to process it."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -21,7 +21,7 @@ def plan(
 ) -> None:
     """Estimate time and memory for assessing and anonymising a table, from a sample.
 
-    Exit code 0: it fits this machine. 1: it does not. 2: it could not be told.
+    Exit code 0: the table fits this machine. 1: it does not. 2: no estimate could be made.
     """
     import shoal
 

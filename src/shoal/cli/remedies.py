@@ -5,23 +5,23 @@ from typing import Any
 
 from shoal.remedy import policy_column, policy_line
 
-# no command takes these
+# Options that no command has.
 _PYTHON_ONLY = {"population", "hierarchies", "combinations", "y", "first", "threads", "beside", "suffix"}
 
 
 class CommandLine:
-    """The command line."""
+    """Wording of remedies for the command line."""
 
     def setting(self, key: str, value: Any) -> str:
-        """Return the line of the policy file."""
+        """Return the instruction for a setting in the policy file."""
         return policy_line(key, value)
 
     def column_setting(self, column: str, part: str, value: Any) -> str:
-        """Return the setting in the policy file."""
+        """Return the instruction for a setting of a column in the policy file."""
         return policy_column(column, part, value)
 
     def option(self, name: str, value: Any) -> str:
-        """Return the flag.
+        """Return the instruction for the flag; empty if no command has it.
 
         >>> CommandLine().option("header", False), CommandLine().option("quasi", ["age", "sex"])
         ('add --no-header', 'add --quasi age,sex')

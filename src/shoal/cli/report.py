@@ -1,4 +1,4 @@
-"""``shoal report``: one document about a release."""
+"""``shoal report``: a report on a release."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from shoal.reporting.report import Report
     from shoal.table.table import Table
 
-WORK = 200_000_000  # rows times schemes that are looked at for a picture
+WORK = 200_000_000  # maximum of rows times schemes for a picture
 
 
 @given.reading
@@ -70,7 +70,8 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
 ) -> None:
     """Write a report on a release: transformation, risk, information loss and attacks.
 
-    Exit code 0: every requirement is met. 1: it was written, and one is not met. 2: it could not be done.
+    Exit code 0: every requirement is met. 1: the report was written, and a requirement is not met. 2: no report could
+    be made.
     """
     import shoal
     from shoal.table.column import SUPPRESSED
@@ -108,7 +109,7 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
             progress=hook,
             **(_around(table, chosen, hook) if lattice and release is None and not external else {}),
         )
-        if keep is not None:  # first, because it may fail: a report without its release would be half a result
+        if keep is not None:  # first, because it may fail: a report without its release would be incomplete
             result.save(keep, force=force, beside=None if isinstance(keep, Path) else output.parent)
         path = report.save(output, force=force)
     _tell(report, path, json=json)
@@ -146,15 +147,15 @@ def _tell(report: "Report", path: Path, *, json: bool) -> None:
 
 
 def _wanted(table: "Table", predict: str | None, survival: str | None) -> dict[str, list[str]]:
-    """Return the columns of the analyses that were asked for; they must be there, and fit."""
+    """Return the columns of the requested analyses; refuse unknown and unsuitable columns."""
     import shoal
 
     wanted = {"predict": given.names(predict) or [], "survival": given.names(survival) or []}
     for name in (*wanted["predict"], *wanted["survival"]):
-        table[name]  # raises if there is none
+        table[name]  # raises if there is no such column
     if wanted["survival"] and len(wanted["survival"]) != 2:
         raise ModelError("bad-survival", "--survival requires two columns: TIME,EVENT.")
-    if wanted["survival"]:  # columns are checked before the long work
+    if wanted["survival"]:  # check the columns before the long computation
         shoal.compare(table, table, qualities=[], in_order=True).survival(*wanted["survival"])
     return {name: value for name, value in wanted.items() if value}
 
@@ -162,7 +163,7 @@ def _wanted(table: "Table", predict: str | None, survival: str | None) -> dict[s
 def _analyses(
     table: "Table", release: Any, policy: "Policy", wanted: dict[str, list[str]], hook: "Hook"
 ) -> "list[Analysis]":
-    """Do the analyses that were asked for."""
+    """Run the requested analyses."""
     import shoal
 
     comparison = (
@@ -173,7 +174,7 @@ def _analyses(
 
 
 def _around(table: "Table", policy: "Policy", hook: "Hook") -> dict[str, Any]:
-    """Return what other schemes there are, if they are not too many to look at."""
+    """Return the other schemes and the frontier, if they are not too many to compute."""
     import shoal
 
     known = policy.apply(table)
@@ -188,5 +189,5 @@ def _around(table: "Table", policy: "Policy", hook: "Hook") -> dict[str, Any]:
             around[name] = look()
         except ModelError as error:
             remark(f"Note: No picture of the {name}. {error.message}")
-            break  # the frontier takes longer still
+            break  # the frontier would take even longer
     return around

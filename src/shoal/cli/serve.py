@@ -1,4 +1,4 @@
-"""``shoal serve``: the workbench, in a browser on this machine."""
+"""``shoal serve``: the workbench in a browser on this machine."""
 
 from pathlib import Path
 from typing import Annotated
@@ -18,7 +18,7 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port (0 = any free port).")] = 0,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
 ) -> None:
-    """Open the workbench in a browser. Only this machine can reach it, and only with the link that is printed."""
+    """Open the workbench in a browser. Only this machine can access it, and only with the printed link."""
     try:
         from shoal.web.server import run
     except ImportError:

@@ -1,4 +1,4 @@
-"""The options that say how a file is read; the same for every command."""
+"""Reading options, shared by all commands."""
 
 import inspect
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli.output import progress_bar, remark
+from shoal.cli.output import Notes, progress_bar
 
 if TYPE_CHECKING:
     from shoal.policy.policy import Policy
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def place(text: str) -> "Path | Address":
-    """Return what a source is: the path of files, or the address of a table in a database."""
+    """Return a source or an output: the path of files, or the address of a database table."""
     from shoal.table.databases.database import Address, is_address
 
     return Address.parse(text) if is_address(text) else Path(text)
@@ -33,7 +33,7 @@ Source = Annotated[
 
 Original = Annotated[Any, typer.Argument(parser=place, metavar="DATA", help="Original data.")]
 
-# How a file is read: options that every command with a file takes.
+# Reading options, shared by all commands that read a file.
 _READING: dict[str, Any] = {
     "format": Annotated[str | None, typer.Option("--format", help="File format, if the suffix does not identify it.")],
     "separator": Annotated[str | None, typer.Option(help="Field separator (default: detected).")],
@@ -60,14 +60,14 @@ Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files o
 
 
 def same(target: "Path | Address", other: "Path | Address") -> bool:
-    """Tell whether two sources are the same."""
+    """Return whether two sources are the same."""
     if isinstance(target, Path) and isinstance(other, Path):
         return target.exists() and other.exists() and target.samefile(other)
     return target == other
 
 
 def long_name(target: "Path | Address") -> str:
-    """Return a name that no other source has."""
+    """Return an unambiguous name of a source."""
     return str(target.with_suffix("")) if isinstance(target, Path) else f"{target} {target.name}"
 
 
@@ -77,12 +77,12 @@ def names(given: str | None) -> list[str] | None:
 
 
 def reading(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that say how a file is read; it gets those that were given as the dict ``options``.
+    """Add the reading options to a command, which receives those that were given as the dict ``options``.
 
-    It cannot overwrite a file that it has read.
+    The command cannot overwrite a file that it has read.
     """
     own = inspect.signature(command, eval_str=True).parameters
-    offered = {name: kind for name, kind in _READING.items() if name not in own}  # a command may mean another thing
+    offered = {name: kind for name, kind in _READING.items() if name not in own}  # a command may define its own option
     more = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
         for name, kind in offered.items()
@@ -115,8 +115,10 @@ def _options(given: dict[str, Any]) -> dict[str, Any]:
     return options
 
 
-def load(path: "Path | Address", options: dict[str, Any], policy: "Policy | None" = None) -> "Table":
-    """Read a file the way the policy and the options say, options first, and tell what a reader should know."""
+def load(
+    path: "Path | Address", options: dict[str, Any], policy: "Policy | None" = None, notes: Notes | None = None
+) -> "Table":
+    """Read a table with the options of the policy and of the command, which take precedence, and print its notes."""
     from shoal.table.reading import read
 
     if policy is not None:
@@ -124,6 +126,5 @@ def load(path: "Path | Address", options: dict[str, Any], policy: "Policy | None
         options = {**policy.data.read.model_dump(exclude_unset=True), **options}
     with progress_bar() as hook:
         table = read(path, progress=hook, **options)
-    for note in table.source.notes:
-        remark(f"Note: {note}")
+    (notes or Notes(verbose=True)).show(table.source.notes)
     return table

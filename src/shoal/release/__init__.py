@@ -1,1 +1,1 @@
-"""Release: the table that goes out, with the evidence for it."""
+"""Release: the released tables, with the evidence that they meet the requirements."""

@@ -1,4 +1,4 @@
-"""The owner's account of a release: its facts, its internal manifest, and notes."""
+"""Internal account of a release for its owner: facts, internal manifest and notes."""
 
 from collections.abc import Iterator, Mapping
 from importlib.metadata import version
@@ -34,7 +34,7 @@ def facts(
     quality: Mapping[str, Measured],
     judgements: tuple[Judgement, ...],
 ) -> dict[str, Any]:
-    """Return the facts about a release, for its owner."""
+    """Return the facts about a release for its owner."""
     how, split = case.policy.search, [part for part in transformed.tables if part]
     return {
         "shoal": version("shoal"),
@@ -103,50 +103,69 @@ def internal(
 
 
 def notes(case: Case, transformed: Transformed, dependent: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what the owner should know. ``dependent``: columns whose labels depend on suppressed values."""
-    sentences = list(_split(transformed))
-    exact = [name for name, kind in case.show.items() if kind in {"median", "mode"}]
-    if exact:
-        sentences.append(
-            f"Column '{exact[0]}' shows the {case.show[exact[0]]} of a class, which is the exact value of one of its "
-            f"members."
-        )
-    sentences += case.policy.search.technique.notes
-    if case.leaders:
-        sentences.append(f"Linked columns are not included in the information loss: {', '.join(case.leaders)}.")
-    runs = [column.name for column in transformed.table.columns if column.has_formulas]
-    if runs:
-        sentences.append(
-            f"Spreadsheets would execute text of {listed(runs)} as formulas. Import the release as text instead of "
-            "opening it by a double click."
-        )
-    if case.policy.dates is not None:
-        dates = [column.name for column in transformed.table.columns if column.kind in {Kind.DATE, Kind.DATETIME}]
-        still = [name for name in dates if name not in case.policy.dates.columns]
-        if still:
-            sentences.append(
-                f"Dates of column '{still[0]}' are not shifted. Together with shifted dates of the same individual, "
-                f"they may disclose the shift."
-            )
+    """Return the notes for the owner. ``dependent``: the columns whose labels depend on suppressed values."""
+    return (
+        *_on_suppressed_values(case, transformed, dependent),
+        *_on_exact_values(case, transformed),
+        *_on_counting(case),
+        *case.policy.search.technique.notes,
+        *_on_files(transformed),
+    )
+
+
+def _on_suppressed_values(case: Case, transformed: Transformed, dependent: tuple[str, ...]) -> Iterator[str]:
+    """Yield notes on properties of the release that depend on suppressed values."""
     typed = [*_inferred(case, transformed)]
     if typed:
-        sentences.append(
+        yield (
             f"Released values of {listed(typed)} are written in a way that follows from suppressed values, such as one "
             "decimal number or text among whole numbers, and disclose that there were such values. Correct these "
             "values in the data, or read columns without intervals as text: [data] read = { text = […] }."
         )
     if dependent:
-        sentences.append(
+        yield (
             f"The hierarchy of {listed(dependent)} was proposed from all values, and would have other labels without "
             "the suppressed records. Write it into the policy to release labels that do not depend on them."
         )
+
+
+def _on_exact_values(case: Case, transformed: Transformed) -> Iterator[str]:
+    """Yield notes on columns that show exact values of individuals."""
+    for kind in ("median", "mode"):
+        exact = [name for name, shown in case.show.items() if shown == kind]
+        if exact:
+            yield f"The {kind} of a class is the exact value of one of its members: {listed(exact)}."
+    if case.policy.dates is not None:
+        dates = [column.name for column in transformed.table.columns if column.kind in {Kind.DATE, Kind.DATETIME}]
+        still = [name for name in dates if name not in case.policy.dates.columns]
+        if still:
+            yield (
+                f"Dates that are not shifted: {listed(still)}. Together with shifted dates of the same individual, "
+                "they may disclose the shift."
+            )
+
+
+def _on_counting(case: Case) -> Iterator[str]:
+    """Yield notes on the unit of counting and on columns that do not count."""
     if case.table.subject is None:
-        sentences.append("No column is the subject: every record is counted as an individual.")
-    return tuple(sentences)
+        yield "No column is the subject: every record is counted as an individual."
+    if case.leaders:
+        yield f"Linked columns are not included in the information loss: {', '.join(case.leaders)}."
+
+
+def _on_files(transformed: Transformed) -> Iterator[str]:
+    """Yield notes on the use of the released files."""
+    yield from _split(transformed)
+    formulas = [column.name for column in transformed.table.columns if column.has_formulas]
+    if formulas:
+        yield (
+            f"Spreadsheets would execute text of {listed(formulas)} as formulas. Import the release as text instead of "
+            "opening it by a double click."
+        )
 
 
 def _split(transformed: Transformed) -> Iterator[str]:
-    """Yield that a table goes out in several, and by which column they are linked."""
+    """Yield a note if the table is split, with the names of the tables and the column that links them."""
     if len(transformed.tables) > 1:
         names = [f"release.{part}" if part else "release" for part in transformed.tables]
         first, *others = transformed.tables.values()
@@ -155,7 +174,7 @@ def _split(transformed: Transformed) -> Iterator[str]:
 
 
 def _inferred(case: Case, transformed: Transformed) -> Iterator[str]:
-    """Yield the released columns whose kind follows from values that only suppressed records have."""
+    """Yield the released columns whose kind was inferred from values that occur in suppressed records only."""
     given, origin = case.given, case.given.source.origin
     kinds = FORMATS[origin].infers if origin in FORMATS else frozenset()
     if not kinds or not isinstance(given.engine, MemoryEngine) or transformed.table.records >= given.records:
@@ -170,7 +189,7 @@ def _inferred(case: Case, transformed: Transformed) -> Iterator[str]:
 
 
 def _is_wide(column: Column) -> bool:
-    """Return whether the values of a column would have been read as another kind."""
+    """Return whether a narrower kind would have been inferred from the values of a column."""
     if column.kind is Kind.NUMBER:
         values = doubles(column.values).to_numpy(zero_copy_only=False)
         return bool((values == np.floor(values)).all())

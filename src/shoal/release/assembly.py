@@ -1,4 +1,4 @@
-"""Assembly: the released table is put together from the transformation of its rows."""
+"""Assembly of the released table from the transformation of its rows."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -27,12 +27,12 @@ def assembled(case: Case, transformation: Transformation) -> Transformed:
 
 
 def _with_roles(case: Case, table: Table) -> Table:
-    """Return a released table in which columns that follow others are quasi-identifiers again."""
+    """Return a released table in which linked columns are quasi-identifiers again."""
     return table.assign(quasi=[name for name in table.names if name in case.whole.quasi])
 
 
 def _keys(case: Case) -> dict[str, bytes]:
-    """Return the columns that get pseudonyms, and the key."""
+    """Return the key for each column that gets pseudonyms."""
     pseudonyms = case.policy.pseudonyms
     if pseudonyms is None:
         return {}
@@ -49,7 +49,7 @@ def _keys(case: Case) -> dict[str, bytes]:
 
 
 def _check_links(case: Case, name: str) -> None:
-    """Refuse pseudonyms that would link records of different classes."""
+    """Refuse pseudonyms that would link records of different equivalence classes."""
     subject = case.table.subject
     if subject is None:
         differ = int(np.count_nonzero(case.table.counts(name))) < case.table.records
@@ -68,17 +68,17 @@ def _check_links(case: Case, name: str) -> None:
 
 
 def mapping(case: Case, scheme: Mapping[str, int], transformed: Transformed) -> ValueMap | None:
-    """Return what every value became, where that does not hang on other values of a record."""
+    """Return the released value of every original value; None if it depends on more than the value itself."""
     if not scheme or case.show or case.leaders or case.policy.pseudonyms or case.policy.dates:
         return None
     return ValueMap.of(case.table, case.hierarchies, scheme, transformed.table.names)
 
 
 def original(case: Case, scheme: Mapping[str, int], transformed: Transformed) -> Original:
-    """Return what the written file cannot tell."""
+    """Return the information about the original that the written file does not contain."""
     table, population = case.table, case.gatherer.population
     sensitive = {name: table[name] for name in table.sensitive}
-    if population is not None and population.register is not None:  # it knows values as they were
+    if population is not None and population.register is not None:  # the register holds original values
         asked = any({Need.POPULATION, Need.REGISTER} & model.needs for model in case.models)
         population = released_register(population, table, case.hierarchies, scheme) if asked else None
     return Original(

@@ -1,4 +1,4 @@
-"""A case: a table, the policy for it, and what follows from both before anything is searched."""
+"""Case: a table and its policy, with everything that is derived from both before the search."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -39,11 +39,13 @@ _FAR = 20 * 366  # days
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """``given``: the table as it came. ``whole``: the same, with columns that know the values of a register, too.
+    """A table and its policy, checked and prepared for the search.
 
-    ``table``: the records that were drawn from it, and the columns that are searched; ``drawn``: which records these
-    are, if not all. ``leaders``: columns that follow others, and whom. ``key``: what is drawn hangs on it, and
-    ``is_fresh`` if the policy names none. ``register``: the population, if there is a file of it.
+    ``given``: the original table. ``whole``: the original table with shifted dates, whose columns also contain the
+    values of the register. ``table``: the sampled records, with the columns to be searched. ``drawn``: the sampled
+    records of the original; None if all are used. ``leaders``: the leading column of each linked column. ``key``: the
+    secret key of all random draws. ``is_fresh``: whether the key is new, because the policy names none. ``register``:
+    the population, if the policy names a file of it.
     """
 
     given: Table
@@ -58,7 +60,7 @@ class Case:
 
     @classmethod
     def of(cls, table: Table, policy: Policy) -> "Case":
-        """Check a table by its policy, and draw a sample if the policy asks for one."""
+        """Check a table against its policy, and draw a sample if the policy requires one."""
         table = policy.apply(table)
         _check(table, policy)
         _check_columns(table, policy)
@@ -82,59 +84,59 @@ class Case:
 
     @property
     def draws(self) -> bool:
-        """Whether something may be drawn at random."""
+        """Whether the release may contain random draws: a sample or added records."""
         return self.policy.search.sample is not None or self.policy.search.way.adds_records
 
     def given_records(self, records: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return which records of the given table some of the drawn ones are; −1 stays −1."""
+        """Return the record of the original table for each of some sampled records; −1 stays −1."""
         return records if self.drawn is None else np.where(records < 0, -1, self.drawn[records])
 
     @cached_property
     def hierarchies(self) -> dict[str, Hierarchy]:
-        """The hierarchies of the quasi-identifiers, and others that the policy names."""
-        self.table.distinct(self.table.quasi)  # of which the numbers of single values follow
+        """The hierarchies of the quasi-identifiers, and of other columns for which the policy names one."""
+        self.table.distinct(self.table.quasi)  # the counts of single values are derived from these rows
         return self.policy.hierarchies(self.table)
 
     @cached_property
     def asked(self) -> tuple[tuple[str, str, Model], ...]:
-        """Every requirement: who asks for it, what it says, and the model."""
+        """All requirements: the source, the description and the model of each."""
         return tuple(self.policy.requirements())
 
     @property
     def models(self) -> tuple[Model, ...]:
-        """What is required."""
+        """The models of all requirements."""
         return tuple(model for _, _, model in self.asked)
 
     @cached_property
     def space(self) -> Space:
-        """All schemes that may be."""
+        """The space of admissible generalisation schemes."""
         return Space.of(self.table, self.table.quasi, self.hierarchies, self.policy.search.levels)
 
     @cached_property
     def persons(self) -> int:
-        """How many persons the table has."""
+        """The number of persons in the table."""
         return self.table.person_count
 
     @property
     def limit(self) -> int:
-        """How many of them may be left out."""
+        """The maximum number of suppressed persons."""
         return floor(exact(self.policy.search.suppression) * self.persons)
 
     @cached_property
     def gatherer(self) -> Gatherer:
-        """Who collects what models read."""
-        everybody = self.whole.person_count  # also if only some of them were drawn
+        """The gatherer of the evidence that models read."""
+        everybody = self.whole.person_count  # all persons, even if only a sample is released
         people = self.register or self.policy.sampled_population(self.table, everybody)
         return Gatherer(self.table, self.policy.data.missing, self.hierarchies, people)
 
     @property
     def show(self) -> dict[str, str]:
-        """The columns that show one value for a class, and which."""
+        """The columns that show one representative value per class, and its kind."""
         columns = self.policy.columns
         return {name: columns[name].show for name in self.table.quasi if columns[name].show != "label"}
 
     def goal(self, models: tuple[Model, ...], limit: int, threads: int) -> Goal:
-        """Return what is sought if so many persons may be left out."""
+        """Return the goal of a search that may suppress at most ``limit`` persons."""
         for model in models:
             self._check_columns(model)
         how = self.policy.search
@@ -142,7 +144,7 @@ class Case:
 
     @property
     def quality(self) -> Quality:
-        """The measure that is to be best."""
+        """The quality measure that the search optimises."""
         how = self.policy.search
         quality = quality_named(how.quality, balance=how.balance, target=how.target)
         for name in quality.beside:
@@ -181,7 +183,7 @@ class Case:
 
 
 def _with_dates(table: Table, policy: Policy) -> Table:
-    """Move the dates that the policy names."""
+    """Shift the dates of the columns that the policy names."""
     dates = policy.dates
     if dates is None:
         return table
@@ -198,7 +200,7 @@ def _with_dates(table: Table, policy: Policy) -> Table:
 
 
 def _check_placeholders(column: Column) -> None:
-    """Refuse dates that stand for none: wherever one comes out, everybody sees how far it was moved."""
+    """Refuse placeholder dates: a placeholder is recognisable after shifting, and discloses the shift."""
     if column.kind not in {Kind.DATE, Kind.DATETIME} or not len(column.values):
         return
     days = np.asarray(column.values.cast(pa.timestamp("s"), safe=False).cast(pa.int64())) // 86_400
@@ -274,20 +276,20 @@ def _check_limits(table: Table, policy: Policy) -> None:
 
 
 def prepared(table: Table, policy: Policy) -> Table:
-    """Give columns their roles, and move dates; for a table that is released without a search."""
+    """Assign roles to the columns and shift dates, for a table that is released without a search."""
     roled = policy.apply(table)
     _check_columns(roled, policy)
     return _with_dates(roled, policy)
 
 
 def _check_columns(table: Table, policy: Policy) -> None:
-    """Refuse columns that must not go out as they are."""
+    """Refuse columns that must not be released unchanged."""
     _check_naming(table, policy)
     _check_stars(table)
 
 
 def _check_naming(table: Table, policy: Policy) -> None:
-    """Refuse columns that look as if they name people, unless the policy says that they do not."""
+    """Refuse columns that appear to identify individuals, unless the policy declares that they do not."""
     for name in (*table.sensitive, *table.with_role(Role.INSENSITIVE)):
         if policy.columns[name].names_nobody or not table[name].is_text:
             continue
@@ -308,12 +310,12 @@ def _check_naming(table: Table, policy: Policy) -> None:
 
 
 def _identifies(pattern: Pattern) -> bool:
-    """Tell whether what follows a pattern names persons."""
+    """Return whether values with this pattern identify individuals."""
     return pattern.sure or concepts()[pattern.concept].role is Role.DIRECT
 
 
 def _check_stars(table: Table) -> None:
-    """Refuse values that a reader of the release would take for suppressed ones."""
+    """Refuse values that a recipient of the release would interpret as suppressed."""
     for name in (*table.sensitive, *table.with_role(Role.INSENSITIVE)):
         column = table[name]
         if column.is_text and pc.index(as_text(column.values), SUPPRESSED).as_py() >= 0:
@@ -327,7 +329,7 @@ def _check_stars(table: Table) -> None:
 
 
 def _leaders(table: Table, policy: Policy) -> dict[str, str]:
-    """Return the columns that follow others, and whom."""
+    """Return the leading column of each linked column."""
     leaders = policy.leaders
     for follower, leader in leaders.items():
         if leader not in table:

@@ -1,6 +1,6 @@
-"""Columns of a release: what is left of a column, and nothing else.
+"""Columns of a release, reduced to the values that occur in it.
 
-A dictionary may hold values that no record has any more; they must not leave with the release.
+A dictionary may contain values that no released record has. They must not be published with the release.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from shoal.table.kind import Kind
 
 
 def compacted(column: Column, codes: Codes) -> tuple[Column, Codes]:
-    """Leave out values that do not occur.
+    """Remove the values that occur in no record, and renumber the codes.
 
     >>> import numpy as np
     >>> column = Column("dx", Kind.TEXT, pa.array(["flu", "gout", "ms"]), missing=True)
@@ -34,7 +34,7 @@ def compacted(column: Column, codes: Codes) -> tuple[Column, Codes]:
 
 
 def labelled(name: str, labels: Sequence[str | None]) -> tuple[Column, NDArray[np.intp]]:
-    """Make a column of labels; return also the code of each label. ``None`` is missing, ``*`` suppressed.
+    """Return a column of labels, and the code of each label. ``None`` is missing, ``*`` suppressed.
 
     >>> column, codes = labelled("age", ["30-39", "*", "20-29", None])
     >>> column.values.to_pylist(), codes.tolist()

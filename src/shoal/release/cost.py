@@ -24,11 +24,11 @@ def measured(
 ) -> dict[str, Measured]:
     """Return the quality measures of a release.
 
-    The search knows the level of every label. A reader of the release does not, and one label may occur on several
-    levels. Cells are therefore interpreted here as in ``shoal.compare``, so that both report the same values. Columns
-    that follow others are not counted.
+    The search knows the level of every label. A recipient of the release does not, and the same label may occur on
+    several levels. Cells are therefore interpreted here as in ``shoal.compare``, so that both report the same values.
+    Linked columns are not counted.
     """
-    if case.whole is not case.given or transformation.drawn:  # other codes or dates, or cells that differ by record
+    if case.whole is not case.given or transformation.drawn:  # codes or dates differ, or cells differ by record
         recoding = _by_record(case, transformed, [name for quality in asked.values() for name in quality.beside])
         return {name: quality.measure(recoding) for name, quality in asked.items()}
     recoding = _by_row(case, transformation)
@@ -51,7 +51,7 @@ def _by_row(case: Case, transformation: Transformation) -> Recoding:
 
 
 def _by_record(case: Case, transformed: Transformed, beside: list[str]) -> Recoding:
-    """Return the recoding of each record of the given table, or of its sample."""
+    """Return the recoding of each record of the original table, or of its sample."""
     given = case.given if case.drawn is None else taken(case.given, case.drawn)[0]
     match = Origins(transformed.origins()).match(given, transformed.table)
     quasi, ladders = case.table.quasi, case.policy.hierarchies(given)

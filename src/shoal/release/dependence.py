@@ -1,8 +1,8 @@
 """Dependence of released labels on suppressed values.
 
 Some hierarchies are built from the values of the table: automatic ones, frequencies, and neighbours in an order that is
-not written down. Their labels may differ with a value that only suppressed persons have, and then disclose that
-somebody has it. Whether they do is found out by building the hierarchy from the released records alone.
+not declared. Their labels may depend on a value that only suppressed persons have, and then disclose that this value
+exists. To detect this, the hierarchy is built again from the released records alone.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,10 @@ from shoal.table.column import as_text
 
 
 def dependent_labels(case: Case, transformation: Transformation) -> tuple[str, ...]:
-    """Return the quasi-identifiers whose labels depend on suppressed values; refuse labels that name such a value."""
+    """Return the quasi-identifiers whose labels depend on suppressed values.
+
+    Labels that contain such a value are refused.
+    """
     suppressed, moved = transformation.suppressed, transformation.moved
     away = suppressed if moved is None else suppressed | moved
     if not away.any() or case.register is not None:  # the values of a register are known anyway
@@ -45,7 +48,7 @@ def dependent_labels(case: Case, transformation: Transformation) -> tuple[str, .
 
 
 def _dependent(case: Case, transformation: Transformation, kept: NDArray[np.intp]) -> Iterator[str]:
-    """Yield the columns with a label that the hierarchy of the released records alone does not have."""
+    """Yield the columns with a label that does not occur in the hierarchy of the released records alone."""
     rows = transformation.rows
     persons = rows.counts if case.table.subject is None else counted_rows(case.table, rows.columns)[1].counts
     for name, codes in zip(rows.columns, rows.codes, strict=True):
@@ -63,7 +66,7 @@ def _dependent(case: Case, transformation: Transformation, kept: NDArray[np.intp
 
 
 def _is_label(hierarchy: Hierarchy, codes: NDArray[np.int64], texts: pa.Array) -> NDArray[np.bool_]:
-    """Return whether each text is how a hierarchy writes a code on some level."""
+    """Return whether each text is the label of its code on some level of a hierarchy."""
     labels = np.zeros(len(codes), bool)
     for level in range(hierarchy.height + 1):
         same = pc.equal(hierarchy.labels(level).take(pa.array(codes)), texts).fill_null(False)

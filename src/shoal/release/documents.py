@@ -1,4 +1,4 @@
-"""Documents of a release: its public manifest, and the files that stay with the owner."""
+"""Documents of a release: the public manifest, and the files for the owner only."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,14 +16,18 @@ from shoal.release.published import figures, published
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """``public``: the manifest that goes out. ``owners``: the owner's files by name; None: there is no such file."""
+    """The manifest and the owner's files of a release.
+
+    ``public``: the public manifest. ``owners``: the contents of the owner's files by name; None if a file does not
+    apply.
+    """
 
     public: str
     owners: Mapping[str, str | None]
 
     @classmethod
     def of(cls, parts: Mapping[str, ReleasePart], policy: Policy, hashes: Mapping[str, str]) -> "Documents":
-        """Return the documents of a release. ``hashes``: of the written files, by their names."""
+        """Return the documents of a release. ``hashes``: the hashes of the written files, by name."""
         if policy.tables:
             return _of_tables(parts, policy, hashes)
         (part,) = parts.values()
@@ -31,7 +35,7 @@ class Documents:
 
 
 def _of_table(part: ReleasePart, hashes: Mapping[str, str]) -> Documents:
-    """Return the documents of a single original table."""
+    """Return the documents of a release of a single original table."""
     named = _named(part, hashes)
     origins = Origins(part.records, part.drawn).document(part.given) if can_be_kept(part.given) else None
     owners = {
@@ -45,7 +49,7 @@ def _of_table(part: ReleasePart, hashes: Mapping[str, str]) -> Documents:
 
 
 def _named(part: ReleasePart, hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Return what identifies the tables: the hashes of their files; of their content, in a database."""
+    """Return the identification of the tables: the hashes of their files, or of their content in a database."""
     prints = hashes or {name: fingerprint(table) for name, table in part.promise.tables.items()}
     first, *others = prints.items()
     further = {"files" if hashes else "tables": dict(others)} if others else {}
@@ -53,7 +57,7 @@ def _named(part: ReleasePart, hashes: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _public(part: ReleasePart) -> dict[str, Any]:
-    """Return the public manifest of a part. That of a split table is about all its columns together."""
+    """Return the public manifest of a part. The manifest of a split table covers all its columns together."""
     tables, link = [*part.promise.tables.values()], part.promise.link
     chosen = figures(part.policy, part.suppressed, part.given)
     if link is None:
@@ -63,7 +67,7 @@ def _public(part: ReleasePart) -> dict[str, Any]:
 
 
 def _of_tables(parts: Mapping[str, ReleasePart], policy: Policy, hashes: Mapping[str, str]) -> Documents:
-    """Return the documents of several original tables."""
+    """Return the documents of a release of several original tables."""
     common = {
         "references": [str(reference) for reference in references(policy.tables)],
         "verified": True,
@@ -94,7 +98,7 @@ def about_table(name: str, part: ReleasePart, policy: Policy) -> dict[str, Any]:
 
 
 def _always(name: str, part: ReleasePart, policy: Policy) -> dict[str, Any]:
-    """Return what is published of a table, with or without requirements."""
+    """Return the facts that are published about a table with or without requirements."""
     dates = policy.of(name).dates
     return {
         "records": part.table.records,

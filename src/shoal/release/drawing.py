@@ -23,7 +23,7 @@ def draw_key(policy: Policy) -> tuple[bytes, bool]:
 
 
 def stream_key(key: bytes, purpose: str) -> SipKey:
-    """Return the key of a stream of random numbers, one for each record, for a purpose.
+    """Return the key of a stream of random numbers, one number per record, for a purpose.
 
     >>> stream_key(b"a key", "noise of age") == stream_key(b"a key", "noise of weight")
     False

@@ -1,4 +1,4 @@
-"""Dressing: the keys of a table become pseudonyms, and its rows are sorted by their released values."""
+"""Final steps for a table of several: replace its keys by pseudonyms, and sort its rows by released values."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -18,7 +18,10 @@ from shoal.table.table import Table
 
 
 def keys(dataset: Dataset, name: str) -> tuple[str, ...]:
-    """Return the columns of a table that get pseudonyms: what refers, what is referred to, what the policy names."""
+    """Return the columns of a table that get pseudonyms.
+
+    These are references to other tables, keys that other tables refer to, and columns that the policy names.
+    """
     pseudonyms = dataset.policy.pseudonyms
     refer = [reference.column for reference in dataset.refers(name)]
     referred = [reference.key for reference in dataset.referred(name)]
@@ -27,7 +30,7 @@ def keys(dataset: Dataset, name: str) -> tuple[str, ...]:
 
 
 def check_pseudonyms(dataset: Dataset) -> None:
-    """Refuse names of columns that no table has."""
+    """Refuse pseudonyms for columns that do not exist in any table."""
     pseudonyms = dataset.policy.pseudonyms
     known = {column for table in dataset.tables.values() for column in table.names}
     for column in [] if pseudonyms is None else pseudonyms.columns:
@@ -41,9 +44,9 @@ def check_pseudonyms(dataset: Dataset) -> None:
 
 
 def dressed(dataset: Dataset, name: str, base: Table, origins: Records) -> tuple[Table, Records]:
-    """Add pseudonyms to what goes out of a table, and sort it; return also the order of its records.
+    """Add pseudonyms to a released table and sort it; return also the order of its records.
 
-    ``origins``: which record of the given table each one was.
+    ``origins``: the record of the original table for each released record.
     """
     given = dataset.tables[name]
     encoded = {column: Encoded(base[column], base.codes(column)) for column in base.names}
@@ -72,7 +75,7 @@ def _pseudonyms(dataset: Dataset, name: str, origins: Records) -> Mapping[str, E
 
 
 def _domain(dataset: Dataset, name: str, column: str) -> str:
-    """Return where the values of a column come from; those that no reference is about have theirs by name."""
+    """Return the domain of the values of a column: that of its reference or, without a reference, the column name."""
     refers = {reference.column for reference in dataset.refers(name)} | {
         reference.key for reference in dataset.referred(name)
     }

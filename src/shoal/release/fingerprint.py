@@ -1,4 +1,4 @@
-"""The fingerprint of a table: the same for the same records, wherever they are and in whatever order they come."""
+"""Fingerprint of a table, independent of its storage and of the order of its records."""
 
 import hashlib
 import json
@@ -10,15 +10,16 @@ from numpy.typing import NDArray
 from shoal.kernels.packing import packed
 from shoal.table.table import Table
 
-_LANES = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F)  # two numbers of 64 bits for each record
+_LANES = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F)  # seeds of the two 64-bit hashes of a record
 
 
 def fingerprint(table: Table) -> str:
-    """Return a hash of what a table holds: names, values and every record, in any order.
+    """Return a hash of the content of a table: names, values and all records, in any order.
 
-    ``sum over records r of h(r) mod 2⁶⁴``, for two functions h that mix all codes of a record, and the dictionaries
-    that say what the codes mean. Sums need no order (Bellare & Micciancio 1997), and tables of a cluster have none. It
-    tells that a table is another one; somebody who wants two tables to have the same one can make such.
+    The hash covers ``sum over records r of h(r) mod 2⁶⁴``, for two functions h that mix all codes of a record, and the
+    dictionaries of the codes. Sums do not depend on the order of records (Bellare & Micciancio 1997), which is
+    undefined for tables of a cluster. A different fingerprint indicates a different table. The reverse is not
+    guaranteed: an adversary can construct two tables with the same fingerprint.
 
     >>> import shoal
     >>> one, other = shoal.read({"x": [1, 2, 2]}), shoal.read({"x": [2, 1, 2]})
@@ -37,7 +38,7 @@ def fingerprint(table: Table) -> str:
 
 
 def _mixed(keys: Sequence[NDArray[np.uint64]], lane: int) -> NDArray[np.uint64]:
-    """Return one number for each row of keys; each bit of these changes half of its bits (Stafford's mixer, 13th)."""
+    """Return one hash per row of keys; every input bit changes half of the output bits (Stafford's mixer 13)."""
     mixed: NDArray[np.uint64] = np.full(1, lane, np.uint64)
     for key in keys:
         mixed = mixed * np.uint64(3) + key

@@ -1,4 +1,4 @@
-"""Histories: the released records of a person in all tables together."""
+"""Histories: all released records of a person, across tables."""
 
 from collections.abc import Iterable
 
@@ -15,7 +15,7 @@ from shoal.table.table import Source, Table
 
 
 def alone(tables: Iterable[Kin]) -> tuple[int, int]:
-    """Return the number of persons who are unique by all their records together, and the number of persons."""
+    """Return the number of persons who are unique given all their records, and the number of persons."""
     classes_of = [(kin.whose, kin.shows.classes) for kin in tables]
     pairs = [
         (person, shown) for person, shown in classes_of if person is not None and shown is not None and len(shown.codes)
@@ -27,7 +27,7 @@ def alone(tables: Iterable[Kin]) -> tuple[int, int]:
     for person, shown in pairs:
         numbers = [people.setdefault(label, len(people)) for label in person.column.labels().to_pylist()]
         persons.append(np.array(numbers)[person.codes])
-        classes.append(shown.codes.astype(np.int64) + first)  # a class of another table is another one
+        classes.append(shown.codes.astype(np.int64) + first)  # classes of different tables are distinct
         first += shown.column.size
     who, what = np.concatenate(persons), np.concatenate(classes)
     columns = {"person": who, "class": what, "times": _times(who, what)}
@@ -37,7 +37,7 @@ def alone(tables: Iterable[Kin]) -> tuple[int, int]:
 
 
 def _times(persons: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Return for each record how many others before it are of the same person and class."""
+    """Return, for each record, the number of preceding records of the same person and class."""
     order = np.lexsort((classes, persons))
     new = np.r_[True, (np.diff(persons[order]) != 0) | (np.diff(classes[order]) != 0)]
     begins = np.flatnonzero(new)

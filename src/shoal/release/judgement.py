@@ -1,4 +1,4 @@
-"""Judgements: every requirement, how a release fares, and how that is known."""
+"""Judgements: the outcome of each requirement for a release, with the kind of evidence."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,7 +8,7 @@ from shoal.models.model import Verdict
 
 
 class Guarantee(StrEnum):
-    """How it is known that a requirement is met."""
+    """Kind of evidence that a requirement is met."""
 
     PROVED = "proved"  # by the mechanism that made the release
     VERIFIED = "verified"  # counted in the written files
@@ -17,7 +17,11 @@ class Guarantee(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A requirement, who asks for it, how the release fares, and how that is known."""
+    """Outcome of a requirement for a release.
+
+    ``source``: the origin of the requirement, which is the policy or a preset. ``says``: its description. ``verdict``:
+    the outcome. ``guarantee``: the kind of evidence.
+    """
 
     source: str
     says: str
@@ -26,7 +30,7 @@ class Judgement:
 
     @property
     def attained(self) -> str:
-        """What the release attains: numbers that were counted, or a share with its interval.
+        """The attained value, or the success rate of an attack with its interval.
 
         >>> from shoal.models.model import Verdict
         >>> value = {"success": 0.034, "low": 0.03, "high": 0.04}
@@ -41,7 +45,7 @@ class Judgement:
 
     @property
     def outcome(self) -> str:
-        """Whether it is met, and how that is known.
+        """Whether the requirement is met, and the kind of evidence if it is.
 
         >>> from shoal.models.model import Verdict
         >>> Judgement("policy", "", Verdict("k-anonymity", None, {}, {}, "k = 2", True, 0, 0)).outcome

@@ -1,7 +1,8 @@
-"""Linked columns: what one says, another says in other words — age and year of birth, a code and its text.
+"""Linked columns: columns with the same information, such as age and year of birth, or a code and its text.
 
-A linked column follows its leader: records that show the same of the leader show the same of the follower, a node of
-its hierarchy that covers all they had. It is as high up in its hierarchy as the leader's is in its own, or higher.
+A linked column follows its leader. Records that share the released value of the leader also share that of the follower:
+a node of the follower's hierarchy that covers all their values. The relative level of this node is at least that of the
+leader's node.
 """
 
 import numpy as np
@@ -20,7 +21,7 @@ from shoal.table.table import Table
 from shoal.techniques.axis import TreeAxis
 
 
-def followed(  # noqa: PLR0913 - what is followed, by what, and who is left out of it
+def followed(  # noqa: PLR0913 - table, rows, leader and follower
     table: Table,
     rows: DistinctRows,
     recoding: Recoding,
@@ -29,9 +30,10 @@ def followed(  # noqa: PLR0913 - what is followed, by what, and who is left out 
     *,
     moved: NDArray[np.bool_] | None = None,
 ) -> tuple[Column, Codes]:
-    """Return what the rows of a recoding show in the column of a hierarchy, which follows another one.
+    """Return the released column of a follower, and its code for each row of a recoding.
 
-    ``moved``: rows that show what others are, and say nothing about the follower.
+    ``hierarchy``: the hierarchy of the follower. ``moved``: rows that show the values of other rows; their own values
+    are not taken into account.
 
     >>> import shoal
     >>> from shoal.hierarchy.spec import bind_all
@@ -65,8 +67,8 @@ def followed(  # noqa: PLR0913 - what is followed, by what, and who is left out 
 
 
 def _pairs(table: Table, rows: DistinctRows, follower: str) -> tuple[NDArray[np.integer], Codes]:
-    """Return which values of the follower records of each row have: pairs of a row and a code."""
-    if rows.origin is not None:  # records are at hand
+    """Return the values of the follower in the records of each row, as pairs of a row and a code."""
+    if rows.origin is not None:  # the row of each record is known
         return rows.origin, table.codes(follower)
     pairs = table.distinct((*rows.columns, follower))
     places = RowPlaces([table[name].size for name in rows.columns])
@@ -75,7 +77,7 @@ def _pairs(table: Table, rows: DistinctRows, follower: str) -> tuple[NDArray[np.
 
 
 def _least_levels(lead: Recoded, height: int) -> NDArray[np.int64]:
-    """Return how high up a follower must be for each set that the leader may show."""
+    """Return the lowest admissible level of the follower for each node of the leader."""
     nodes = lead.nodes
     share = np.where(nodes.lost, 1.0, nodes.levels / max(nodes.domain.height or 1, 1))
     levels = np.maximum(np.ceil(share * height - 1e-9), 1).astype(np.int64)

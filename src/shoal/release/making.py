@@ -1,4 +1,4 @@
-"""Making: from a case to a release that was verified."""
+"""Making of a release: search, transformation and verification of a case."""
 
 import os
 from fractions import Fraction
@@ -31,25 +31,25 @@ from shoal.words import share
 _FRESH_KEY = (
     "Random numbers come from a new key: another run gives another release. Set key_file under [draw] to repeat it."
 )
-NAME = "release"  # of a single table
+NAME = "release"  # name of a single table
 _MEASURES = ("loss", "nue", "precision", "discernibility", "average-class-size", "suppressed-records")
 
 
 def released(case: Case, threads: int | None, progress: Hook) -> Release:
-    """Search for the best release of a case, make it, and verify it."""
+    """Search for the best release of a case, create it and verify it."""
     treatment = _treatment(case, workers(threads), progress)
     return _made(case, Transformation.of(case, treatment), progress)
 
 
 def workers(threads: int | None) -> int:
-    """Return the number of threads: as given, or one for each core."""
+    """Return the number of threads: the given number, or one per core."""
     if threads is not None and threads < 1:
         raise ModelError("no-threads", "At least one thread is required.")
     return threads or os.cpu_count() or 1
 
 
 def _treatment(case: Case, threads: int, progress: Hook) -> Treatment:
-    """Decide what every record shows."""
+    """Determine the treatment of all records."""
     if not case.asked and not case.policy.attack_limits:
         raise _nothing_asked(case.policy)
     how, goal = case.policy.search, case.goal(case.models, case.limit, threads)
@@ -70,7 +70,7 @@ def _treatment(case: Case, threads: int, progress: Hook) -> Treatment:
 
 
 def _nothing_asked(policy: Policy) -> PolicyError:
-    """Say that there is no goal."""
+    """Return the error for a policy without a requirement that a transformation can meet."""
     if policy.require:
         return PolicyError(
             "only-rules",
@@ -85,7 +85,7 @@ def _nothing_asked(policy: Policy) -> PolicyError:
 
 
 def _impossible(case: Case, suppressed: int, threads: int, progress: Hook) -> ReleaseError:
-    """Return the error for a goal that cannot be reached, which names the nearest one that can."""
+    """Return the error for a goal that cannot be reached; it names the nearest goal that can."""
     goal = case.goal(case.models, case.persons, threads)
     if goal.needed > case.persons:
         return ReleaseError(
@@ -99,7 +99,7 @@ def _impossible(case: Case, suppressed: int, threads: int, progress: Hook) -> Re
 
 
 def _other_technique(case: Case, suppressed: int, threads: int) -> ReleaseError | None:
-    """Return the error that names the technique of schemes, if that suppresses few enough individuals."""
+    """Return the error that proposes global recoding, if this suppresses few enough individuals."""
     if Gives.SCHEME in case.policy.search.technique.gives:
         return None
     best = case.goal(case.models, case.limit, threads).optimum().best
@@ -117,7 +117,7 @@ def _other_technique(case: Case, suppressed: int, threads: int) -> ReleaseError 
 
 
 def _more_suppression(case: Case, goal: Goal, progress: Hook) -> ReleaseError:
-    """Return the error that names the smallest sufficient suppression, if there is one."""
+    """Return the error that states the smallest sufficient suppression, if there is one."""
     fewest = goal.coarsest()
     if fewest == case.persons:
         best = goal.optimum(progress).best
@@ -148,7 +148,7 @@ def _more_suppression(case: Case, goal: Goal, progress: Hook) -> ReleaseError:
 
 
 def _enough(some: int, everybody: int) -> float:
-    """Return a share that is no less than some of everybody, with few digits.
+    """Return ``some / everybody``, rounded up to few digits.
 
     >>> _enough(16, 3000), _enough(16, 1_000_000)
     (0.0054, 1.6e-05)
@@ -158,7 +158,7 @@ def _enough(some: int, everybody: int) -> float:
 
 
 def _made(case: Case, transformation: Transformation, progress: Hook) -> Release:
-    """Apply a transformation, verify and measure the result."""
+    """Apply a transformation, then verify and measure the result."""
     progress(Progress("making the release", 0))
     dependent = dependent_labels(case, transformation)
     released = assembled(case, transformation)
@@ -189,7 +189,7 @@ def _made(case: Case, transformation: Transformation, progress: Hook) -> Release
 
 
 def _promise(case: Case, transformation: Transformation, released: Transformed) -> Promise:
-    """Return what the written tables are compared with and judged by."""
+    """Return the promise against which the written tables are verified."""
     pseudonyms = [] if case.policy.pseudonyms is None else case.policy.pseudonyms.columns
     link = [name for name in released.table.quasi if name not in case.table]
     return Promise(
@@ -203,5 +203,5 @@ def _promise(case: Case, transformation: Transformation, released: Transformed) 
 
 
 def _measures(sought: Quality) -> dict[str, Quality]:
-    """Return the quality that is sought, and those that every release reports."""
+    """Return the quality measure of the search, and the measures that every release reports."""
     return {sought.name: sought, **{name: QUALITIES[name]() for name in _MEASURES if name != sought.name}}

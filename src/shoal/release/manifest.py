@@ -12,7 +12,7 @@ from shoal.table.table import Table
 
 
 def kept_document(table: Table, name: str) -> Mapping[str, Any] | None:
-    """Return an owner's document of a released file, or None if there is none for the file as it is."""
+    """Return an owner's document of a released file; None if there is none for the file in its current state."""
     if len(table.source.files) != 1:
         return None
     path = table.source.files[0]
@@ -24,9 +24,9 @@ def kept_document(table: Table, name: str) -> Mapping[str, Any] | None:
 
 
 def recorded(released: Table, original: Table, policy: Policy) -> Mapping[str, Any] | None:
-    """Return the internal manifest of a released file, if it records this original and this policy.
+    """Return the internal manifest of a released file; None if it does not record this original and this policy.
 
-    Only ``[publish]`` may differ: it does not change the released file.
+    Only ``[publish]`` may differ, because it does not affect the released file.
     """
     internal = kept_document(released, "internal.json")
     if internal is None:
@@ -44,5 +44,5 @@ def _without_publish(policy: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def written(manifest: Mapping[str, Any]) -> str:
-    """Return a manifest as text: the same content, the same bytes."""
+    """Return a manifest as text; equal content gives equal bytes."""
     return json.dumps(plain(manifest), ensure_ascii=False, indent=2, allow_nan=False) + "\n"

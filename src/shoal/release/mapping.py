@@ -1,4 +1,4 @@
-"""The mapping of a release: what every value became, so that the same can be done to new data."""
+"""Mapping from original to released values, which can be applied to new data."""
 
 import json
 from collections.abc import Mapping
@@ -19,10 +19,11 @@ from shoal.table.table import Table
 
 @dataclass(frozen=True, slots=True)
 class ValueMap:
-    """``columns[name][value]``: what a value of a column became, both as they are written; None is missing.
+    """Mapping from original to released values.
 
-    ``kept``: the columns that go out, in their order. What is mapped is not safe by that alone: whether new data are is
-    to be assessed anew.
+    ``columns[name][value]``: the released value of an original value of a column, both as text; None is missing.
+    ``kept``: the released columns, in order. Applying the mapping does not make new data safe: their risk must be
+    assessed again.
 
     >>> import shoal
     >>> became = ValueMap({"age": {"31": "30-39", "34": "30-39"}}, ("age", "dx"))
@@ -39,7 +40,7 @@ class ValueMap:
     def of(
         cls, table: Table, hierarchies: Mapping[str, Hierarchy], scheme: Mapping[str, int], kept: tuple[str, ...]
     ) -> "ValueMap":
-        """Take what a scheme makes of every value of a table."""
+        """Return the mapping of all values of a table under a generalisation scheme."""
         columns = {}
         for name, level in scheme.items():
             values, became = table[name].labels().to_pylist(), hierarchies[name].labels(level).to_pylist()
@@ -48,7 +49,7 @@ class ValueMap:
 
     @classmethod
     def load(cls, path: str | Path) -> "ValueMap":
-        """Read the mapping that was written beside a release."""
+        """Read a mapping that was saved with a release."""
         try:
             document = json.loads(Path(path).read_text(encoding="utf-8"))
             columns = {str(name): dict(pairs) for name, pairs in document["columns"].items()}
@@ -57,7 +58,7 @@ class ValueMap:
             raise ReleaseError(
                 "unreadable", "'{path}' cannot be read: {reason}.", path=path, reason=error.strerror
             ) from None
-        except (ValueError, KeyError, TypeError, AttributeError):  # whose messages could hold values
+        except (ValueError, KeyError, TypeError, AttributeError):  # their messages could contain values of the data
             raise ReleaseError(
                 "not-a-mapping",
                 "'{path}' is not a mapping.",
@@ -66,11 +67,11 @@ class ValueMap:
             ) from None
 
     def document(self) -> dict[str, Any]:
-        """Return the mapping as plain data: values and what they became, in pairs, for a value may be missing."""
+        """Return the mapping as plain data: pairs of original and released values, because a value may be missing."""
         return {"kept": self.kept, "columns": {name: list(values.items()) for name, values in self.columns.items()}}
 
     def apply(self, data: Any) -> Table:
-        """Do the same to new data; values that the mapping does not cover are refused."""
+        """Apply the mapping to new data. Values that it does not contain are refused."""
         table = read(data)
         lacking = [name for name in self.kept if name not in table]
         if lacking:
@@ -101,7 +102,9 @@ class ValueMap:
 
 
 def _as_known(label: str | None, known: Mapping[str | None, str | None]) -> str | None:
-    """Return a whole number as it was written, if it comes with a fraction of 0: so does pandas where some are missing.
+    """Return a whole number without its fraction of 0, if the mapping contains it in this form.
+
+    pandas adds such fractions to integers in columns with missing values.
 
     >>> _as_known("31.0", {"31": "30-39"}), _as_known("31.5", {"31": "30-39"})
     ('31', '31.5')

@@ -1,4 +1,4 @@
-"""Measuring: limits for attacks are held against what attacks achieve on a release."""
+"""Measurement of limits for attacks on a release."""
 
 from collections.abc import Iterable
 
@@ -13,7 +13,9 @@ from shoal.words import first_sentence
 
 
 def measured_limits(limits: Iterable[AttackLimit], attacked: Attacked) -> tuple[Judgement, ...]:
-    """Judge limits for attacks by their results; a limit holds if it is above all intervals of its attack.
+    """Judge limits for attacks by the measured results.
+
+    A limit is met if no interval of its attack exceeds it.
 
     >>> import shoal
     >>> data = {"age": [31, 34, 71, 78] * 50, "dx": ["flu", "ms", "flu", "flu"] * 50}
@@ -55,7 +57,7 @@ def _is_about(limit: AttackLimit, result: Result) -> bool:
 
 
 def check_limits(judgements: Iterable[Judgement]) -> None:
-    """Refuse a release against which an attack achieves too much."""
+    """Refuse a release on which an attack exceeds its limit."""
     for judgement in judgements:
         if not judgement.verdict.satisfied:
             verdict = judgement.verdict

@@ -25,9 +25,10 @@ MOST = 10_000_000  # records; their origins take some tens of megabytes
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Origins:
-    """``records[i]``: the original record of released record i, −1 for a counterfeit.
+    """Original records of the released records.
 
-    ``drawn``: the sampled records of the original; None if the release is not a sample.
+    ``records[i]``: the original record of released record i; −1 for a counterfeit. ``drawn``: the sampled records of
+    the original; None if the release is not a sample.
     """
 
     records: NDArray[np.integer[Any]]
@@ -39,7 +40,7 @@ class Origins:
         return {"of": _in_order(given), "records": _packed(self.records), **sample}
 
     def became(self, records: int) -> NDArray[np.intp]:
-        """Return the released record of each of so many original records; −1 for a suppressed one."""
+        """Return the released record of each of the ``records`` original records; −1 for a suppressed one."""
         released, real = np.full(records, -1, np.intp), np.flatnonzero(self.records >= 0)
         released[self.records[real]] = real
         return released
@@ -51,12 +52,12 @@ class Origins:
 
 
 def can_be_kept(given: Table) -> bool:
-    """Return whether the origins of a table are stored: its records have an order and are at most ``MOST``."""
+    """Return whether the origins of a table are stored: its records must be ordered, and at most ``MOST``."""
     return isinstance(given.engine, MemoryEngine) and given.records <= MOST
 
 
 def is_same(original: Table, given: Table) -> bool:
-    """Return whether a table is the one that a release was made from: the same cells, in the same order.
+    """Return whether a table is the original of a release: the same cells, in the same order.
 
     >>> import shoal
     >>> given, again, moved = (shoal.read({"x": numbers}) for numbers in ([1, 2], [1, 2], [2, 1]))

@@ -21,7 +21,7 @@ def which(
     hierarchies: Mapping[str, Hierarchy] | None = None,
     in_order: bool = False,
 ) -> Match:
-    """Match records by the origins that ``anonymize`` recorded; without them, or with a key, as ``match`` does."""
+    """Match records by the origins that ``anonymize`` recorded; without these, or with a key, as ``match`` does."""
     origins = _origins(original, release)
     if origins is not None and key is None and not in_order:
         return origins.match(original, _table(release))
@@ -38,7 +38,7 @@ def drawn_from(original: Table, match: Match) -> tuple[Table, Match]:
 
 
 def _origins(original: Table, release: Table | Release) -> Origins | None:
-    """Return what was recorded about this very original; None for another one."""
+    """Return the recorded origins; None if they were recorded for another original."""
     if not isinstance(release, Release):
         return kept_origins(original, release)
     return Origins(release.records, release.part.drawn) if is_same(original, release.given) else None

@@ -21,14 +21,15 @@ from shoal.table.table import Table
 class ReleasePart:
     """The tables made from one original table, with the evidence for them.
 
-    ``promise``: the tables that go out, as the written files are verified. ``transformation``: what was done to the
-    records. ``classes``: the number of equivalence classes. ``quality``: the quality measures. ``requirements``: all
-    requirements, and how it is known that they are met. ``mapping``: the released value of every original value, for
-    global recoding. ``policy``: the policy of this table. ``left_out``: the columns that are not released, and why.
+    ``promise``: the released tables, against which the written files are verified. ``transformation``: the
+    transformation of the records. ``classes``: the number of equivalence classes. ``quality``: the quality measures.
+    ``requirements``: all requirements, with their outcome and the kind of evidence. ``mapping``: the released value of
+    every original value, for global recoding. ``policy``: the policy of this table. ``left_out``: the columns that are
+    not released, and the reason for each.
 
     For the owner only: ``facts``: the figures of the internal manifest. ``internal``: the internal manifest. ``given``:
     the original table. ``origins``: computes the original record of each released record. ``drawn``: the sampled
-    records of the original. ``key``: the key of everything drawn, if the policy names none.
+    records of the original. ``key``: the key of all random draws, if the policy names none.
     """
 
     promise: Promise
@@ -48,12 +49,12 @@ class ReleasePart:
     key: bytes | None = None
 
     def __repr__(self) -> str:
-        """Name the tables; the key and the original must not be printed by accident."""
+        """Return the names of the tables; the key and the original must not be printed by accident."""
         return f"ReleasePart({', '.join(self.promise.tables)})"
 
     @property
     def table(self) -> Table:
-        """The only table of the part; there are several if the original was split."""
+        """The only table of the part. A split original has several."""
         (table,) = self.promise.tables.values()
         return table
 
@@ -84,11 +85,11 @@ class ReleasePart:
 
     @property
     def is_searched(self) -> bool:
-        """Whether requirements were searched for; otherwise the table goes out as it is."""
+        """Whether a search was made to meet requirements; otherwise the table is released unchanged."""
         return bool(self.facts)
 
     def as_sample(self) -> "ReleasePart":
-        """Return the same part, with the sampled records as its original."""
+        """Return this part with the sampled records as its original."""
         if self.drawn is None:
             return self
         place = np.full(self.given.records + 1, -1, np.intp)
@@ -97,7 +98,7 @@ class ReleasePart:
         return replace(self, given=taken(self.given, self.drawn)[0], drawn=None, origins=lambda: origins)
 
     def judged_also(self, judgements: tuple[Judgement, ...]) -> "ReleasePart":
-        """Return the same part, with more requirements that were judged."""
+        """Return this part with additional judgements."""
         requirements = (*self.requirements, *judgements)
         documents = [judgement.to_dict() for judgement in requirements]
         return replace(

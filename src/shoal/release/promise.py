@@ -1,4 +1,4 @@
-"""The promise of a release: the tables that must be found where they were written, and what is required of them."""
+"""Promise of a release: the expected content of the written tables, and the requirements on them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ Asked = tuple[tuple[str, str, Model], ...]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Original:
-    """What a released file cannot tell about the original.
+    """Information about the original that a released file does not contain.
 
-    ``sensitive``: its sensitive columns; ``reference``: the number of persons with each of their values;
-    ``hierarchies``: of these columns. ``subject``: the person of each released record: a column with a code for each
-    record, in the order in which they are written; or a column that the released table does not show, but its engine
-    has.
+    ``sensitive``: the sensitive columns of the original. ``reference``: the number of persons with each value of these
+    columns. ``hierarchies``: the hierarchies of these columns. ``population``: the population of the original.
+    ``missing``: the treatment of missing values. ``subject``: the person of each released record. It is either a column
+    with a code for each record, in the written order, or a column of the engine that the released table does not show.
     """
 
     sensitive: Mapping[str, Column]
@@ -37,11 +37,11 @@ class Original:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Kin:
-    """The place of a table among several that belong together.
+    """Relations of a table to the other tables of a dataset.
 
-    ``names``: the columns of the original table. ``shows``: what records hand down to those that refer to them.
-    ``whose``: the person of each released record. ``orphans``: the number of records whose reference leads nowhere.
-    ``followed``: the number of records suppressed together with the record that they refer to.
+    ``names``: the columns of the original table. ``shows``: the values that records pass on to the records that refer
+    to them. ``whose``: the person of each released record. ``orphans``: the number of records whose reference
+    identifies no record. ``followed``: the number of records suppressed together with the record that they refer to.
     """
 
     names: tuple[str, ...]
@@ -53,12 +53,13 @@ class Kin:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Promise:
-    """``tables``: the tables as they go out, by name. ``whole``: one table with all that is judged.
+    """Expected content of the written tables, and the requirements on it.
 
-    ``whole`` is the only table; or the join of the tables into which it was split; or it has, in addition, the columns
-    that records inherit from other tables. ``link``: the column by which split tables are joined. ``pseudonyms``: the
-    columns that show these. ``original``: what the files cannot tell. ``asked``: the source of each requirement, its
-    description, and the model. ``kin``: the place of the table among several.
+    ``tables``: the released tables by name. ``whole``: the table on which the requirements are evaluated: the only
+    table, the join of the tables into which it was split, or the table with the columns that its records inherit from
+    other tables. ``link``: the column by which split tables are joined. ``pseudonyms``: the columns that show
+    pseudonyms. ``original``: information that the files do not contain. ``asked``: the source, the description and the
+    model of each requirement. ``kin``: the relations to the other tables.
     """
 
     tables: Mapping[str, Table]

@@ -1,4 +1,4 @@
-"""Keyed pseudonyms: identifiers that only the holder of a key can make again, and nobody can undo."""
+"""Keyed pseudonyms: identifiers that only the holder of the key can reproduce, and that cannot be reversed."""
 
 import hmac
 import os
@@ -20,7 +20,7 @@ _BETWEEN = "\x1f"
 
 
 def key_of(policy: Policy, keyed: Keyed) -> bytes:
-    """Read a key from where the policy says: a file, or a variable; it must have at least 16 bytes."""
+    """Read a key from the file or environment variable that the policy names. It must have at least 16 bytes."""
     file, variable = None if keyed.key_file is None else policy.beside(keyed.key_file), keyed.key_variable
     try:
         key = file.read_bytes().strip() if file is not None else os.environ[str(variable)].encode()
@@ -38,7 +38,7 @@ def key_of(policy: Policy, keyed: Keyed) -> bytes:
 
 
 def pseudonym(key: bytes, column: str, value: str) -> str:
-    """Return HMAC-SHA256 of a value of a column, shortened.
+    """Return the pseudonym of a value of a column: a truncated HMAC-SHA256.
 
     >>> pseudonym(b"0123456789abcdef", "patient", "P1") == pseudonym(b"0123456789abcdef", "patient", "P1")
     True
@@ -49,10 +49,10 @@ def pseudonym(key: bytes, column: str, value: str) -> str:
 
 
 def pseudonymous(column: Column, key: bytes, invented: int = 0, domain: str | None = None) -> tuple[Column, Codes]:
-    """Replace the values of a column: return the new one, and what each code becomes.
+    """Replace the values of a column by pseudonyms; return the new column, and the new code of each code.
 
-    After these come ``invented`` codes of pseudonyms that belong to nobody. ``domain``: where the values come from;
-    columns of the same domain have the same pseudonyms. If nothing is said, it is the name of the column.
+    The codes are followed by those of ``invented`` further pseudonyms, which belong to no person. ``domain``: the
+    domain of the values; columns of the same domain share their pseudonyms. The default is the name of the column.
 
     >>> column = Column("id", Kind.TEXT, pa.array(["P1", "P2"]))
     >>> made, codes = pseudonymous(column, b"0123456789abcdef", invented=1)

@@ -1,7 +1,8 @@
 """The public manifest of a release.
 
-It is a function of the released table, the policy, and the figures that the owner publishes under ``[publish]``. Two
-originals with the same release have the same manifest, so that it discloses nothing about suppressed persons.
+It is a function of the released table, the policy, and the figures that the owner publishes under ``[publish]``.
+Without such figures, two originals with the same release have the same manifest, so that it discloses nothing about
+suppressed persons.
 """
 
 from collections.abc import Mapping
@@ -21,7 +22,7 @@ from shoal.release.visible import visible_loss
 from shoal.risk.adversary import prosecutor
 from shoal.table.table import Table
 
-_COARSEST = 10  # persons; counts are rounded to at least this
+_COARSEST = 10  # persons; counts are rounded to multiples of at least this
 STEP = Fraction(1, 20)  # published shares are multiples of it: finer ones disclose how many persons are suppressed
 
 
@@ -91,7 +92,7 @@ def rounded(share: float) -> float:
 
 
 def representatives(table: Table, policy: Policy) -> dict[str, str]:
-    """Return the quasi-identifiers that show a representative value of their class, and which."""
+    """Return the quasi-identifiers that show a representative value of their class, and its kind."""
     return {
         name: column.show for name, column in policy.columns.items() if column.show != "label" and name in table.quasi
     }
@@ -115,7 +116,10 @@ def _suppressed_cells(table: Table) -> dict[str, float]:
 
 
 def _requirement(source: str, model: Model) -> dict[str, Any]:
-    """Return a requirement with its numeric parameters; texts and lists may contain values of the data."""
+    """Return a requirement with its numeric parameters.
+
+    Texts and lists are omitted, because they may contain values of the data.
+    """
     numbers = {name: value for name, value in model if isinstance(value, int | float | Fraction)}
     return {
         "source": source,
@@ -128,7 +132,7 @@ def _requirement(source: str, model: Model) -> dict[str, Any]:
 
 
 def _limit(limit: AttackLimit) -> dict[str, Any]:
-    """Return a limit for an attack; what was measured is the owner's."""
+    """Return a limit for an attack. The measured success is for the owner only."""
     return {
         "source": "policy",
         "model": limit.attack,

@@ -1,4 +1,4 @@
-"""The register of the population, as it looks to somebody who holds the release: made coarser by the same scheme."""
+"""Register of the population as seen by an adversary with the release: generalised by the same scheme."""
 
 from collections.abc import Mapping
 
@@ -15,13 +15,13 @@ from shoal.table.table import Table
 from shoal.techniques.outliers import usual_way
 from shoal.techniques.technique import Gives, giving
 
-_NOWHERE = "\ue000"  # a letter that means nothing: what it stands for is in no hierarchy
+_NOWHERE = "\ue000"  # private-use character: label of values that are in no hierarchy
 
 
 def released_register(
     population: Population, table: Table, hierarchies: Mapping[str, Hierarchy], scheme: Mapping[str, int]
 ) -> Population:
-    """Return the population with labels instead of values; ``table`` covers the values of the register.
+    """Return the population with labels instead of values. The columns of ``table`` contain the values of the register.
 
     >>> import shoal
     >>> from shoal.hierarchy.spec import bind_all

@@ -1,4 +1,4 @@
-"""The release: the tables that go out, and the evidence for them."""
+"""Release: the released tables, with the evidence that they meet the requirements."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -29,10 +29,10 @@ from shoal.words import counted, short
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Release(Presentable):
-    """Tables whose every requirement was verified after they were written.
+    """Released tables, for which every requirement was verified after writing.
 
-    ``parts``: by original table, the tables that go out with the evidence for them. ``policy``: the policy that the
-    release meets. Properties of a single table, such as ``release.scheme``, are those of the only part; a release of
+    ``parts``: the released tables with the evidence for them, by original table. ``policy``: the policy that the
+    release meets. Properties of a single table, such as ``release.scheme``, are those of the only part. A release of
     several tables has them by part: ``release.parts["stays"].scheme``.
     """
 
@@ -43,17 +43,17 @@ class Release(Presentable):
 
     @property
     def tables(self) -> dict[str, Table]:
-        """The tables that go out, by name."""
+        """The released tables, by name."""
         return {name: table for part in self.parts.values() for name, table in part.promise.tables.items()}
 
     @property
     def references(self) -> tuple[Reference, ...]:
-        """The references between the tables, in the release as before."""
+        """The references between the tables, which are the same as in the original."""
         return references(self.policy.tables)
 
     @property
     def part(self) -> ReleasePart:
-        """The only part; a release of several original tables has no such part."""
+        """The only part. A release of several original tables raises an error."""
         if len(self.parts) > 1:
             raise ReleaseError(
                 "several-tables",
@@ -67,7 +67,7 @@ class Release(Presentable):
 
     @property
     def table(self) -> Table:
-        """The only table that goes out."""
+        """The only released table. A release of several tables raises an error."""
         if len(self.tables) > 1:
             raise ReleaseError(
                 "several-tables",
@@ -135,52 +135,57 @@ class Release(Presentable):
 
     @property
     def requirements(self) -> tuple[Judgement, ...]:
-        """All requirements, and how it is known that they are met."""
+        """All requirements, with their outcome and the kind of evidence."""
         return tuple(requirement for part in self.parts.values() for requirement in part.requirements)
 
     @property
     def verified(self) -> bool:
-        """Whether every requirement is met; a release that fails one is never handed out."""
+        """Whether every requirement is met. A release that fails a requirement is never returned."""
         return all(requirement.verdict.satisfied for requirement in self.requirements)
 
     @property
     def alone(self) -> tuple[int, int]:
-        """The number of persons who are unique by all their released records together, and the number of persons."""
+        """The number of persons who are unique given all their released records, and the number of persons."""
         return alone(part.promise.kin for part in self.parts.values() if part.promise.kin is not None)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the owner should know."""
+        """The notes for the owner, the most important first."""
         if not self.policy.tables:
             return tuple(_notes(self.part))
-        notes = [f"{name}: {note}" for name, part in self.parts.items() for note in _notes(part)]
+        tables: dict[str, list[str]] = {}
+        for name, part in self.parts.items():
+            for note in _notes(part):
+                tables.setdefault(note, []).append(name)
+        common = [f"{', '.join(names)}: {note}" for note, names in tables.items()]
         unique, persons = self.alone
-        if unique:
-            notes.append(
-                f"An adversary who knows all records of an individual in all tables can single "
-                f"out {unique:,} of {counted(persons, 'person')}."
-            )
-        return tuple(notes)
+        if not unique:
+            return tuple(common)
+        singled_out = (
+            f"An adversary who knows all records of an individual in all tables can single out {unique:,} of "
+            f"{counted(persons, 'individual')}."
+        )
+        return (singled_out, *common)
 
     def sheet(self) -> Sheet:
-        """Return an overview of the release: its tables, what they attain and what they cost."""
+        """Return an overview of the release: its tables, attained requirements and information loss."""
         return _tables_sheet(self) if self.policy.tables else _table_sheet(self)
 
     def with_part(self, part: ReleasePart) -> "Release":
-        """Return a release of a single table with another part in place of its own."""
+        """Return this release of a single table with another part."""
         (name,) = self.parts
         return replace(self, parts={name: part})
 
     def noting(self, note: str) -> "Release":
-        """Return the same release of a single table, with one more note."""
+        """Return this release of a single table with an additional note."""
         return self.with_part(replace(self.part, notes=(*self.part.notes, note)))
 
     def became(self, records: int) -> NDArray[np.intp]:
-        """Return the released record of each of so many original records; −1 for a suppressed one."""
+        """Return the released record of each of the ``records`` original records; −1 for a suppressed one."""
         return Origins(self.records).became(records)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the facts about the release, for its owner: what ``shoal anonymize --json`` prints."""
+        """Return the facts about the release for its owner, as printed by ``shoal anonymize --json``."""
         if self.policy.tables:
             return {
                 "tables": plain({name: about_table(name, part, self.policy) for name, part in self.parts.items()}),
@@ -197,7 +202,7 @@ class Release(Presentable):
         }
 
     def to_frame(self, kind: str | None = None) -> Any:
-        """Return the table as a dataframe: of the library it came from, or of the one named."""
+        """Return the table as a dataframe of the original library, or of the named one."""
         return self.table.to_frame(kind)
 
     def save(  # noqa: PLR0913 - keyword-only options
@@ -210,15 +215,15 @@ class Release(Presentable):
         beside: str | Path | None = None,
         progress: Hook | None = None,
     ) -> tuple[Path | str, ...]:
-        """Write the tables and their manifests, after verification of the written files. Returns the paths.
+        """Write and verify the tables, write their manifests, and return the paths.
 
         ``out.csv`` is published together with ``out.csv.manifest.json``. The folder ``out.csv.owner-only`` must stay
         with the owner and is readable by its owner only: ``internal.json``, ``mapping.json``, ``origins.json`` (the
         original record of each released record) and ``draw.key``. A table that was split has further files beside it,
         such as ``out.sensitive.csv``.
 
-        A release of several original tables is written to a folder: a file for each table, with the ``suffix`` given
-        or in the format that it came in, and ``dataset.manifest.json``.
+        A release of several original tables is written to a folder: one file per table, with the given ``suffix`` or in
+        the format of the original, and ``dataset.manifest.json``.
 
         For a database, such as ``postgresql://user@host/research?table=release``, the manifests are written to the
         folder ``beside``, or to the current one. Inputs are never overwritten.
@@ -228,7 +233,7 @@ class Release(Presentable):
 
 
 def _notes(part: ReleasePart) -> Iterator[str]:
-    """Yield what the owner should know about a part, the most important first."""
+    """Yield the notes on a part for the owner, the most important first."""
     kin, reasons = part.promise.kin, dict[str, list[str]]()
     if kin is not None and kin.orphans:
         yield f"Suppressed, because they refer to no record: {counted(kin.orphans, 'record')}."
@@ -245,7 +250,7 @@ def _notes(part: ReleasePart) -> Iterator[str]:
 
 
 def _table_sheet(release: Release) -> Sheet:
-    """Return what a single table attains and what it cost."""
+    """Return the attained requirements and the information loss of a single table."""
     part = release.part
     records = counted(part.promise.whole.records, "record")
     suppressed = f", {counted(part.suppressed, 'individual')} suppressed" if part.suppressed else ""
@@ -264,7 +269,7 @@ def _table_sheet(release: Release) -> Sheet:
 
 
 def _tables_sheet(release: Release) -> Sheet:
-    """Return what each of several tables attains."""
+    """Return the attained requirements of each of several tables."""
     rows = []
     for name, part in release.parts.items():
         attained = dict.fromkeys(requirement.verdict.attained for requirement in part.requirements)

@@ -1,7 +1,7 @@
-"""The representative of a class: one value that all its records show instead of a set.
+"""Representative of a class: one value that all its records show instead of a set.
 
-The review of machine learning on anonymised health data calls it mean generalisation. Records of a class still look
-alike; what they show is no longer true of each of them.
+The review of machine learning on anonymised health data calls it mean generalisation. The records of a class still
+share their released values, but these are no longer true of each record.
 """
 
 from collections.abc import Callable
@@ -21,17 +21,17 @@ from shoal.table.column import Column
 from shoal.table.kind import Kind
 
 _OTHERS = either(ColumnSetting("show", "mode"), ColumnSetting("show", "median"))
-_DIGITS = 6  # of a mean: enough for analyses, and the same in every file format
+_DIGITS = 6  # significant digits: enough for analyses, and the same in every file format
 
 
 def represented(
     recoding: Recoding, name: str, how: str, persons: NDArray[np.int64] | None = None, least: int = 1
 ) -> tuple[Column, Codes]:
-    """Return what the rows of a recoding show in a column: values as they are, and one for each class instead of sets.
+    """Return the released column of a recoding with one representative value per class instead of sets.
 
-    ``how``: mean or midpoint (of numbers), median (of what has a scale) or mode. Every row counts for its ``persons``;
-    for its records, if nothing is said. What is known of fewer than ``least`` members of a class stays
-    suppressed.
+    Single values are kept. ``how``: ``mean`` or ``midpoint`` (numbers), ``median`` (columns with a scale) or ``mode``.
+    Each row has the weight of its ``persons``; by default, of its records. The mean, median or mode of a class with
+    fewer than ``least`` known values is suppressed.
 
     >>> import shoal
     >>> from shoal.hierarchy.spec import bind_all
@@ -75,7 +75,7 @@ def represented(
 def _numbers(
     recoding: Recoding, recoded: Recoded, general: NDArray[np.bool_], how: str, least: int
 ) -> tuple[Column, Codes]:
-    """Show numbers that nobody need have."""
+    """Show means or midpoints, which need not be the value of any record."""
     single = np.append(_positions(recoded), np.nan)
     numbers = single[np.minimum(recoded.shown, len(single) - 1)]
     shown = _middles(recoded) if how == "midpoint" else _means(recoding, recoded, least)[recoding.classes.of_row]
@@ -83,9 +83,9 @@ def _numbers(
 
 
 def _middles(recoded: Recoded) -> Floats:
-    """Return the middle of the interval that a label states; where it states none, or it is open, none.
+    """Return the midpoint of the interval that each label states; NaN without an interval, or if it is open.
 
-    Values are not looked at: the largest in an open interval may be that of somebody who was left out.
+    The values themselves are not used: the largest value in an open interval may be that of a suppressed person.
     """
     middles = np.full(len(recoded.nodes), np.nan)
     for place, node in enumerate(recoded.nodes.more, recoded.domain.codes):
@@ -97,13 +97,16 @@ def _middles(recoded: Recoded) -> Floats:
 
 
 def _rounded(numbers: Floats) -> Floats:
-    """Round to some digits."""
+    """Round to ``_DIGITS`` significant digits."""
     exact, which = np.unique(numbers, return_inverse=True)
     return np.array([float(f"{number:.{_DIGITS}g}") for number in exact])[which]
 
 
 def _numbered(recoded: Recoded, numbers: Floats, suppressed: NDArray[np.bool_]) -> tuple[Column, Codes]:
-    """Make a column of numbers; where there is none, a cell is missing if it was, and otherwise shows nothing."""
+    """Return a column of numbers.
+
+    A cell without a number is missing if its value was missing, and otherwise suppressed.
+    """
     lacking = np.isnan(numbers) & ~suppressed
     missing = lacking & _missing(recoded)
     known = ~np.isnan(numbers)
@@ -117,7 +120,7 @@ def _numbered(recoded: Recoded, numbers: Floats, suppressed: NDArray[np.bool_]) 
 
 
 def _missing(recoded: Recoded) -> NDArray[np.bool_]:
-    """Tell which cells show that a value is missing."""
+    """Return whether each row shows a missing value."""
     column = recoded.domain.column
     labels = [
         *(code == column.missing_code for code in range(column.size)),
@@ -136,7 +139,10 @@ def _positions(recoded: Recoded) -> Floats:
 
 
 def _means(recoding: Recoding, recoded: Recoded, least: int) -> Floats:
-    """Return the mean of the known values of each class, NaN if fewer are known; and NaN for what is suppressed."""
+    """Return the mean of the known values of each class.
+
+    NaN if fewer than ``least`` are known, and for suppressed rows.
+    """
     values, classes = _positions(recoded)[recoded.matched], recoding.classes
     known = ~np.isnan(values)
     number = len(classes.sizes) + 1
@@ -155,7 +161,7 @@ _Choose = Callable[[Recoding, Recoded], tuple[NDArray[np.int64], NDArray[np.int6
 def _members(
     recoding: Recoding, recoded: Recoded, general: NDArray[np.bool_], choose: _Choose, least: int
 ) -> tuple[Column, Codes]:
-    """Show a value that a member of the class has; nothing, if it is known of fewer."""
+    """Show the value of a member of the class; suppressed if fewer than ``least`` members have a known value."""
     column, number = recoded.domain.column, len(recoding.classes.sizes) + 1
     chosen = np.full(number, -1, np.int64)
     classes, codes = choose(recoding, recoded)
@@ -174,7 +180,7 @@ def _members(
 
 
 def _median(recoding: Recoding, recoded: Recoded) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the lower median of each class: the smallest value that half of its records do not exceed."""
+    """Return the lower median of each class: the smallest value that at least half of its records do not exceed."""
     values, of_row = _positions(recoded)[recoded.matched], recoding.classes.of_row
     rows = np.flatnonzero(~np.isnan(values) & ~recoding.suppressed & (recoded.counts > 0))
     rows = rows[np.lexsort((values[rows], of_row[rows]))]
@@ -190,7 +196,7 @@ def _median(recoding: Recoding, recoded: Recoded) -> tuple[NDArray[np.int64], ND
 
 
 def _mode(recoding: Recoding, recoded: Recoded) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the most frequent value of each class; of equally frequent ones the first."""
+    """Return the most frequent value of each class; the first one in case of ties."""
     column, of_row = recoded.domain.column, recoding.classes.of_row
     shown = (recoded.matched < len(column.values)) & ~recoded.domain.hidden[recoded.matched]
     rows = np.flatnonzero(shown & ~recoding.suppressed & (recoded.counts > 0))

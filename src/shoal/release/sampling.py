@@ -1,7 +1,7 @@
-"""Sampling: a release of some persons only, so that nobody can be sure that somebody is in it.
+"""Sampling: release of a random share of the persons, so that membership in the release is uncertain.
 
-An adversary who does not know who is in the release (a journalist) looks for a person among all who could be: the
-original table. The class that counts then is that of the original, which is larger.
+An adversary who does not know the members of the release (journalist) searches for a person among all candidates: the
+original table. The relevant class is then the one in the original, which is at least as large.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ from shoal.table.table import Table
 
 
 def sampled(table: Table, fraction: float, key: bytes) -> tuple[Table, NDArray[np.intp]]:
-    """Draw a share of the persons, with all their records, in the order of the table; return also which records.
+    """Draw a share of the persons with all their records; return the sample in table order, and its records.
 
     >>> import shoal
     >>> table = shoal.read({"age": list(range(10))})
@@ -39,7 +39,7 @@ def sampled(table: Table, fraction: float, key: bytes) -> tuple[Table, NDArray[n
 
 
 def taken(table: Table, records: NDArray[np.intp]) -> tuple[Table, NDArray[np.intp]]:
-    """Return a table of some records, and which ones these are."""
+    """Return a table of the given records, and these records."""
     encoded = [_taken(table, name, records) for name in table.names]
     roles: dict[str, list[str]] = {}
     for name, role in table.roles.items():
@@ -48,14 +48,17 @@ def taken(table: Table, records: NDArray[np.intp]) -> tuple[Table, NDArray[np.in
 
 
 def _taken(table: Table, name: str, records: NDArray[np.intp]) -> Encoded:
-    """Take records of a column; it keeps its values, for hierarchies are about all of them, unless it names persons."""
+    """Take some records of a column.
+
+    The column keeps all its values, because hierarchies refer to them, unless it identifies persons or households.
+    """
     column, codes = table[name], np.ascontiguousarray(table.codes(name)[records])
     named = table.roles.get(name) in {Role.SUBJECT, Role.HOUSEHOLD}
     return Encoded(*compacted(column, codes)) if named else Encoded(column, codes)
 
 
 def _persons(table: Table) -> NDArray[np.int64]:
-    """Number the person of each record."""
+    """Return the number of the person of each record."""
     if table.subject is None:
         return np.arange(table.records)
     return np.asarray(np.unique(table.codes(table.subject), return_inverse=True)[1])
@@ -63,7 +66,10 @@ def _persons(table: Table) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """The highest and the mean probability of finding a released person, for those who know that he is in, or not."""
+    """Highest and mean re-identification probability of a released person.
+
+    ``prosecutor``: the adversary knows that the person is in the release. ``journalist``: the adversary does not.
+    """
 
     prosecutor: tuple[Fraction, float]
     journalist: tuple[Fraction, float]
@@ -72,7 +78,7 @@ class Effect:
 def effect(
     whole: Table, records: NDArray[np.intp], hierarchies: Mapping[str, Hierarchy], scheme: Mapping[str, int]
 ) -> Effect | None:
-    """Compare the classes of released records with those that the whole table has under the same scheme.
+    """Compare the class sizes of the released records with those of the whole table under the same scheme.
 
     >>> import shoal
     >>> from shoal.hierarchy.spec import bind_all
@@ -94,7 +100,7 @@ def effect(
 
 
 def _counted(classes: Codes, persons: NDArray[np.int64], number: int) -> NDArray[np.int64]:
-    """Count the persons in each class."""
+    """Return the number of persons in each class."""
     pairs = np.unique(np.stack([classes.astype(np.int64), persons]), axis=1)
     return np.bincount(pairs[0], minlength=number).astype(np.int64)
 

@@ -1,4 +1,4 @@
-"""Saving: tables, manifests and the owner's files appear together, verified where they were written, or not at all."""
+"""Saving: tables, manifests and the owner's files appear together after verification, or not at all."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,10 +21,11 @@ from shoal.table.writing import write, write_stored
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Saving:
-    """A release that is being written. ``parts``, ``policy``: of the release.
+    """A release that is being written.
 
-    ``force``: existing files are replaced. ``separator``: of a CSV file. ``suffix``: of the files of several tables.
-    ``beside``: the folder for the manifests of tables in a database.
+    ``parts``, ``policy``: those of the release. ``force``: whether existing files are replaced. ``separator``: the
+    separator of a CSV file. ``suffix``: the suffix of the files of several tables. ``beside``: the folder for the
+    manifests of tables in a database.
     """
 
     parts: Mapping[str, ReleasePart]
@@ -36,7 +37,7 @@ class Saving:
     progress: Hook | None = None
 
     def to(self, where: str | Path | Address) -> tuple[Path | str, ...]:
-        """Write everything, and return where."""
+        """Write everything, and return the paths."""
         if self.separator is not None and self.policy.tables:
             raise WriteError(
                 "option-of-single-table", "A separator applies to the file of a single table.", remedy="Omit separator."
@@ -59,11 +60,11 @@ class Saving:
 
     @property
     def _inputs(self) -> tuple[Path, ...]:
-        """The files that are never replaced."""
+        """The input files, which are never replaced."""
         return (*(file for part in self.parts.values() for file in part.given.source.files), *self.policy.files())
 
     def _to_file(self, target: Path) -> tuple[Path | str, ...]:
-        """Write a single table; what was split off gets a file of its own."""
+        """Write a single table; columns that were split off get a file of their own."""
         check_name(target)
         if target.is_dir() or not target.name:
             raise WriteError(
@@ -133,13 +134,13 @@ class Saving:
         if self.policy.tables:
             return address, {name: name for name in self._tables}
         if not others:
-            return address, {first: address.table or ""}  # the address alone may be a name
+            return address, {first: address.table or ""}  # the address itself may name the table
         address, table = database_of(address).named(address)
         further = {name: f"{table}{name.removeprefix(first).replace('.', '_')}" for name in others}
         return address, {first: table, **further}
 
     def _separator(self, path: Path, table: Table) -> str | None:
-        """Return the separator of the file that a single table came from."""
+        """Return the separator of the file from which a single table was read."""
         if self.policy.tables or path.suffix.lower() != ".csv":
             return None
         separator: str | None = table.source.details.get("separator")
@@ -149,7 +150,7 @@ class Saving:
         verify({name: part.promise for name, part in self.parts.items()}, self.policy, written)
 
     def _write_documents(self, files: FileSet, manifest: Path, owner: Path, hashes: Mapping[str, str]) -> list[Path]:
-        """Write the manifests and the owner's files; the public manifest is the last file."""
+        """Write the manifests and the owner's files. The public manifest is written last."""
         documents, folder = Documents.of(self.parts, self.policy, hashes), files.folder(owner, private=True)
         for name, text in documents.owners.items():
             if text is None:
@@ -165,6 +166,6 @@ def _manifest(target: Path) -> Path:
 
 
 def _suffix(table: Table) -> str:
-    """Return the suffix of the format that a table came in, if that can be written."""
+    """Return the suffix of the original format of a table; ``.parquet`` if this format cannot be written."""
     origin = table.source.origin
     return FORMATS[origin].writes[0] if origin in set(FORMATS) and FORMATS[origin].writes else ".parquet"

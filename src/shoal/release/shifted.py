@@ -1,8 +1,9 @@
-"""Shifted dates: all dates of a person are moved by the same number of days, which hangs on a key."""
+"""Shifted dates: all dates of a person are shifted by the same number of days, derived from a key."""
 
 import hmac
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 
 import numpy as np
 import pyarrow as pa
@@ -18,11 +19,13 @@ from shoal.table.kind import Kind
 from shoal.table.table import Table
 
 _CHUNK = 1 << 20
+_EPOCH = date(1970, 1, 1).toordinal()
+_FIRST, _LAST = date.min.toordinal() - _EPOCH, date.max.toordinal() - _EPOCH  # days since 1970
 _DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 
 
 def offset(key: bytes, person: str, days: int) -> int:
-    """Return by how many days the dates of a person are moved: never by none, and at most so many.
+    """Return the shift of a person's dates in days: from −``days`` to ``days``, never 0.
 
     >>> offset(b"0123456789abcdef", "P1", 365) == offset(b"0123456789abcdef", "P1", 365)
     True
@@ -34,7 +37,7 @@ def offset(key: bytes, person: str, days: int) -> int:
 
 
 def shifted(table: Table, columns: Sequence[str], key: bytes, days: int) -> Table:
-    """Move the dates of each person.
+    """Shift the dates of each person.
 
     >>> import shoal
     >>> from datetime import date
@@ -51,7 +54,7 @@ def shifted(table: Table, columns: Sequence[str], key: bytes, days: int) -> Tabl
         )
     persons = table[subject].labels().to_pylist()
     offsets = np.array([0 if person is None else offset(key, person, days) for person in persons], np.int64)
-    filled = [name for name in columns if len(table[name].values)]  # where nothing is, nothing moves
+    filled = [name for name in columns if len(table[name].values)]  # columns without values need no shift
     moves = {name: _Move.of(table, name, subject, offsets) for name in filled}
     moved_columns = tuple(moves[column.name].column if column.name in moves else column for column in table.columns)
     sizes = {column.name: column.size for column in moved_columns}
@@ -62,9 +65,10 @@ def shifted(table: Table, columns: Sequence[str], key: bytes, days: int) -> Tabl
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Move:
-    """What the codes of a column and of the subject become together.
+    """Shift of a date column: maps the codes of the column and of the subject to those of shifted dates.
 
-    ``numbers``: the dates as they were; ``steps``: how far each person's are moved; ``moved_days``: as they are.
+    ``column``: the shifted column. ``numbers``: the original dates. ``steps``: the shift of each person.
+    ``moved_days``: the shifted dates, ascending.
     """
 
     column: Column
@@ -81,10 +85,11 @@ class _Move:
             )
         arrow = before.values.type
         numbers = _numbers(before.values)
-        steps = offsets * (_DAY[arrow.unit] if pa.types.is_timestamp(arrow) else 1)
+        day = _DAY[arrow.unit] if pa.types.is_timestamp(arrow) else 1
+        steps = offsets * day
         seen = [np.zeros(0, np.int64), *(np.unique(part) for part in _moved(table, name, subject, numbers, steps))]
         seen_days = np.unique(np.concatenate(seen))
-        if _is_beyond(numbers, steps):
+        if _is_beyond(numbers, steps, day):
             raise PolicyError(
                 "calendar-end",
                 "Column '{column}' cannot be shifted, because it contains dates at the end of the calendar.",
@@ -104,11 +109,12 @@ class _Move:
         return places.astype(narrowest(max(self.column.size, 1)))
 
 
-def _is_beyond(numbers: NDArray[np.int64], steps: NDArray[np.int64]) -> bool:
-    """Tell whether a number would not fit when it is moved."""
+def _is_beyond(numbers: NDArray[np.int64], steps: NDArray[np.int64], day: int) -> bool:
+    """Return whether a shifted date may be outside the years 1 to 9999, or exceed 64 bits. ``day``: units per day."""
     most = int(np.abs(steps).max(initial=0))
     limits = np.iinfo(np.int64)
-    return int(numbers[0]) - most < limits.min or int(numbers[-1]) + most > limits.max
+    first, last = max(limits.min, _FIRST * day), min(limits.max, (_LAST + 1) * day - 1)
+    return int(numbers[0]) - most < first or int(numbers[-1]) + most > last
 
 
 def _numbers(values: pa.Array) -> NDArray[np.int64]:
@@ -119,7 +125,7 @@ def _numbers(values: pa.Array) -> NDArray[np.int64]:
 def _moved(
     table: Table, name: str, subject: str, numbers: NDArray[np.int64], steps: NDArray[np.int64]
 ) -> Iterator[NDArray[np.int64]]:
-    """Yield all dates as they will be."""
+    """Yield all shifted dates."""
     for codes, persons in table.engine.chunks([name, subject], _CHUNK):
         there = codes < len(numbers)
         yield numbers[codes[there]] + steps[persons[there]]

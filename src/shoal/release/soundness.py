@@ -1,4 +1,4 @@
-"""Soundness: a treatment matches the declarations of its technique and its number of suppressed persons."""
+"""Soundness: consistency of a treatment with the declarations of its technique and its number of suppressed persons."""
 
 import re
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ _LEAST = {Replaced: Truth.REPRESENTATIVE, Drawn: Truth.PERTURBED, Moved: Truth.P
 
 
 def check_sound(case: Case, treatment: Treatment) -> None:
-    """Refuse a treatment that contradicts what its technique or its treatment of outliers declares."""
+    """Refuse a treatment that contradicts the declarations of its technique or of its treatment of outliers."""
     technique, way = case.policy.search.technique, case.policy.search.way
     for problem in (*_persons(case, treatment), *_columns(case, treatment, technique), *_split(case, treatment)):
         raise ReleaseError(
@@ -46,7 +46,7 @@ def _persons(case: Case, treatment: Treatment) -> Iterator[str]:
     if len(suppressed) != len(rows):
         yield f"covers {len(suppressed):,} of {len(rows):,} distinct rows"
         return
-    showed = suppressed & showing(rows, [case.table[name] for name in rows.columns])  # before, too
+    showed = suppressed & showing(rows, [case.table[name] for name in rows.columns])  # no rows that were blank before
     if case.table.subject is None:
         left_out = int(rows.counts[showed].sum())
     else:
@@ -73,14 +73,17 @@ def _columns(case: Case, treatment: Treatment, technique: Technique) -> Iterator
 
 
 def _codes(change: Generalised | Replaced) -> tuple[np.ndarray, int]:
-    """Return what each row shows, and the number of things that can be shown."""
+    """Return the code that each row shows, and the number of valid codes."""
     if isinstance(change, Generalised):
         return np.asarray(change.shown), len(change.nodes)
     return np.asarray(change.codes), change.column.size
 
 
 def _split(case: Case, treatment: Treatment) -> Iterator[str]:
-    """Yield why a table cannot be split: only groups of records that look alike hide whose a cell is."""
+    """Yield the reasons why a table cannot be split.
+
+    Records of a group must share their quasi-identifier values; otherwise cells could be attributed to a record.
+    """
     split = treatment.split
     if split is None:
         return

@@ -1,7 +1,8 @@
-"""Anonymisation of tables that belong together: one after the other, those first that others refer to.
+"""Anonymisation of several related tables, in the order of their references: referenced tables come first.
 
-Persons suppressed in a table are suppressed in all that refer to it. The released values of a record count as known of
-all records that refer to it. Keys get pseudonyms, the same in all tables; dates of a person are shifted alike in all.
+Persons suppressed in a table are suppressed in all tables that refer to it. The released values of a record count as
+background knowledge about all records that refer to it. Keys are replaced by pseudonyms, which are the same in all
+tables. The dates of a person are shifted by the same number of days in all tables.
 """
 
 from collections.abc import Iterator, Mapping
@@ -42,7 +43,7 @@ from shoal.techniques.technique import Allows, allowing
 
 
 def released_together(dataset: Dataset, threads: int | None, progress: Hook) -> Release:
-    """Find a release of all tables of a dataset, make it, and verify it."""
+    """Search for a release of all tables of a dataset, create it and verify it."""
     _check(dataset)
     parts: dict[str, ReleasePart] = {}
     for done, name in enumerate(dataset.tables):
@@ -55,7 +56,7 @@ def released_together(dataset: Dataset, threads: int | None, progress: Hook) -> 
 
 @contextmanager
 def _of_table(name: str) -> Iterator[None]:
-    """Say which table it is that something is wrong with."""
+    """Add the name of the table to the errors that it causes."""
     try:
         yield
     except Cancelled:
@@ -68,7 +69,7 @@ def _of_table(name: str) -> Iterator[None]:
 
 
 def _check(dataset: Dataset) -> None:
-    """Refuse what cannot be had for several tables."""
+    """Refuse settings that are not supported for several tables."""
     policy = dataset.policy
     refers = [name for name, table_policy in policy.tables.items() if table_policy.refers]
     if refers and policy.pseudonyms is None:
@@ -123,7 +124,7 @@ def _check(dataset: Dataset) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Making:
-    """A table that is being anonymized; those that it refers to have been."""
+    """A table that is being anonymised. The tables that it refers to have been anonymised before."""
 
     dataset: Dataset
     name: str
@@ -134,7 +135,7 @@ class _Making:
         return self.dataset.tables[self.name]
 
     def part(self, progress: Hook, threads: int | None) -> ReleasePart:
-        """Make what goes out of this table."""
+        """Return the part of the release made from this table."""
         links = {reference: self._link(reference) for reference in self.dataset.refers(self.name)}
         orphans = self._orphans(links)
         released = {reference: np.append(self._became(reference.other), -1)[link] for reference, link in links.items()}
@@ -176,7 +177,7 @@ class _Making:
         )
 
     def _orphans(self, links: Mapping[Reference, Records]) -> NDArray[np.bool_]:
-        """Return which records refer to nothing; refuse them, unless they may be dropped."""
+        """Return whether each record refers to no record. Such records are refused unless the policy drops them."""
         lost = np.any([np.zeros(self.given.records, bool), *(link < 0 for link in links.values())], axis=0)
         number = int(lost.sum())
         if number and self.dataset.policy.tables[self.name].orphans == "refuse":
@@ -192,7 +193,10 @@ class _Making:
     def _searched(
         self, table: Table, policy: Policy, heritage: Heritage, progress: Hook, threads: int | None
     ) -> tuple[ReleasePart, Table, Records]:
-        """Return the part of a release for some records, its table, and their place among these records."""
+        """Return the part of the release for a table, the released table, and the origins of its records.
+
+        The origins are positions among the records of ``table``.
+        """
         quasi = policy.quasi_columns(table)
         if table.records and quasi and policy.require:
             if policy.data.subject is None and self.dataset.policy.data.subject is not None:
@@ -229,7 +233,7 @@ class _Making:
         return part, unsearched.table, unsearched.origins()
 
     def _joined(self, records: Records, heritage: Heritage) -> tuple[Table, Policy]:
-        """Return some records with what they inherit, and the policy for that."""
+        """Return the given records with their inherited columns, and the policy for this table."""
         policy = self.dataset.policy.of(self.name)
         encoded, subject = self._with_subject(records)
         table = Table.of([*encoded, *heritage.columns], len(records), self.given.source)
@@ -246,11 +250,11 @@ class _Making:
         levels.update(dict.fromkeys(fixed, (0, 0)))
         weights = {name: weight for name, weight in policy.search.weights.items() if name in quasi}
         search = policy.search.model_copy(update={"levels": levels, "weights": weights})
-        if self.dataset.refers(self.name):  # those who were drawn have been drawn
+        if self.dataset.refers(self.name):  # the sample was drawn in the referenced table
             search = search.model_copy(update={"sample": None})
         sensitive = {name for name, column in columns.items() if column.role is Role.SENSITIVE}
         require = fitting(policy.require, sensitive)
-        if self.dataset.policy.tables[self.name].require != []:  # of which nothing is required on purpose
+        if self.dataset.policy.tables[self.name].require != []:  # an explicit empty list exempts the table
             require += [model for secret in heritage.secrets for model in secret.models]
         changed = {
             "columns": columns,
@@ -262,9 +266,10 @@ class _Making:
         return table, policy.model_copy(update=changed)
 
     def _with_subject(self, records: Records) -> tuple[list[Encoded], str | None]:
-        """Return the columns of some records, and the one that says whose they are, which may come from elsewhere.
+        """Return the columns of the given records, and the name of the subject column.
 
-        They keep all their values, of which hierarchies are made, unless they name persons.
+        The subject may come from another table. Columns keep all their values, because hierarchies are built from them,
+        unless they identify persons or households.
         """
         names = {name: table.names for name, table in self.dataset.tables.items()}
         way = whose(self.dataset.policy, names, self.name)
@@ -282,7 +287,7 @@ class _Making:
         return [*encoded, Encoded(replace(column, name=name), codes)], name
 
     def _secrets(self, out: Table, policy: Policy) -> list[Secret]:
-        """Return the sensitive columns of what goes out, with what is required of them."""
+        """Return the sensitive columns of the released table, with the requirements on them."""
         models = [model for _, _, model in policy.requirements()]
         return [
             Secret(Encoded(out[name], out.codes(name)), policy.columns[name], about(models, name))
@@ -291,5 +296,5 @@ class _Making:
 
 
 def _released(column_policy: ColumnPolicy) -> ColumnPolicy:
-    """Return what is said about a column that was looked at where it comes from."""
+    """Return the policy for an inherited column, which was already checked for identifying values in its own table."""
     return column_policy.model_copy(update={"names_nobody": True})

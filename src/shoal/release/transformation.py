@@ -1,4 +1,4 @@
-"""The transformation of a table: a treatment, taken apart once for everything that follows from it."""
+"""Transformation of a table: a treatment, resolved into the released cells of each distinct row."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -24,16 +24,16 @@ Cells = Mapping[str, tuple[Column, Codes]]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Transformation:
-    """The fate of the records with each of the distinct ``rows``.
+    """Transformation of the records, by distinct row (``rows``).
 
     ``suppressed``: rows whose records are suppressed. ``cells``: the released column of each quasi-identifier, and the
-    code that each row shows. ``drawn``: columns whose cells are drawn for each record. ``changed``: these, and columns
-    that show values that stand for others. ``split``: columns that go out
-    in a table of their own. ``moved``: rows that show the values of others. ``added``: rows that counterfeits look
-    like. ``persons``: the number of suppressed persons. ``suppressed_records``: the number of their records.
-    ``scheme``: the level of each column, if all rows share it. ``levels``: the number of records on each level.
-    ``heights``: the last level of each hierarchy. ``is_generalised``: whether a released cell shows a set of values.
-    ``facts``: how the treatment was found.
+    code that each row shows. ``drawn``: columns whose cells are drawn for each record. ``changed``: columns whose cells
+    are drawn or replaced by other values. ``split``: columns that are released in a table of their own. ``moved``: rows
+    that show the values of other rows. ``added``: the row that each counterfeit copies. ``persons``: the number of
+    suppressed persons. ``suppressed_records``: the number of suppressed records. ``scheme``: the level of each column,
+    if it is the same for all rows. ``levels``: the number of records on each level. ``heights``: the highest level of
+    each hierarchy. ``is_generalised``: whether a released cell shows a set of values. ``facts``: information on the
+    search for the treatment.
     """
 
     rows: DistinctRows
@@ -54,7 +54,7 @@ class Transformation:
 
     @classmethod
     def of(cls, case: Case, treatment: Treatment) -> "Transformation":
-        """Take a treatment apart."""
+        """Resolve a treatment."""
         recoding = treatment.recoding()
         return cls(
             rows=treatment.rows,
@@ -81,12 +81,12 @@ class Transformation:
 
     @property
     def draws(self) -> bool:
-        """Whether cells are drawn, or groups of a split table numbered, under the key."""
+        """Whether the key is used to draw cells, or to number the groups of a split table."""
         return bool(self.drawn) or self.split is not None
 
     @property
     def outliers(self) -> Mapping[str, Any]:
-        """What was done about outliers, in numbers."""
+        """The figures on the treatment of outliers."""
         numbers: Mapping[str, Any] = self.facts.get("outliers", {})
         return numbers
 
@@ -96,7 +96,7 @@ def _cells(case: Case, treatment: Treatment, recoding: Recoding) -> dict[str, tu
     rows = treatment.rows
     persons = rows.counts if case.table.subject is None else counted_rows(case.table, case.table.quasi)[1].counts
     if treatment.moved is not None:
-        persons = np.where(treatment.moved, 0, persons)  # they show what others are
+        persons = np.where(treatment.moved, 0, persons)  # they show the values of other rows
     least = max([2, *(getattr(model, "k", None) or 1 for model in case.models)])
     shown = shown_by(recoding, case.show, persons, least)
     for change in treatment.replaced:
@@ -113,10 +113,11 @@ def shown_by(
     persons: NDArray[np.int64] | None = None,
     least: int = 1,
 ) -> dict[str, tuple[Column, Codes]]:
-    """Return for each quasi-identifier what the rows of a recoding show: original values, or labels of sets.
+    """Return the released column of each quasi-identifier, with the code of each row.
 
-    ``how``: columns that show the mean, midpoint, median or mode of a class instead of a label, in which every row has
-    the weight of its ``persons``, or of its records. A mean is that of at least ``least`` persons.
+    Cells show original values, or labels of sets. ``how``: columns that show the mean, midpoint, median or mode of a
+    class instead of a label. Each row has the weight of its ``persons``; by default, of its records. A mean, median or
+    mode requires at least ``least`` known values.
 
     >>> import shoal
     >>> from shoal.hierarchy.spec import bind_all
@@ -138,7 +139,7 @@ def shown_by(
 
 def _shown(recoded: Recoded, kept: NDArray[np.intp]) -> tuple[Column, Codes]:
     column, at = recoded.domain.column, recoded.shown
-    if (at[kept] < column.size).all():  # original values only: they keep their type
+    if (at[kept] < column.size).all():  # original values only: the column keeps its type
         return column, np.where(at < column.size, at, 0).astype(narrowest(max(column.size, 1)))
     released, places = labelled(column.name, [*column.labels().to_pylist(), *recoded.nodes.labels])
     return released, places.astype(narrowest(max(released.size, 1)))[at]

@@ -1,4 +1,4 @@
-"""The transformed table: the released cells of every record, in an order that discloses nothing."""
+"""Transformed table: the released cells of every record, in an order that discloses nothing."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,11 +30,12 @@ _LEFT_OUT = {Role.DIRECT: "direct identifier", Role.SUBJECT: "subject", Role.HOU
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Transformed:
-    """``table``: all released columns. ``left_out``: the columns of the original that are not released, and why.
+    """Result of a transformation.
 
-    ``tables``: the table as it goes out, which may be split: the second part of the name of each, and the table.
-    ``origins()``: the original record of each record of ``table``; −1 for a counterfeit. ``whose``: a column with the
-    number of the person, which the table does not show, but its engine has.
+    ``table``: all released columns. ``tables``: the released table, or the tables into which it was split, by the
+    suffix of their name. ``origins()``: the original record of each record of ``table``; −1 for a counterfeit.
+    ``left_out``: the original columns that are not released, and the reason for each. ``whose``: a column with the
+    number of the person, which the engine holds but the table does not show.
     """
 
     table: Table
@@ -47,9 +48,10 @@ class Transformed:
 def transformed(
     table: Table, transformation: Transformation, *, key: bytes = b"", keys: Mapping[str, bytes] | None = None
 ) -> Transformed:
-    """Apply a transformation to the records of a table. Its rows are those of the quasi-identifiers.
+    """Apply a transformation to the records of a table.
 
-    ``key``: the secret key of everything that is drawn. ``keys``: the columns that get pseudonyms, and their keys.
+    The rows of the transformation are the distinct rows of the quasi-identifiers. ``key``: the secret key of all random
+    draws. ``keys``: the key of each column that gets pseudonyms.
     """
     return _Writing(table, transformation, key, keys or {}).transformed()
 
@@ -64,7 +66,7 @@ class _Writing:
     keys: Mapping[str, bytes]
 
     def transformed(self) -> Transformed:
-        """Rewrite the records."""
+        """Return the table with all records rewritten."""
         how, columns = self._rewriting()
         if self.table.subject is not None:
             subject, whose = self.table[self.table.subject], self._whose()
@@ -80,7 +82,7 @@ class _Writing:
 
     @property
     def _left_out(self) -> dict[str, str]:
-        """The columns that are not released, and why."""
+        """The columns that are not released, and the reason for each."""
         reasons = {name: _why_not(self.table, name) for name in self.table.names if name not in self.keys}
         return {name: why for name, why in reasons.items() if why is not None}
 
@@ -91,12 +93,12 @@ class _Writing:
 
     @cached_property
     def _link(self) -> str | None:
-        """The column that both parts of a split table show."""
+        """The column that links both parts of a split table."""
         split = self.transformation.split
         return None if split is None else unused(split.link, self.table.names)
 
     def _rewriting(self) -> tuple[Rewriting, dict[str, Column]]:
-        """Return how records are rewritten, and the released columns."""
+        """Return the rewriting of the records, and the released columns."""
         decided = self.transformation
         names = [name for name in self.table.names if name not in self._left_out]
         drawn = {change.name: change for change in decided.drawn if change.name in names}
@@ -124,9 +126,9 @@ class _Writing:
         return how, columns
 
     def _other(self, name: str) -> tuple[Column, Codes]:
-        """Return the released column of one that is no quasi-identifier, and what becomes of its codes.
+        """Return the released column for one that is not a quasi-identifier, and the new code of each code.
 
-        A column of pseudonyms has further codes for counterfeits.
+        A column of pseudonyms has additional codes for counterfeits.
         """
         column = self.table[name]
         if name in self.keys:
@@ -134,7 +136,7 @@ class _Writing:
         return column, np.arange(column.size, dtype=narrowest(max(column.size, 1)))
 
     def _groups(self, split: Split, name: str) -> tuple[Column, Codes]:
-        """Return the column with the numbers of groups, and the number of each row. Suppressed rows have none."""
+        """Return the column of group numbers, and the code of each row. The code of suppressed rows has no meaning."""
         kept = np.flatnonzero(~self.transformation.suppressed)
         groups, of_kept = np.unique(split.groups[kept], return_inverse=True)
         order = np.argsort(drawn_numbers(self.key, f"groups of {split.table}", len(groups)), kind="stable")
@@ -144,13 +146,13 @@ class _Writing:
         return column, codes
 
     def _whose(self) -> Column:
-        """Return a column of the numbers of persons, which is not shown; every counterfeit is another person."""
+        """Return a hidden column of person numbers. Each counterfeit counts as a person of its own."""
         persons = len(self.table[str(self.table.subject)].values)
         taken = [*self.table.names, *([] if self._link is None else [self._link])]
         return Column(unused("person", taken), Kind.INTEGER, pa.array(np.arange(persons + self._invented)))
 
     def _counterfeits(self, how: Rewriting, columns: Mapping[str, Column]) -> dict[str, Codes]:
-        """Return the codes of counterfeits: the cells of their rows, pseudonyms of nobody, and drawn values."""
+        """Return the codes of counterfeits: cells of their rows, pseudonyms of no person, and drawn values."""
         records = np.flatnonzero(self.table.engine.expand(how.rows, how.kept))
         invented = {name: codes[self.transformation.added] for name, codes in how.by_row.items()}
         for name, (source, places) in how.by_code.items():
@@ -158,20 +160,20 @@ class _Writing:
                 invented[name] = self._other(name)[1][self.table[name].size :]
             elif name == source:
                 invented[name] = places[self._drawn(name, records)]
-            else:  # whose they are
+            else:  # the column of person numbers
                 size = columns[name].size
                 invented[name] = np.arange(size - self._invented, size).astype(narrowest(size))
         return invented
 
     def _drawn(self, name: str, kept: NDArray[np.intp]) -> Codes:
-        """Draw values of a column from their distribution among the records that are kept."""
+        """Draw values of a column for counterfeits from their distribution among the released records."""
         places = drawn_numbers(self.key, f"counterfeits of {name}", self._invented) % np.uint64(len(kept))
         return self.table.codes(name)[kept[places.astype(np.intp)]]
 
     def _released(
         self, how: Rewriting, columns: Mapping[str, Column], shown: Sequence[str]
     ) -> tuple[Table, Column | None, Callable[[], NDArray[np.intp]]]:
-        """Return a table of the columns that are shown, the column that is not, and the origins of the records."""
+        """Return a table of the ``shown`` columns, the hidden column, and the origins of the records."""
         hidden = [name for name in how.names if name not in self.table and name != self._link]
         records = rewritten(self.table.engine, replace(how, names=(*shown, *hidden)))
         compact, engine = _compacted({name: columns[name] for name in (*shown, *hidden)}, records.engine)
@@ -186,7 +188,7 @@ class _Writing:
         return Role.INSENSITIVE if name in self.keys else self.table.roles.get(name, Role.QUASI)
 
     def _split(self, how: Rewriting, columns: Mapping[str, Column], split: Split) -> Iterator[tuple[str, Table]]:
-        """Yield the two parts of a table, and the second part of the name of each."""
+        """Yield both parts of a split table, each with the suffix of its name."""
         apart = [name for name in how.names if name in split.columns]
         first = [name for name in how.names if name not in apart and (name in self.table or name == self._link)]
         yield "", self._released(how, columns, first)[0]
@@ -194,14 +196,14 @@ class _Writing:
 
 
 def _identity(table: Table) -> RecordIdentity:
-    """Return what tells records apart: their person; without one, all their cells and their number among equals."""
+    """Return the identity of records: the person; without a subject, all cells and the number among equal records."""
     names = table.names if table.subject is None else (table.subject,)
     hashes = {name: siphash_texts((0, 0), table[name].labels()) for name in names}
     return RecordIdentity(hashes, repeats=table.subject is None)
 
 
 def _compacted(columns: Mapping[str, Column], engine: Engine) -> tuple[dict[str, Column], Engine]:
-    """Remove values that no record has any more: they must not leave with the release."""
+    """Remove values that occur in no released record: they must not be published with the release."""
     compact: dict[str, Column] = {}
     tables: dict[str, Codes] = {}
     for name, column in columns.items():
@@ -228,6 +230,6 @@ def _why_not(table: Table, name: str) -> str | None:
 
 
 def _about(column: Column, table: Table) -> About:
-    """Return the description of a released column, without labels of values that it does not show."""
+    """Return the description of a released column, without labels of values that do not occur in it."""
     about = table.source.about[column.name]
     return about.of(column.values.to_pylist()) if about.values else about

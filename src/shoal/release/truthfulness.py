@@ -1,11 +1,11 @@
-"""Truthfulness: sentences on what may not be true of an individual in a release."""
+"""Truthfulness: statements on released values that may not be true of an individual."""
 
 from shoal.policy.policy import Policy
 from shoal.release.transformation import Transformation
 
 
 def truth(policy: Policy) -> str:
-    """Return the sentences that follow from the policy alone, and may be published.
+    """Return the statements that follow from the policy alone, and may be published.
 
     >>> truth(Policy.parse("version = 1"))
     'Values may be generalised and records suppressed. No value was replaced by another.'
@@ -14,7 +14,7 @@ def truth(policy: Policy) -> str:
 
 
 def known_truth(policy: Policy, transformation: Transformation) -> str:
-    """Return the sentences for the owner, who knows what was done."""
+    """Return the statements for the owner, based on the actual transformation."""
     way = policy.search.way
     outliers = way.was if any(transformation.outliers.get(name) for name in way.counts) else ""
     sentences = [
@@ -26,7 +26,7 @@ def known_truth(policy: Policy, transformation: Transformation) -> str:
 
 
 def _replaced(policy: Policy, outliers: str) -> str:
-    """Return the sentences on replaced values. ``outliers``: that on individuals who fit into no class."""
+    """Return the statements on replaced values. ``outliers``: the statement on individuals who fit into no class."""
     represents = any(column.show != "label" for column in policy.columns.values())
     sentences = [
         policy.search.technique.untrue,

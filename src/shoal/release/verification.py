@@ -1,7 +1,7 @@
-"""Verification: the written tables of a release are read again and judged like the tables of a stranger.
+"""Verification: the written tables of a release are read again and evaluated like tables of unknown origin.
 
-Nothing of the search is used here. What files cannot tell is handed over: the person of each record, and the
-distribution of the sensitive values in the original.
+Nothing from the search is used. Only information that the files do not contain is passed on: the person of each record,
+and the distribution of the sensitive values in the original.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -36,14 +36,14 @@ from shoal.table.scale import doubles
 from shoal.table.table import Table
 from shoal.table.writing import write
 
-Written = Mapping[str, tuple[Path | Stored, Mapping[str, Any]]]  # where each table was written, and how it is read
+Written = Mapping[str, tuple[Path | Stored, Mapping[str, Any]]]  # location and read options of each table
 
 
 def verify(promises: Mapping[str, Promise], policy: Policy, written: Written) -> dict[str, tuple[Judgement, ...]]:
-    """Read the tables of a release again, compare them with the promise, and judge every requirement.
+    """Read the written tables of a release, compare them with the promise, and evaluate every requirement.
 
-    ``promises``: by original table, those first that others refer to. A release that is not as promised, or fails a
-    requirement, is refused.
+    ``promises``: the promise of each original table, referenced tables first. A release that differs from its promise,
+    or fails a requirement, is refused.
     """
     tables: dict[str, Table] = {}
     shows: dict[str, Shows] = {}
@@ -76,9 +76,9 @@ def check(judgements: tuple[Judgement, ...]) -> tuple[Judgement, ...]:
 
 
 def verified(promises: Mapping[str, Promise], policy: Policy) -> dict[str, tuple[Judgement, ...]]:
-    """Write the tables of a release to files that nobody else can read, and verify them.
+    """Write the tables of a release to private temporary files, and verify them.
 
-    A table that is larger than memory is judged as it is, and from its file when it is saved.
+    Tables larger than memory are evaluated without being written, and verified from their files when they are saved.
     """
     if any(not isinstance(promise.whole.engine, MemoryEngine) for promise in promises.values()):
         return {
@@ -96,7 +96,7 @@ def verified(promises: Mapping[str, Promise], policy: Policy) -> dict[str, tuple
 def noting(
     written: dict[str, tuple[Path | Stored, Mapping[str, Any]]], name: str
 ) -> Callable[[Path | Stored, Mapping[str, Any]], None]:
-    """Return a callback that records where a table was written; all tables are verified together."""
+    """Return a callback that records the path of a written table, so that all tables can be verified together."""
 
     def note(source: Path | Stored, options: Mapping[str, Any]) -> None:
         written[name] = source, options
@@ -107,7 +107,7 @@ def noting(
 def judged(
     stored: Table, promised: Table, original: Original, requirements: Iterable[tuple[str, str, Model]]
 ) -> tuple[Judgement, ...]:
-    """Judge a released table by every requirement. ``promised``: the same table, with its roles."""
+    """Evaluate every requirement on a released table. ``promised``: the expected table, with its roles."""
     table = with_persons(stored, promised, original)
     gatherer = Gatherer(table, original.missing, original.hierarchies, original.population, original.reference)
     return tuple(
@@ -118,7 +118,7 @@ def judged(
 
 
 def as_written(table: Table) -> Table:
-    """Return a released table as its file is read: what an adversary may know is text, letter by letter."""
+    """Return a released table as read from its file: quasi-identifiers are text, compared character by character."""
     columns = {}
     for column in table.columns:
         if column.name in table.quasi and not column.is_text:
@@ -128,10 +128,10 @@ def as_written(table: Table) -> Table:
 
 
 def with_persons(stored: Table, promised: Table, original: Original) -> Table:
-    """Return a released table with the roles that were promised, and with whose record each is, if that is known.
+    """Return a released table with the promised roles, and with the person of each record if known.
 
-    A file cannot tell whose its records are. It has been seen that its rows are those that were promised, each as
-    often: then it does not matter which of those that are alike is whose.
+    A file does not contain the persons of its records. Its rows were verified to be the promised ones, with the same
+    frequencies. The assignment of persons to records with equal values is therefore irrelevant.
     """
     source = as_written(promised) if isinstance(original.subject, Column) else stored
     table = _with_subject(_recoded(replace(source, roles={}), original), original)
@@ -139,14 +139,14 @@ def with_persons(stored: Table, promised: Table, original: Original) -> Table:
 
 
 def _read(source: Path | Stored, options: Mapping[str, Any], promised: Table, promise: Promise) -> Table:
-    """Read a written table; what an adversary may know is text, letter by letter."""
+    """Read a written table; quasi-identifiers and pseudonyms are read as text."""
     engine = "memory" if isinstance(promised.engine, MemoryEngine) else "disk"
     texts = [*promised.quasi, *_in(promise.pseudonyms, promised)]
     return read(source, text=texts, suppressed=SUPPRESSED, engine=engine, **options)
 
 
 def _joined(stored: Sequence[Table], promise: Promise) -> Table:
-    """Return a table as it was read; parts into which it was split are joined.
+    """Return the table that was read; the parts of a split table are joined.
 
     Within a group of linked records, any pairing of the parts gives the same classes with the same values.
     """
@@ -154,7 +154,7 @@ def _joined(stored: Sequence[Table], promise: Promise) -> Table:
         (table,) = stored
         return table.assign(quasi=_in(promise.whole.quasi, table), sensitive=_in(promise.whole.sensitive, table))
     if not isinstance(promise.whole.engine, MemoryEngine):
-        return as_written(promise.whole)  # whose parts have been seen to be as promised
+        return as_written(promise.whole)  # its parts were already compared with the promise
     first, second = stored
     groups = [
         np.argsort(_placed(table[promise.link], first[promise.link])[table.codes(promise.link)], kind="stable")
@@ -180,7 +180,7 @@ def _in(names: Sequence[str], table: Table) -> list[str]:
 def _heritage(
     name: str, promise: Promise, policy: Policy, tables: Mapping[str, Table], shows: dict[str, Shows]
 ) -> Heritage:
-    """Return what the records of a table inherit from those that they refer to, and note what they hand down."""
+    """Return the columns that a table inherits by its references, and add the values that it passes on to ``shows``."""
     if promise.kin is None:
         return Heritage()
     links = {reference: _link(reference, tables) for reference in references(policy.tables) if reference.table == name}
@@ -195,7 +195,7 @@ def _heritage(
 
 
 def _link(reference: Reference, tables: Mapping[str, Table]) -> Records:
-    """Return the record of another table that each record refers to, as they were written."""
+    """Return the record of the other table that each written record refers to."""
     link = named_records(tables[reference.table], reference.column, tables[reference.other], reference.key)
     lost = int(np.count_nonzero(link < 0))
     twice = int(np.count_nonzero(tables[reference.other].counts(reference.key) > 1))
@@ -214,7 +214,7 @@ def _link(reference: Reference, tables: Mapping[str, Table]) -> Records:
 def _judged(
     name: str, promise: Promise, policy: Policy, tables: Mapping[str, Table], heritage: Heritage
 ) -> tuple[Judgement, ...]:
-    """Judge a table with all that its records inherit, and with their persons, as far as the files identify them."""
+    """Evaluate a table with its inherited columns, and with persons as far as the files identify them."""
     table, original = tables[name], promise.original
     if promise.kin is not None:
         own = [Encoded(column, table.codes(column.name)) for column in table.columns]
@@ -225,7 +225,7 @@ def _judged(
 
 
 def _persons(name: str, policy: Policy, tables: Mapping[str, Table]) -> tuple[Column, Codes] | None:
-    """Return the person of each record, by the pseudonyms of this table or of those that it refers to."""
+    """Return the person of each record, identified by pseudonyms of this table or of the tables that it refers to."""
     ways = whose(policy, {other: table.names for other, table in tables.items()}, name)
     if ways is None:
         return None
@@ -235,7 +235,11 @@ def _persons(name: str, policy: Policy, tables: Mapping[str, Table]) -> tuple[Co
 
 
 def check_same(stored: Table, promised: Table) -> None:
-    """Refuse a file that is not what was promised: all rows of what models read must be there, each as often."""
+    """Refuse a written table that differs from the promised one.
+
+    The columns and the number of records must be the same. The rows of quasi-identifiers and sensitive columns, and the
+    values of every other column, must have the same frequencies.
+    """
     if stored.names != promised.names or stored.records != promised.records:
         raise ReleaseError(
             "not-as-promised",
@@ -264,9 +268,9 @@ def check_same(stored: Table, promised: Table) -> None:
 
 
 def _same_values(stored: Table, promised: Table, name: str) -> bool:
-    """Tell whether a column holds the same values, each as often, whatever kind it was read as.
+    """Return whether a column has the same values with the same frequencies, whatever kind it was read as.
 
-    Most formats do not know the categories of a category: its labels are read as text, and are compared as such.
+    Most formats do not store categories: labels are read as text, and are compared as text.
     """
     here, there = stored[name], promised[name]
     texts = [_written(column, numeric=here.kind.numeric and there.kind.numeric) for column in (here, there)]
@@ -280,7 +284,7 @@ def _same_values(stored: Table, promised: Table, name: str) -> bool:
 
 
 def _written(column: Column, *, numeric: bool) -> pa.Array:
-    """Return the values of a column, and its gaps; numbers as such, however they are written."""
+    """Return the values of a column and its missing value; numbers as numbers, irrespective of their notation."""
     if not numeric or column.suppressed:
         return column.labels()
     values = doubles(column.values)
@@ -288,16 +292,16 @@ def _written(column: Column, *, numeric: bool) -> pa.Array:
 
 
 def _recoded(stored: Table, original: Original) -> Table:
-    """Give sensitive values the codes of the original, so that values that are gone still count."""
+    """Encode sensitive values with the codes of the original, so that values without a released record still count."""
     names = [name for name in stored.names if name in original.sensitive]
     return stored.recoded({name: (before := original.sensitive[name], _placed(stored[name], before)) for name in names})
 
 
 def _placed(column: Column, before: Column) -> Codes:
-    """Return which code of another column each code stands for."""
+    """Return the code of another column with the same value, for each code of a column."""
     texts = (column.labels(), before.labels())
     if column.kind.numeric and before.kind.numeric and column.values.type != before.values.type:
-        texts = (doubles(column.values), doubles(before.values))  # 1.00 was written, and 1 is read
+        texts = (doubles(column.values), doubles(before.values))  # 1.00 may be written and read as 1
     places = pc.index_in(*texts, skip_nulls=True).fill_null(-1).to_numpy(zero_copy_only=False)
     place = np.full(column.size, -1, np.int64)
     place[: len(places)] = places

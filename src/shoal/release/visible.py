@@ -18,7 +18,10 @@ from shoal.techniques.technique import Truth
 
 @dataclass(frozen=True, slots=True)
 class VisibleLoss:
-    """``columns``: the mean cost of the cells of each quasi-identifier, 0 to 1; None if labels do not determine it."""
+    """Information loss of released cells.
+
+    ``columns``: the mean cost of the cells of each quasi-identifier, 0 to 1; None if its labels do not determine it.
+    """
 
     columns: Mapping[str, float | None]
 
@@ -39,7 +42,7 @@ class VisibleLoss:
 
 
 def visible_loss(table: Table, policy: Policy) -> VisibleLoss:
-    """Measure the cells of a released table.
+    """Measure the visible loss of a released table.
 
     >>> import shoal
     >>> policy = Policy.parse('''
@@ -52,7 +55,7 @@ def visible_loss(table: Table, policy: Policy) -> VisibleLoss:
     >>> {name: round(cost, 3) for name, cost in found.columns.items()}
     {'age': 0.231, 'sex': 0.333}
     """
-    is_true = policy.search.technique.truth is Truth.TRUE  # otherwise cells that look exact may not be
+    is_true = policy.search.technique.truth is Truth.TRUE  # otherwise single values may be untrue
     return VisibleLoss({name: _cost(table, policy, name) if is_true else None for name in table.quasi})
 
 

@@ -1,1 +1,1 @@
-"""Risks: what an adversary achieves."""
+"""Disclosure risks: re-identification and attribute disclosure."""

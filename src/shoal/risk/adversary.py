@@ -1,4 +1,4 @@
-"""Adversaries: what somebody achieves who tries to find a person in the table, by what he knows."""
+"""Re-identification risk by adversary: prosecutor, journalist and marketer."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,9 +15,10 @@ THRESHOLD = Fraction(1, 5)
 
 @dataclass(frozen=True, slots=True)
 class Risk:
-    """How far an adversary gets. ``above``: persons with a risk over the threshold. ``expected``: how many he finds.
+    """Re-identification risk of an adversary.
 
-    ``basis``: what the numbers rest on: counted, estimated, or an upper bound.
+    ``above``: the number of persons with a risk above the threshold. ``expected``: the expected number of re-identified
+    persons. ``basis``: whether the numbers are counted, estimated, or an upper bound.
     """
 
     adversary: str
@@ -39,7 +40,7 @@ _MEANING = {
 
 
 def prosecutor(classes: Classes, threshold: Fraction = THRESHOLD) -> Risk:
-    """Return the risk from somebody who knows that a person is in the table: 1 / n in a class of n persons.
+    """Return the risk from an adversary who knows that a person is in the table: 1 / n in a class of n persons.
 
     >>> import shoal
     >>> prosecutor(Classes.of(shoal.read({"age": [34, 34, 71]}), ["age"])).maximum
@@ -52,10 +53,11 @@ def journalist(
     classes: Classes, population: Population | None = None, matched: Matched | None = None,
     threshold: Fraction = THRESHOLD,
 ) -> Risk:  # fmt: skip
-    """Return the risk from somebody who does not know who is in the table: 1 / N, N the people who look like a class.
+    """Return the risk from an adversary who does not know who is in the table: 1 / N.
 
-    With a register N is counted. With the size of the population only, the mean of 1 / N is estimated from the size of
-    the class and the sampling fraction (Benedetti & Franconi 1998). Otherwise the prosecutor's risk is an upper bound.
+    N is the number of individuals of the population who share the quasi-identifiers of a class. With a register, N is
+    counted. If only the size of the population is known, the mean of 1 / N is estimated from the class size and the
+    sampling fraction (Benedetti & Franconi 1998). Otherwise the prosecutor's risk is an upper bound.
     """
     return _of_population("journalist", classes, population, matched, threshold)
 
@@ -64,7 +66,7 @@ def marketer(
     classes: Classes, population: Population | None = None, matched: Matched | None = None,
     threshold: Fraction = THRESHOLD,
 ) -> Risk:  # fmt: skip
-    """Return the risk from somebody who links everybody: ``average`` is the share of persons he gets right."""
+    """Return the risk from an adversary who links all individuals: ``average`` is the share of correct links."""
     return _of_population("marketer", classes, population, matched, threshold)
 
 

@@ -1,4 +1,4 @@
-"""Assessment: the risk of every person in a table, and the verdict on each requirement."""
+"""Assessment: the disclosure risks of a table, and the verdict on each requirement."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -30,7 +30,7 @@ from shoal.risk.special_uniques import SpecialUniques, special_uniques
 from shoal.risk.survey import SurveyRisk, survey_risk
 from shoal.risk.uniqueness import PopulationUniqueness, population_uniqueness
 from shoal.sheet import Presentable, Sheet
-from shoal.table.column import SUPPRESSED
+from shoal.table.column import SUPPRESSED, Column
 from shoal.table.missing import Missing
 from shoal.table.role import Role
 from shoal.table.table import Table
@@ -41,7 +41,7 @@ _BANDS = ((1, 1), (2, 2), (3, 4), (5, 10), (11, 19), (20, None))
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """Classes of about the same size: how many there are, and how many persons are in them."""
+    """A range of class sizes: the number of classes and of persons in it."""
 
     smallest: int
     largest: int | None
@@ -51,7 +51,7 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """What a quasi-identifier costs: how it would be if it were left out, and if it were one level coarser."""
+    """The contribution of a quasi-identifier: class sizes if it is removed, and if it is generalised one level."""
 
     column: str
     without: "Crowd"
@@ -60,7 +60,7 @@ class Contribution:
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """How well persons hide: k, the number of classes, and how many persons stand alone."""
+    """Summary of class sizes: k, the number of classes, and the number of unique persons."""
 
     k: int
     classes: int
@@ -68,16 +68,16 @@ class Crowd:
 
     @classmethod
     def of(cls, classes: Classes) -> "Crowd":
-        """Look at classes."""
+        """Summarise the sizes of classes."""
         alone = classes.members.within(classes.crowd == 1)
         return cls(int(classes.crowd.min()), classes.number, alone)
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A requirement and what became of it. ``source``: the preset that asks for it, or "policy".
+    """A requirement and its verdict. ``source``: the preset that contains it, or "policy".
 
-    ``measured``: whether it could be looked at; what could not is not met.
+    ``measured``: whether it could be measured; a requirement that could not is not met.
     """
 
     source: str
@@ -106,7 +106,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Assessment(Presentable):
-    """What :func:`assess` found. ``sizes``: how many persons could each be one of so many."""
+    """The result of :func:`assess`. ``sizes``: the number of persons by class size."""
 
     __module__ = "shoal"
 
@@ -141,12 +141,12 @@ class Assessment(Presentable):
 
     @property
     def met(self) -> bool | None:
-        """Whether every requirement is met; None if nothing is required that can be measured."""
+        """Whether every requirement is met; None without requirements."""
         return all(judged.verdict.satisfied for judged in self.requirements) if self.requirements else None
 
     @property
     def meaning(self) -> str:
-        """What k means here, in words."""
+        """The meaning of k for this table, in words."""
         who = "individual" if self.counts_persons else "record"
         if self.k == 1:
             alone = self.bands[0].persons
@@ -154,7 +154,7 @@ class Assessment(Presentable):
         return f"Every {who} shares the quasi-identifiers with at least {counted(self.k - 1, 'other')}."
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the assessment as plain data: what ``shoal assess --json`` prints."""
+        """Return the assessment as plain data, as printed by ``shoal assess --json``."""
         return {
             "records": self.records,
             "subjects": self.persons,
@@ -189,7 +189,7 @@ class Assessment(Presentable):
         }
 
     def sheet(self) -> Sheet:
-        """Return how large the risks are, and what is required."""
+        """Return a summary of the risks and the requirements."""
         who = f", {counted(self.persons, 'individual')}" if self.counts_persons else ""
         risks = [
             (
@@ -228,11 +228,11 @@ class Assessment(Presentable):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Assessor:
-    """One run of an assessment; what several measures need is counted once.
+    """One run of an assessment; counts that several measures need are computed once.
 
-    ``requirements``: who asks for each, what it says, and the model. ``checklist``: points that a person has to
-    confirm. ``context``: the probability of each threat. ``unlisted``: columns without a role in the policy.
-    ``limits``: attacks that the policy limits.
+    ``requirements``: the source, the text and the model of each. ``checklist``: items that a person has to confirm.
+    ``context``: the probability of each threat. ``unlisted``: columns without a role in the policy. ``limits``: attacks
+    that the policy limits.
     """
 
     table: Table
@@ -259,10 +259,10 @@ class Assessor:
         return Gatherer(self.table, self.missing, self.hierarchies, self.population)
 
     def assessment(self) -> Assessment:
-        """Measure all risks, and judge every requirement."""
+        """Measure all risks and evaluate every requirement."""
         self.progress(Progress("counting", 0))
         classes = self.plain.evidence(View(self.table.quasi, self.table.sensitive)).classes
-        wild = self.missing is Missing.WILDCARD  # no classes: what counts people by class cannot be measured
+        wild = self.missing is Missing.WILDCARD  # without classes, no count by class can be measured
         population = None if wild else self.population
         matched = population.matched(classes, self.table) if population and population.register else None
         self.progress(Progress("judging", 0))
@@ -303,7 +303,7 @@ class Assessor:
         )
 
     def _events(self) -> tuple[EventRisk, ...]:
-        """Look at known events where persons have several records that differ."""
+        """Measure the risk from known events if persons have several distinct records."""
         table = self.table
         several = table.subject is not None and len((profiles := table.profiles(table.quasi)).members) > len(profiles)
         return event_risks(table) if several and self.missing is Missing.OWN else ()
@@ -325,7 +325,7 @@ class Assessor:
                 yield Judged(source, says, model.verdict(self._seen(model, view)))
 
     def _unmeasured(self, model: Model) -> bool:
-        """Tell whether a criterion of a preset is about sensitive values, where there are none."""
+        """Return whether a model requires sensitive values, but no column is sensitive."""
         return Need.SENSITIVE in model.needs and not self.table.sensitive
 
     def _seen(self, model: Model, view: View) -> Evidence:
@@ -360,23 +360,29 @@ class Assessor:
         return Contribution(name, Crowd.of(without), Crowd.of(coarser) if coarser else None)
 
     def _notes(self, classes: Classes, matched: Matched | None) -> Iterable[str]:
+        text = [name for name in self.table.quasi if _has_stars(self.table[name])]
+        if text:
+            yield f"Cells * were read as text in {listed(text)}. To read them as suppressed, set suppressed to *."
+        if matched is not None and (short := matched.counts < classes.sizes).any():
+            lacking = classes.members.within(short)
+            yield f"Individuals that the register does not contain, or writes differently: {lacking:,}. They are added."
         if self.table.subject is None:
             yield "No column is the subject: every record is counted as an individual."
-        yield self.missing.says
+        if any(self.table[name].missing for name in self.table.quasi):
+            yield self.missing.says
         if classes.suppressed:
             yield f"Suppressed records form no class. Individuals with suppressed records: {classes.suppressed:,}."
         if classes.overlap:
             yield "An individual with several records can be in several classes."
-        if matched is not None and (short := matched.counts < classes.sizes).any():
-            lacking = classes.members.within(short)
-            yield f"Individuals that the register does not contain, or writes differently: {lacking:,}. They are added."
-        for name in self.table.quasi:
-            if SUPPRESSED in self.table[name].labels().to_pylist() and not self.table[name].suppressed:
-                yield f"Cells * of column '{name}' were read as text. To read them as suppressed, set suppressed to *."
         if self.unlisted:
             yield f"Columns without a role, not assessed: {len(self.unlisted)}."
         if self.limits:
             yield f"Limits for attacks are measured on a release: {listed(self.limits)}."
+
+
+def _has_stars(column: Column) -> bool:
+    """Return whether cells such as ``*`` of a column were read as text."""
+    return not column.suppressed and SUPPRESSED in column.labels().to_pylist()
 
 
 def _without(values: dict[str, Any], *names: str) -> dict[str, Any]:
@@ -384,7 +390,7 @@ def _without(values: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 def _sizes(classes: Classes) -> dict[int, int]:
-    """Count persons by how many they could be."""
+    """Count persons by class size; a person in several classes counts for the smallest."""
     identity = Identity.of(classes)
     sizes, place = np.unique(identity.crowd, return_inverse=True)
     persons = np.bincount(place, identity.persons, len(sizes)).astype(np.int64)

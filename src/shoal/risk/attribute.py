@@ -1,4 +1,4 @@
-"""Attribute risk: how probable a sensitive value becomes for somebody whose class is known."""
+"""Attribute disclosure risk: the probability of a sensitive value, given the class of a person."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,10 +11,11 @@ from shoal.kernels.ratios import Ratios
 
 @dataclass(frozen=True, slots=True)
 class AttributeRisk:
-    """How well a value can be guessed.
+    """Accuracy of inferring a sensitive value.
 
-    ``maximum``: the largest posterior of a value. ``average``: how often the most frequent value of somebody's class is
-    right; ``baseline``: how often that of the whole table is. ``certain``: persons in whose class all have one value.
+    ``maximum``: the largest posterior probability of a value. ``average``: the accuracy of guessing the most frequent
+    value of a person's class; ``baseline``: that of guessing the most frequent value of the table. ``certain``: the
+    number of persons in classes with a single value.
     """
 
     column: str
@@ -25,7 +26,7 @@ class AttributeRisk:
 
 
 def attribute_risk(classes: Classes, column: str) -> AttributeRisk:
-    """Measure the posteriors n_s / n of the values of a sensitive column, n_s of n persons in a class having s.
+    """Measure the posterior probabilities n_s / n of a sensitive column: n_s of n persons in a class have s.
 
     >>> import shoal
     >>> table = shoal.read({"age": [34, 34, 71, 71], "dx": ["flu", "flu", "flu", "gout"]})

@@ -1,11 +1,11 @@
-"""Context: who may try, and how likely that is. The external side of risk, beside what the data allow (Peng 2021)."""
+"""Context risk: the threats to a release and their probabilities, beside the risk of the data (Peng 2021)."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Threat:
-    """One way in which an attempt comes about, its probability, and the risk if it is the only one."""
+    """A cause of re-identification attempts, its probability, and the risk if it is the only one."""
 
     name: str
     probability: float
@@ -14,7 +14,7 @@ class Threat:
 
 @dataclass(frozen=True, slots=True)
 class ContextRisk:
-    """Data risk × context. ``overall`` is that of the likeliest threat (El Emam 2013)."""
+    """Data risk × context. ``overall`` is the risk of the most probable threat (El Emam 2013)."""
 
     data: float
     threats: tuple[Threat, ...]
@@ -23,6 +23,8 @@ class ContextRisk:
 
 def context_risk(data: float, probabilities: dict[str, float]) -> ContextRisk:
     """Return ``P(attempt) · P(re-identification | attempt)`` for each threat, and the largest.
+
+    Without threats, the overall risk is the data risk.
 
     >>> context_risk(0.2, {"deliberate": 0.3, "breach": 0.25}).overall
     0.06

@@ -1,4 +1,4 @@
-"""Distinction and separation: how well columns tell persons apart (Motwani & Xu 2008)."""
+"""Distinction and separation: the power of columns to distinguish persons (Motwani & Xu 2008)."""
 
 from fractions import Fraction
 
@@ -9,7 +9,7 @@ from shoal.classes.classes import Classes
 
 
 def distinction(classes: Classes) -> Fraction:
-    """Return the number of different classes by the number of persons: 1 if everybody is alone.
+    """Return the number of classes divided by the number of persons: 1 if every person is unique.
 
     >>> import shoal
     >>> distinction(Classes.of(shoal.read({"age": [34, 34, 71, 80]}), ["age"]))
@@ -19,7 +19,7 @@ def distinction(classes: Classes) -> Fraction:
 
 
 def separation(classes: Classes) -> Fraction:
-    """Return the share of pairs of persons that are in different classes: 1 if everybody is alone.
+    """Return the share of pairs of persons that are in different classes: 1 if every person is unique.
 
     >>> import shoal
     >>> separation(Classes.of(shoal.read({"age": [34, 34, 71, 80]}), ["age"]))
@@ -29,7 +29,7 @@ def separation(classes: Classes) -> Fraction:
 
 
 def separated(sizes: NDArray[np.int64], copies: NDArray[np.int64], persons: int) -> Fraction:
-    """Return the same for groups of so many persons, of which there are so many ``copies``.
+    """Return the separation of groups with the given sizes; ``copies``: the number of groups of each size.
 
     >>> separated(np.array([2, 1]), np.array([1, 2]), 4)
     Fraction(5, 6)

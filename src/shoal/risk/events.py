@@ -1,4 +1,4 @@
-"""Known events: what somebody can do who knows one, two or three records of a person, out of many."""
+"""Event risk: the risk from an adversary who knows one, two or three of a person's records."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,15 +14,15 @@ from shoal.kernels.grouping import group_rows
 from shoal.remedy import Setting
 from shoal.table.table import Table
 
-MOST = 20_000_000  # sets of events that are looked at
+MOST = 20_000_000  # maximum number of evaluated sets of events
 
 
 @dataclass(frozen=True, slots=True)
 class EventRisk:
-    """The risk if ``known`` events of everybody are known; of who has fewer, all.
+    """The risk if ``known`` events of each person are known, or all events of persons with fewer.
 
-    ``average``: over all persons, and over all sets of so many of their events. ``maximum``: of the worst set.
-    ``unique``: the share of persons of whom some set is nobody else's.
+    ``average``: the mean over all persons, and over all sets of that many of their events. ``maximum``: the risk of the
+    worst set. ``unique``: the share of persons with a set of events that no other person has.
     """
 
     known: int
@@ -40,11 +40,11 @@ class _Sets:
 
 
 def event_risks(table: Table, quasi: tuple[str, ...] | None = None, *, most: int = 3) -> tuple[EventRisk, ...]:
-    """Return the risk of an adversary who knows 1, 2, … events: different records of the same person.
+    """Return the risk from an adversary who knows 1, 2, … events: distinct records of the same person.
 
-    A set E of events of somebody is shared by n(E) persons, who have all of them and perhaps more. Then
-    ``risk = 1 / n(E)``, and its average is over the sets of so many events. El Emam & Arbuckle 2013, chapter 6, with
-    all sets instead of a random one. Where there are more than some million sets, the curve ends before.
+    A set E of events is shared by n(E) persons, who have all of them and perhaps more. Its risk is ``1 / n(E)``; the
+    average is over all sets of the same number of events. El Emam & Arbuckle 2013, chapter 6, with all sets instead of
+    a random one. The result stops before the first number of events with more than 20 million sets.
 
     >>> import shoal
     >>> data = {"who": [1, 1, 2, 2, 3], "year": [2020, 2021, 2020, 2022, 2020]}
@@ -64,7 +64,7 @@ def event_risks(table: Table, quasi: tuple[str, ...] | None = None, *, most: int
     for known in range(1, most + 1):
         if sum(comb(int(size), known) for size in sizes) > MOST:
             break
-        able = sizes >= known  # who has fewer events was looked at with all of them
+        able = sizes >= known  # profiles with fewer events keep the values for all of theirs
         here = _looked_at(profiles, sizes, known)
         average[able], fewest[able] = here.average[able], here.fewest[able]
         risks.append(
@@ -79,7 +79,7 @@ def event_risks(table: Table, quasi: tuple[str, ...] | None = None, *, most: int
 
 
 def _looked_at(profiles: Profiles, sizes: NDArray[np.int64], known: int) -> _Sets:
-    """Look at all sets of so many events; profiles with fewer have none."""
+    """Evaluate all sets of ``known`` events; profiles with fewer events have none."""
     sets, owners = _sets(profiles, sizes, known)
     groups = group_rows(list(sets.T), [len(profiles.rows)] * known, len(sets))
     persons = np.bincount(groups.ids, weights=profiles.counts[owners]).astype(np.int64)[groups.ids]
@@ -90,7 +90,7 @@ def _looked_at(profiles: Profiles, sizes: NDArray[np.int64], known: int) -> _Set
 
 
 def _sets(profiles: Profiles, sizes: NDArray[np.int64], known: int) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """Return all sets of so many events, ascending, each with the profile that has it."""
+    """Return all sets of ``known`` events, in ascending order within each set, and the profile of each."""
     sets, owners = [np.empty((0, known), np.uint32)], [np.empty(0, np.int64)]
     for size in np.unique(sizes[sizes >= known]):
         chosen = np.array(list(combinations(range(int(size)), known)), np.int64)

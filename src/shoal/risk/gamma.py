@@ -8,9 +8,9 @@ _SERIES = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132, -691 / 32760, 1 / 12)
 
 
 def digamma(x: ArrayLike) -> NDArray[np.float64]:
-    """Return the derivative of ln Γ, for positive numbers, to about fourteen digits.
+    """Return the derivative of ln Γ for positive numbers, to about fourteen digits.
 
-    ``ψ(x) = ψ(x + 1) − 1 / x`` leads to large x, where ``ψ(x) = ln x − 1 / 2x − Σ B / x²ⁿ``.
+    The recurrence ``ψ(x) = ψ(x + 1) − 1 / x`` leads to large x, where ``ψ(x) = ln x − 1 / 2x − Σ B / x²ⁿ``.
 
     >>> digamma(1.0).round(12).item()
     -0.577215664902

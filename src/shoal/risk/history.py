@@ -1,4 +1,4 @@
-"""Whole histories: what somebody can do who knows all records of a person, not one of them."""
+"""History risk: the risk from an adversary who knows all records of a person, not one of them."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,7 +14,10 @@ from shoal.table.table import Table
 
 @dataclass(frozen=True, slots=True)
 class HistoryRisk:
-    """``unique``: the share of persons whose set of records nobody else has. ``average``: the mean of 1 / n."""
+    """Re-identification risk by the full history of a person.
+
+    ``unique``: the share of persons whose set of records no other person has. ``average``: the mean of 1 / n.
+    """
 
     persons: int
     histories: int
@@ -24,10 +27,11 @@ class HistoryRisk:
 
 
 def history_risk(table: Table, quasi: tuple[str, ...] | None = None, *, missing: Missing = Missing.OWN) -> HistoryRisk:
-    """Return the risk if the set of a person's different records is known, as far as their quasi-identifiers go.
+    """Return the risk if the quasi-identifiers of all distinct records of a person are known.
 
-    Persons with the same set of different rows form a profile; n persons have it. How often a row occurs is not known.
-    If missing values match nothing, everybody with one stands alone. Who has suppressed records only is left out.
+    The n persons with the same set of distinct rows form a profile; the frequency of a row is not known. If missing
+    values match nothing, every person with a missing value is unique. Persons with suppressed records only are not
+    counted.
 
     >>> import shoal
     >>> data = {"who": [1, 1, 2, 2, 3], "year": [2020, 2021, 2020, 2021, 2020]}
@@ -44,7 +48,7 @@ def history_risk(table: Table, quasi: tuple[str, ...] | None = None, *, missing:
     hidden = np.logical_and.reduce([codes_of == column.suppressed_code for column, codes_of in codes])
     lacking = np.logical_or.reduce([codes_of == column.missing_code for column, codes_of in codes])
     shown = ~np.logical_and.reduceat(hidden[profiles.members], profiles.starts[:-1])
-    shown |= not shown.any()  # a table of nothing but * is generalised
+    shown |= not shown.any()  # a table of * only is generalised, not suppressed
     alone = np.logical_or.reduceat(lacking[profiles.members], profiles.starts[:-1]) & (missing is Missing.NEVER)
     crowd = np.where(alone, 1, profiles.counts)[shown]
     identity = Identity(crowd, profiles.counts[shown])

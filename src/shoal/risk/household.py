@@ -1,4 +1,4 @@
-"""Household risk: who finds one member of a household has found them all."""
+"""Household risk: re-identification of one member of a household re-identifies all members."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,10 @@ from shoal.table.table import Table
 
 @dataclass(frozen=True, slots=True)
 class HouseholdRisk:
-    """The risk that at least one member of a household is re-identified: over households, and persons expected."""
+    """The risk that at least one member of a household is re-identified.
+
+    ``maximum``, ``average``: over the households. ``expected_persons``: the expected number of re-identified persons.
+    """
 
     households: int
     maximum: float
@@ -22,7 +25,7 @@ class HouseholdRisk:
 
 
 def household_risk(table: Table, quasi: tuple[str, ...] | None = None, missing: Missing = Missing.OWN) -> HouseholdRisk:
-    """Return ``1 − Π (1 − rᵢ)`` for each household, rᵢ the prosecutor's risks of its members.
+    """Measure the risk ``1 − Π (1 − rᵢ)`` of each household, where rᵢ are the prosecutor's risks of its members.
 
     >>> import shoal
     >>> table = shoal.read({"home": [1, 1, 2], "age": [34, 34, 71]}).assign(quasi=["age"], household="home")

@@ -1,4 +1,4 @@
-"""Special uniques: who stands alone already by a few values, and by how many such combinations (SUDA2)."""
+"""Special uniques: records that are unique by a few values already, and the number of these combinations (SUDA2)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,15 +15,15 @@ from shoal.subsets import SubsetCounts
 from shoal.table.missing import Missing
 from shoal.table.table import Table
 
-MOST = 200_000  # combinations that are looked at
+MOST = 200_000  # maximum number of evaluated combinations
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SpecialUniques:
-    """Who is singled out by combinations of at most ``most`` columns, none of which can be left out.
+    """The minimal sample uniques of at most ``most`` columns.
 
-    ``numbers[n]``: for each row, how many such combinations of n columns. ``scores``: for each row, their sum with
-    weights that fall with their size. ``contributions``: the share of all scores in which each column has a part.
+    ``numbers[n]``: for each row, the number of minimal sample uniques of n columns. ``scores``: for each row, their sum
+    with weights that decrease with n. ``contributions``: for each column, the share of all scores that it is part of.
     """
 
     counted: SubsetCounts
@@ -42,7 +42,7 @@ class SpecialUniques:
         return {"most": self.most, "persons_by_columns": persons, "contributions": dict(self.contributions)}
 
     def persons(self) -> dict[int, int]:
-        """Return how many persons are singled out by one column, by two and not by one, …."""
+        """Return the number of persons by the smallest number of columns that singles them out."""
         rows, left = self.counted.rows, np.ones(len(self.scores), bool)
         shares = {}
         for size, number in self.numbers.items():
@@ -57,9 +57,10 @@ def special_uniques(
 ) -> SpecialUniques:
     """Find the minimal sample uniques of every record, and score them.
 
-    A minimal sample unique is a set of columns in which nobody else has the record's values, while in every part of it
-    somebody has. One of n columns scores ``∏ (columns − i)`` over i = n … most, so that few columns weigh more than
-    many. Elliot, Manning & Ford 2002; Manning, Haglin & Keane 2008. Scores: 0 or more, less is better.
+    A minimal sample unique is a set of columns in which the values of a record are unique, while they are not unique in
+    any proper subset. A set of n columns scores ``∏ (columns − i)`` over i = n … most, or 1 if that is 0, so that small
+    sets weigh more than large ones. Elliot, Manning & Ford 2002; Manning, Haglin & Keane 2008. Scores: 0 or more; less
+    is better.
 
     >>> import shoal
     >>> table = shoal.read({"age": [30, 30, 40], "sex": ["f", "m", "m"], "job": ["cook", "cook", "cook"]})

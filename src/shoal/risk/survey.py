@@ -11,13 +11,17 @@ from shoal.remedy import Setting
 from shoal.table.missing import Missing
 from shoal.table.table import Table
 
-_FEW = 40  # class sizes for which the recurrence is used where the series would need too many terms
+_FEW = 40  # maximum class size for the recurrence, used where the series needs too many terms
 _ENOUGH = 1e-17
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SurveyRisk:
-    """``risks[c]``: the expected risk of each person in class c. ``expected``: re-identified persons, all in all."""
+    """Individual risk estimated from survey weights.
+
+    ``risks[c]``: the expected risk of each person in class c. ``expected``: the expected number of re-identified
+    persons.
+    """
 
     risks: NDArray[np.float64]
     maximum: float
@@ -28,7 +32,7 @@ class SurveyRisk:
 def survey_risk(table: Table, quasi: tuple[str, ...] | None = None, missing: Missing = Missing.OWN) -> SurveyRisk:
     """Estimate the risk of each class from the survey weights of its persons.
 
-    A class of f persons whose weights add up to F̂ has ``p = f / F̂``; its N people in the population follow a negative
+    A class of f persons with the total weight F̂ has ``p = f / F̂``. Its size N in the population follows a negative
     binomial distribution, and the risk is the mean of 1 / N.
 
     >>> import shoal
@@ -50,10 +54,10 @@ def survey_risk(table: Table, quasi: tuple[str, ...] | None = None, missing: Mis
 
 
 def expected_inverse(sizes: NDArray[np.int64], shares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean of 1 / N for classes of so many persons, if each is a share p of its N people.
+    """Return the mean of 1 / N for classes of f persons, which are a share p of the N in the population.
 
-    ``∫₀¹ u^(f−1) · p / (p + (1 − p) u) du``. For f = 1 that is ``p / (1 − p) · ln(1 / p)``; each further f follows from
-    the one before. Where p is large or f is, the series ``p Σ (1 − p)^j · j! / (f (f + 1) … (f + j))`` is quick.
+    ``∫₀¹ u^(f−1) · p / (p + (1 − p) u) du``. For f = 1, this is ``p / (1 − p) · ln(1 / p)``; each further f follows
+    from the one before. For large p or f, the series ``p Σ (1 − p)^j · j! / (f (f + 1) … (f + j))`` converges quickly.
 
     >>> import numpy as np
     >>> expected_inverse(np.array([1, 2, 50]), np.array([0.1, 0.1, 1.0])).round(6).tolist()

@@ -1,4 +1,4 @@
-"""Population uniqueness: how many people are unique in the population, estimated from the sample's class sizes."""
+"""Population uniqueness: the share of unique individuals in the population, estimated from sample class sizes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _CLOSE = 1e-14
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sizes:
-    """How many classes have each size, in a sample of ``persons`` out of a population of ``people``."""
+    """The number of classes of each size, in a sample of ``persons`` out of a population of ``people``."""
 
     sizes: NDArray[np.int64]
     counts: NDArray[np.int64]
@@ -36,20 +36,20 @@ class Sizes:
 
     @property
     def classes(self) -> int:
-        """How many classes there are."""
+        """The number of classes."""
         return int(self.counts.sum())
 
     def of_size(self, size: int) -> int:
-        """Return how many classes have a size."""
+        """Return the number of classes of a size."""
         return int(self.counts[self.sizes == size].sum())
 
 
 @dataclass(frozen=True, slots=True)
 class PopulationUniqueness:
-    """Estimates of the share of the population that is unique; None where a model has no answer.
+    """Estimates of the share of unique individuals in the population; None if a model has no solution.
 
-    ``dankar``: the one that the rule of Dankar et al. 2012 chooses, and ``rule`` which that is. ``counted``: the true
-    share, where there is a register to count it in.
+    ``dankar``: the estimate selected by the rule of Dankar et al. 2012; ``rule``: the name of its model. ``counted``:
+    the true share, counted in a register if there is one.
     """
 
     zayatz: float
@@ -61,10 +61,11 @@ class PopulationUniqueness:
 
 
 def population_uniqueness(classes: Classes, population: Population) -> PopulationUniqueness:
-    """Estimate how many people are unique in the population.
+    """Estimate the share of unique individuals in the population.
 
     Dankar's rule: Pitman's model if at most a tenth of the population is in the sample, otherwise the smaller of
-    Zayatz' and the slide negative binomial model.
+    Zayatz' and the slide negative binomial model. Zayatz' model replaces a model without a solution. If no person is
+    unique in the sample, all estimates are 0.
 
     >>> import shoal
     >>> classes = Classes.of(shoal.read({"age": [1, 2, 2, 3, 3, 3, 4, 5]}), ["age"])
@@ -90,10 +91,10 @@ def _counted(classes: Classes, population: Population) -> float | None:
 
 
 def zayatz(sizes: Sizes) -> float:
-    """Return Zayatz' estimate (1991): the classes of the population are distributed like those of the sample.
+    """Return Zayatz' estimate (1991): population classes are distributed like those of the sample.
 
-    A class of one was drawn from a class of s people with a probability proportional to ``c_s · h(s)``, h(s) the
-    hypergeometric probability to draw just one of s.
+    A sample class of one stems from a population class of s individuals with a probability proportional to
+    ``c_s · h(s)``, where h(s) is the hypergeometric probability of drawing exactly one of s.
     """
     largest = int(sizes.sizes.max())
     steps = np.arange(largest - 1)
@@ -105,9 +106,10 @@ def zayatz(sizes: Sizes) -> float:
 
 
 def pitman(sizes: Sizes) -> float | None:
-    """Return the estimate from Pitman's sampling formula (Hoshino 2001), its two parameters by maximum likelihood.
+    """Return the estimate from Pitman's sampling formula (Hoshino 2001), fitted by maximum likelihood.
 
-    ``Γ(θ + 1) / Γ(θ + α) · N^α`` people of N are unique. No answer if the likelihood has no maximum with α > 0.
+    With the two parameters θ and α, ``Γ(θ + 1) / Γ(θ + α) · N^α`` of N individuals are unique. None if the likelihood
+    has no maximum with α > 0.
     """
     if sizes.classes in {1, sizes.persons}:
         return None
@@ -118,7 +120,7 @@ def pitman(sizes: Sizes) -> float | None:
     def slope(alpha: float) -> float:
         return _by_alpha(sizes, alpha, theta(alpha))
 
-    low, high = 1e-4, 1 - 1e-9  # closer to 0 the sums cancel
+    low, high = 1e-4, 1 - 1e-9  # closer to 0, the sums suffer from cancellation
     if slope(low) <= 0:
         return None
     alpha = _root(slope, low, high)
@@ -127,14 +129,14 @@ def pitman(sizes: Sizes) -> float | None:
 
 
 def _by_theta(sizes: Sizes, alpha: float, theta: float) -> float:
-    """Return the derivative of the log-likelihood by θ."""
+    """Return the derivative of the log-likelihood with respect to θ."""
     ratio = theta / alpha
     classes = digamma(sizes.classes + ratio) - digamma(1 + ratio)
     return float(classes / alpha - digamma(sizes.persons + theta) + digamma(1 + theta))
 
 
 def _by_alpha(sizes: Sizes, alpha: float, theta: float) -> float:
-    """Return the derivative of the log-likelihood by α."""
+    """Return the derivative of the log-likelihood with respect to α."""
     ratio = theta / alpha
     classes = sizes.classes - 1 - ratio * (digamma(sizes.classes + ratio) - digamma(1 + ratio))
     members = (sizes.counts * (digamma(sizes.sizes - alpha) - digamma(1 - alpha))).sum()
@@ -144,8 +146,9 @@ def _by_alpha(sizes: Sizes, alpha: float, theta: float) -> float:
 def snb(sizes: Sizes) -> float | None:
     """Return the estimate of the slide negative binomial model (Chen & Keller-McNulty 1998).
 
-    A class has ``1 + X`` people, X negative binomial. The two parameters are those with which a sample is expected to
-    have as many classes, and as many classes of one, as this one has. No answer if there are none.
+    A population class has ``1 + X`` individuals, where X is negative binomial. The two parameters are those for which
+    the expected numbers of sample classes, and of sample classes of one, equal the observed ones. None if there are
+    none.
     """
     fraction = sizes.persons / sizes.people
     if fraction >= 1:
@@ -167,7 +170,10 @@ def snb(sizes: Sizes) -> float | None:
 
 
 def _slide(fraction: float, alpha: float, beta: float) -> tuple[float, float, float]:
-    """Return, per person of the population, the expected sample classes, sample classes of one, and unique people."""
+    """Return the expected sample classes, sample classes of one, and unique individuals, per individual.
+
+    All numbers are relative to the size of the population.
+    """
     classes = beta / (beta + alpha * (1 - beta))
     rest = 1 - fraction
     missed = (beta / (1 - (1 - beta) * rest)) ** alpha
@@ -176,9 +182,9 @@ def _slide(fraction: float, alpha: float, beta: float) -> tuple[float, float, fl
 
 
 def _root(function: Callable[[float], float], low: float, high: float | None) -> float:
-    """Return where a function changes its sign: by secants, and by halving where these do not help (Dowell & Jarratt).
+    """Return the root of a function, by secants and, where these fail, by bisection (Dowell & Jarratt).
 
-    Without an upper end, one is looked for.
+    Without an upper end, the bracket is extended until the sign changes.
     """
     if high is None:
         low, high = max(low, 1e-12), 1.0
@@ -196,6 +202,6 @@ def _root(function: Callable[[float], float], low: float, high: float | None) ->
         if (at_middle > 0) != (at_high > 0):
             low, at_low = high, at_high
         else:
-            at_low /= 2  # the same end stays again and again: pull the secant towards it
+            at_low /= 2  # the same end is kept repeatedly: pull the secant towards it
         high, at_high = middle, at_middle
     return high

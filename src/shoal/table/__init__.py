@@ -1,1 +1,1 @@
-"""Tables: what is read, encoded once, and handed back."""
+"""Tables: reading, dictionary encoding and writing."""

@@ -1,4 +1,4 @@
-"""What a file says about a column beside its values: the label of the variable, and labels of values."""
+"""Column metadata of a file: the variable label and the value labels."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """``label``: what the column is called in words. ``values``: what single values mean.
+    """Variable label (``label``) and value labels (``values``) of a column.
 
     >>> About("sex at birth", {1: "female", 2: "male"}).of([2, 3])
     About(label='sex at birth', values={2: 'male'})
@@ -17,5 +17,5 @@ class About:
     values: Mapping[Any, str] = field(default_factory=dict)
 
     def of(self, present: list[Any]) -> "About":
-        """Return what is said about values that are there: labels of others would tell what the original had."""
+        """Return the labels of the values present: other labels would disclose values of the original."""
         return About(self.label, {value: self.values[value] for value in present if value in self.values})

@@ -1,4 +1,4 @@
-"""Columns that come block by block: only their different values are held, and a narrow code for each cell."""
+"""Block-wise encoding of columns: memory holds only the distinct values and one narrow code per cell."""
 
 from collections.abc import Iterator
 from typing import Protocol
@@ -21,7 +21,9 @@ from shoal.table.raw import Entries, RawColumn
 def encode_blocks(
     name: str, arrow: pa.DataType, blocks: Iterator[pa.Array], options: Options = PLAIN
 ) -> tuple[Column, Iterator[Codes]]:
-    """Encode a column of a type; the same as :func:`encode`, with less memory. Codes come in parts.
+    """Encode a column block by block; equivalent to :func:`encode`, with less memory.
+
+    The codes are returned in parts.
 
     >>> import pyarrow as pa
     >>> column, parts = encode_blocks("age", pa.int64(), iter([pa.array([40, None]), pa.array([31, 40])]))
@@ -35,24 +37,24 @@ def encode_blocks(
 
 
 class ColumnBlocks:
-    """A column that is being read."""
+    """A column that is read block by block."""
 
     def __init__(self, name: str, arrow: pa.DataType, options: Options = PLAIN) -> None:
         self._name, self._type, self._options = name, arrow, options
-        self._written = name in options.text and not _is_text(arrow)  # values that are to be text
+        self._written = name in options.text and not _is_text(arrow)  # other values, to be read as text
         self._interned = _interned(arrow, text=name in options.text)
         self._parts: list[Codes] = []
-        self._blocks: list[pa.Array] = []  # of a type that has no interner
+        self._blocks: list[pa.Array] = []  # of types without an interner
 
     def add(self, block: pa.Array) -> None:
-        """Take the next cells."""
+        """Add the next block of cells."""
         if self._interned is None:
             self._blocks.append(block)
         else:
             self._parts.append(self._interned.add(as_text(block) if self._written else block))
 
     def encoded(self) -> tuple[Column, Iterator[Codes]]:
-        """Return the column, and the codes of its cells in parts. Can be done once."""
+        """Return the column, and the codes of its cells in parts. Can be called only once."""
         if self._interned is None:
             encoded = encode(self._name, pa.chunked_array(self._blocks, self._type), self._options)
             return encoded.column, iter([encoded.codes])
@@ -70,16 +72,16 @@ def _interned(arrow: pa.DataType, *, text: bool) -> "_Interned | None":
 
 class _Interned(Protocol):
     def add(self, block: pa.Array) -> Codes:
-        """Return a raw code for each cell: 0 for missing, else the number of its entry, from 1."""
+        """Return a raw code for each cell: 0 for missing, otherwise the number of its entry, counted from 1."""
         ...
 
     def taken(self) -> tuple[NDArray[np.bool_], pa.Array]:
-        """Return which raw codes cells have, and the entries."""
+        """Return a mask of the raw codes in use, and the entries."""
         ...
 
 
 class _Texts:
-    """Text, as it is or behind a dictionary of the block."""
+    """Interner of text, either plain or dictionary-encoded per block."""
 
     def __init__(self) -> None:
         self._interner = text_interner()
@@ -100,7 +102,7 @@ class _Texts:
 
 
 class _Numbers:
-    """Numbers, dates, times and truth values of at most 64 bits."""
+    """Interner of numbers, dates, times and Booleans of at most 64 bits."""
 
     def __init__(self, arrow: pa.DataType) -> None:
         self._type = supported(pa.chunked_array([], arrow)).type
@@ -130,7 +132,7 @@ def _is_full(block: pa.Array) -> bool:
 
 
 def _taken(indices: pa.Array, entries: NDArray[np.uint32], size: int) -> Codes:
-    """Return the entry of each index, which is below ``size``; 0 where there is none."""
+    """Return the entry of each index, a code below ``size``; 0 where the index is null."""
     wide = indices.cast(pa.int32()) if indices.type != pa.int32() else indices
     places = np.frombuffer(wide.buffers()[1], np.int32)[wide.offset : wide.offset + len(wide)].view(np.uint32)
     if wide.null_count:
@@ -157,7 +159,7 @@ def _is_narrow(arrow: pa.DataType) -> bool:
 
 
 def _bits(values: pa.Array) -> NDArray[np.uint64]:
-    """Return values as 64 bits, of which different values have different ones; −0.0 is 0.0."""
+    """Return values as 64-bit patterns, distinct for distinct values; −0.0 becomes 0.0."""
     if pa.types.is_floating(values.type):
         return np.asarray(pc.add(values.cast(pa.float64()), 0.0)).view(np.uint64)
     if pa.types.is_boolean(values.type):
@@ -172,7 +174,7 @@ def _bits(values: pa.Array) -> NDArray[np.uint64]:
 
 
 def _values(bits: NDArray[np.uint64], arrow: pa.DataType) -> pa.Array:
-    """Return the values that have these bits."""
+    """Return the values with the given bit patterns, the inverse of :func:`_bits`."""
     if pa.types.is_floating(arrow):
         return pa.array(bits.view(np.float64)).cast(arrow)
     if arrow == pa.uint64():

@@ -1,4 +1,4 @@
-"""A column: its name, what kind of values it holds, and the dictionary its codes point into."""
+"""A column: its name, the kind of its values, and the dictionary of its codes."""
 
 from dataclasses import dataclass
 
@@ -8,15 +8,16 @@ import pyarrow.compute as pc
 from shoal.table.kind import Kind, kind_of
 
 SUPPRESSED = "*"
-_FORMULA = r"^(?:[=@\t\r]|[+-].*[(!|])"  # −1 and "- none" are none
+_FORMULA = r"^(?:[=@\t\r]|[+-].*[(!|])"  # −1 and "- none" are not formulas
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """Codes 0 … n − 1 stand for ``values`` in ascending order; then come *missing* and *suppressed*, if present.
+    """A dictionary-encoded column.
 
-    ``missing``: whether cells were empty at the source. ``suppressed``: whether cells were blanked on purpose,
-    which is another thing: the value exists, but is not shown.
+    Codes 0 … n − 1 denote ``values`` in ascending order (categories: in declared order), followed by the codes of
+    *missing* and *suppressed*, if present. ``missing``: whether cells were empty at the source. ``suppressed``: whether
+    cells were suppressed on purpose; their values exist, but are not shown.
     """
 
     name: str
@@ -27,36 +28,36 @@ class Column:
 
     @property
     def size(self) -> int:
-        """How many different codes there are."""
+        """Number of distinct codes."""
         return len(self.values) + self.missing + self.suppressed
 
     @property
     def missing_code(self) -> int | None:
-        """The code of a cell that was empty at the source."""
+        """Code of cells that were empty at the source, or None if there are none."""
         return len(self.values) if self.missing else None
 
     @property
     def suppressed_code(self) -> int | None:
-        """The code of a cell that was blanked on purpose."""
+        """Code of suppressed cells, or None if there are none."""
         return len(self.values) + self.missing if self.suppressed else None
 
     @property
     def is_text(self) -> bool:
-        """Whether the values are text, be they ordered or not."""
+        """Whether the values are text, ordered or not."""
         return kind_of(self.values.type, self.name) is Kind.TEXT
 
     @property
     def has_formulas(self) -> bool:
-        """Whether there is text that a spreadsheet would run when it opens the table as CSV."""
+        """Whether a spreadsheet that opens the table as CSV would execute any of the text as a formula."""
         return self.is_text and bool(pc.any(pc.match_substring_regex(as_text(self.values), _FORMULA)).as_py())
 
     def labels(self) -> pa.StringArray:
-        """Return how each code is written: the value as text, null for missing, ``*`` for suppressed."""
+        """Return the text of each code: the value as text, null for missing, ``*`` for suppressed."""
         tail = [None] * self.missing + [SUPPRESSED] * self.suppressed
         return pa.concat_arrays([as_text(self.values), pa.array(tail, pa.string())])
 
     def cells(self) -> pa.Array:
-        """Return what each code puts into a cell: the value itself, unless ``*`` forces the column to be text."""
+        """Return the cell content of each code: the value, or its text if the column has suppressed cells (``*``)."""
         if self.suppressed:
             return self.labels()
         cells = pa.concat_arrays([self.values, pa.nulls(1, self.values.type)]) if self.missing else self.values
@@ -64,7 +65,7 @@ class Column:
 
 
 def as_text(values: pa.Array) -> pa.StringArray:
-    """Write values the way shoal writes them in text files: ISO dates, shortest numbers, ``true``/``false``.
+    """Format values as in shoal's text files: ISO dates, shortest numbers, ``true``/``false``.
 
     >>> import pyarrow as pa
     >>> as_text(pa.array([1.0, 2.5])).to_pylist()
@@ -75,10 +76,10 @@ def as_text(values: pa.Array) -> pa.StringArray:
     if pa.types.is_timestamp(values.type):
         return _datetime_text(values)
     if pa.types.is_floating(values.type):
-        values = values.cast(pa.float64())  # all digits: 0.1 in single precision is another number
+        values = values.cast(pa.float64())  # write all digits: 0.1 in single precision is another number
     text = values.cast(pa.string())
     if pa.types.is_floating(values.type):
-        # 1.0 must not come back as the integer 1, nor 1.0e20 as the code 1e20.
+        # 1.0 must not be read back as the integer 1, nor 1.0e20 as the code 1e20.
         text = pc.replace_substring_regex(text, r"^(-?\d+)(e|$)", r"\1.0\2")
     if pa.types.is_time(values.type):
         text = pc.replace_substring_regex(text, r"\.?0+$", "") if _has_fraction(values.type) else text
@@ -86,7 +87,7 @@ def as_text(values: pa.Array) -> pa.StringArray:
 
 
 def _declared(values: pa.Array) -> pa.DictionaryArray:
-    """Return ordered categories with their order."""
+    """Return ordered categories as a dictionary array that declares their order."""
     places = pa.array(range(len(values)), pa.int32(), mask=values.is_null().to_numpy(zero_copy_only=False))
     return pa.DictionaryArray.from_arrays(places, values.drop_null(), ordered=True)
 
@@ -96,7 +97,7 @@ def _has_fraction(arrow: pa.DataType) -> bool:
 
 
 def _datetime_text(values: pa.TimestampArray) -> pa.StringArray:
-    """Write date and time in ISO 8601, with as many decimals of a second as the column needs."""
+    """Format dates and times in ISO 8601, without trailing zeros in the fraction of a second."""
     text = pc.replace_substring(values.cast(pa.string()), " ", "T", max_replacements=1)
     if _has_fraction(values.type):
         text = pc.replace_substring_regex(text, r"\.(\d*?)0+(Z?)$", r".\1\2")

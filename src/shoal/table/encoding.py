@@ -1,11 +1,11 @@
-"""Encoding: columns of values become columns of codes, once, when a table is made.
+"""Encoding: columns of values are converted to columns of codes once, when a table is created.
 
-It goes in two steps. First each cell gets a raw code: 0 for missing, i for the i-th entry of a raw dictionary, in
-whatever order the source has. Then the entries are read (what is the value, does it mean missing or suppressed),
-ranked, and the raw codes translated. Only entries are ever looked at, never cells.
+Encoding takes two steps. First, each cell gets a raw code: 0 for missing, i for the i-th entry of a raw dictionary, in
+the order of the source. Then the entries are interpreted (as a value, as missing or as suppressed) and ranked, and the
+raw codes are translated. Only entries are inspected, never cells.
 
-The final codes ascend with the values (numbers and dates by size, text by code point, categories as declared), so
-neither the order of rows nor the source's own dictionary shows in them.
+The final codes ascend with the values (numbers and dates by size, text by code point, categories as declared). They
+reveal neither the order of the rows nor the dictionary of the source.
 """
 
 import numpy as np
@@ -26,7 +26,7 @@ PLAIN = Options()
 
 
 def encode(name: str, cells: pa.ChunkedArray, options: Options = PLAIN, readers: tuple[Reader, ...] = ()) -> Encoded:
-    """Encode a whole column; what its text means is found out by the readers that are given.
+    """Encode a whole column; ``readers`` infer the kind of a text column.
 
     >>> import pyarrow as pa
     >>> encoded = encode("age", pa.chunked_array([[40, None, 31, 40]]))
@@ -48,7 +48,7 @@ def encode(name: str, cells: pa.ChunkedArray, options: Options = PLAIN, readers:
 
 
 def supported(cells: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Widen types that Arrow itself can do little with."""
+    """Cast types with limited support in Arrow to fully supported ones."""
     arrow = cells.type
     if pa.types.is_float16(arrow):
         return cells.cast(pa.float32())
@@ -62,7 +62,7 @@ def supported(cells: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _raw_plain(cells: pa.ChunkedArray) -> tuple[RawColumn, pa.Array]:
-    """Number the values of a fixed-width type. Not-a-number is missing."""
+    """Number the distinct values of a fixed-width type. NaN counts as missing."""
     array = _joined(cells)
     present = present_in(array)
     ranked = rank_many(array if present.all() else array.filter(pa.array(present)))
@@ -74,7 +74,7 @@ def _raw_plain(cells: pa.ChunkedArray) -> tuple[RawColumn, pa.Array]:
 
 
 def present_in(array: pa.Array) -> NDArray[np.bool_]:
-    """Tell which cells hold a value. Not-a-number is none."""
+    """Return a mask of the cells that hold a value. NaN counts as missing."""
     present: NDArray[np.bool_] = array.is_valid().to_numpy(zero_copy_only=False)
     if pa.types.is_floating(array.type):
         present = present & ~np.isnan(array.to_numpy(zero_copy_only=False))
@@ -82,7 +82,7 @@ def present_in(array: pa.Array) -> NDArray[np.bool_]:
 
 
 def _raw_dictionary(cells: pa.ChunkedArray) -> tuple[RawColumn, pa.Array]:
-    """Take the dictionary that the column comes with; its unused entries will be dropped."""
+    """Return the raw codes and the dictionary of a dictionary-encoded column; unused entries are dropped later."""
     array = _one_dictionary(cells)
     size = len(array.dictionary) + 1
     codes = (array.indices.cast(pa.int64()).fill_null(-1).to_numpy() + 1).astype(narrowest(size))
@@ -92,7 +92,7 @@ def _raw_dictionary(cells: pa.ChunkedArray) -> tuple[RawColumn, pa.Array]:
 
 
 def _one_dictionary(cells: pa.ChunkedArray) -> pa.DictionaryArray:
-    """Join chunks that may have different dictionaries, also such as hold nulls."""
+    """Join chunks whose dictionaries may differ and may contain nulls."""
     if cells.num_chunks == 1:
         return cells.chunk(0)
     words = [chunk.dictionary for chunk in cells.chunks] or [pa.array([], cells.type.value_type)]

@@ -1,4 +1,4 @@
-"""Which files a source is: one, all of a folder, or all that a pattern fits."""
+"""Files of a source: a single file, all files of a folder, or all files that match a pattern."""
 
 import glob
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ _PATTERN = frozenset("*?[")
 
 
 def files_of(source: str | Path) -> tuple[Path, ...]:
-    """Return the files of a path, a folder or a pattern such as ``2024-*.parquet``, in the order of their names."""
+    """Return the files of a path, a folder or a pattern such as ``2024-*.parquet``, sorted by name."""
     path = Path(source)
     if path.is_dir():
         return _in_folder(path)
@@ -26,13 +26,13 @@ def files_of(source: str | Path) -> tuple[Path, ...]:
 
 
 def _shown(path: Path) -> str:
-    """Return how a path is shown: not at all, if it may be an address with a password."""
+    """Return a path for a message. A path that may be an address with a password is withheld."""
     text = str(path)
     return f"'{text}'" if "@" not in text else "of that name; an address looks like postgresql://user@host/database"
 
 
 def _in_folder(folder: Path) -> tuple[Path, ...]:
-    """Return the files of a folder, but for those that other programs hide or leave as marks."""
+    """Return the files of a folder, except hidden files and marker files, whose names begin with ``.`` or ``_``."""
     inside = sorted(path for path in folder.iterdir() if not path.name.startswith((".", "_")))
     deeper = next((path for path in inside if path.is_dir()), None)
     if deeper is not None:

@@ -1,4 +1,4 @@
-"""Fitting files: what DuckDB or Spark would read otherwise than it is, is refused before they read it."""
+"""Checks of Parquet files: columns that DuckDB or Spark would alter are rejected before reading."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,7 +17,7 @@ _HINT = Option("engine", "disk")
 
 
 def check_files(files: Sequence[Path], schemas: Sequence[pa.Schema], options: Options) -> None:
-    """Refuse Parquet files that do not belong together, and columns that the engine would change."""
+    """Reject Parquet files with different columns or types, and columns that the engine would alter or confuse."""
     check_alike(files, schemas, options)
     first, engine, known = schemas[0], str(options.engine), dict[str, str]()
     for name in first.names:
@@ -48,7 +48,7 @@ def check_files(files: Sequence[Path], schemas: Sequence[pa.Schema], options: Op
 
 
 def check_alike(files: Sequence[Path], schemas: Sequence[pa.Schema], options: Options) -> None:
-    """Refuse files with other columns than the first."""
+    """Reject files whose columns differ from those of the first file."""
     names = [set(columns_of(schema, options)[0]) for schema in schemas]
     for file, mine in zip(files, names, strict=True):
         if mine != names[0]:
@@ -56,7 +56,7 @@ def check_alike(files: Sequence[Path], schemas: Sequence[pa.Schema], options: Op
 
 
 def _changes(kind: pa.DataType, engine: str) -> Iterator[str]:
-    """Say what an engine would do to values of a type."""
+    """Yield the alterations that an engine would make to values of a type."""
     if pa.types.is_timestamp(kind) and kind.tz not in {None, *_UTC}:
         yield f"has times of a zone, which {_NAMES[engine]} would turn into those of UTC"
     if pa.types.is_decimal256(kind):

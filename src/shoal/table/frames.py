@@ -1,4 +1,4 @@
-"""Dataframes at the door: any that narwhals knows goes in, and the same kind comes out."""
+"""Dataframes: any frame that narwhals supports is accepted; results use the same library, or else Arrow."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -16,9 +16,9 @@ LIBRARIES = ("pandas", "polars", "pyarrow", "modin", "duckdb")
 
 
 def to_arrow(frame: Any) -> tuple[pa.Table, str]:
-    """Return the rows of a frame as an Arrow table, and the name of the library to hand back.
+    """Return a frame as an Arrow table, and the name of the library to use for results.
 
-    A row index without a name is no data: it is left behind, for in a release it would lead back to the source.
+    A row index without a name is not data. It is dropped, because in a release it would link records to the source.
     """
     if isinstance(frame, dict):
         return _from_dict(frame), "pyarrow"
@@ -43,14 +43,14 @@ def to_arrow(frame: Any) -> tuple[pa.Table, str]:
 
 
 def _tried(action: Callable[[], Any]) -> Any | None:
-    """Return what an action returns, or None if it fails: the error is dropped, for it may quote values."""
+    """Return the result of an action, or None if it fails. The error is dropped, because it may quote values."""
     with suppress(Exception):
         return action()
     return None
 
 
 def _with_named_index(frame: Any) -> Any:
-    """Make an index that has names a part of the data; pandas users keep identifiers there."""
+    """Convert named index levels to columns; pandas users keep identifiers there."""
     names = getattr(getattr(frame, "index", None), "names", None)
     if not names or all(name is None for name in names) or not hasattr(frame, "reset_index"):
         return frame
@@ -60,19 +60,19 @@ def _with_named_index(frame: Any) -> Any:
 
 
 def _without_index(table: pa.Table) -> list[str]:
-    """Return the columns without those that pandas writes for a row index without a name."""
+    """Return the column names without those that pandas writes for an unnamed row index."""
     return without_index(table.column_names) if b"pandas" in (table.schema.metadata or {}) else table.column_names
 
 
 def _check_objects(frame: Any) -> None:
-    """Refuse columns of Python objects in which days and moments, or moments with and without a zone, are mixed."""
+    """Reject object columns that mix dates with datetimes, or datetimes with and without a time zone."""
     for name, dtype in zip(frame.columns, frame.dtypes, strict=True):
         if str(dtype) == "object" and _mixes_times(frame[name].to_list()):
             raise _unreadable(name)
 
 
 def _mixes_times(cells: Iterable[Any]) -> bool:
-    """Tell whether Arrow would cut times off, or shift them, to make one kind of them."""
+    """Return whether Arrow would truncate or shift times to convert the cells to one type."""
     kinds = set(map(type, cells))
     moments = {kind for kind in kinds if issubclass(kind, datetime)}
     if not moments:
@@ -98,7 +98,7 @@ def _wrapped(frame: Any) -> Any:
 
 
 def _names(frame: Any) -> list[Any]:
-    """Return the names before narwhals looks at them: its complaints would show them."""
+    """Return the column names before narwhals checks them, because its error messages would quote them."""
     return list(frame.column_names if isinstance(frame, pa.Table) else getattr(frame, "columns", []))
 
 
@@ -117,7 +117,7 @@ def _from_dict(columns: dict[Any, Any]) -> pa.Table:
 
 
 def _culprit(frame: Any) -> ColumnError:
-    """Find the column that cannot be converted, and say so without its values."""
+    """Return the error for the column that cannot be converted, without quoting its values."""
     for name in frame.columns:
         if _tried(frame.select(name).to_arrow) is None:
             return _unreadable(name)
@@ -134,7 +134,7 @@ def _unreadable(name: str) -> ColumnError:
 
 
 def of_rows(rows: Sequence[Mapping[str, Any]], library: str | None = None) -> Any:
-    """Return rows as a frame: of the named library, or of the first that is installed of pandas, Polars and Arrow.
+    """Return rows as a frame of the named library; default: the first installed of pandas, Polars and Arrow.
 
     >>> of_rows([{"k": 5, "cost": 0.25}], "pyarrow").to_pydict()
     {'k': [5], 'cost': [0.25]}
@@ -144,7 +144,7 @@ def of_rows(rows: Sequence[Mapping[str, Any]], library: str | None = None) -> An
 
 
 def of_columns(columns: Mapping[str, Sequence[Any]], library: str | None = None) -> Any:
-    """Return columns as a frame: of the named library, or of the first that is installed."""
+    """Return columns as a frame of the named library; default: the first installed of pandas, Polars and Arrow."""
     installed = next((name for name in ("pandas", "polars") if find_spec(name) is not None), "pyarrow")
     return to_frame(pa.table(dict(columns)), library or installed)
 
@@ -177,7 +177,7 @@ def to_frame(table: pa.Table, library: str) -> Any:
 
 
 def _to_pandas(table: pa.Table) -> Any:
-    """Return a pandas frame in which integers and booleans with gaps stay what they are."""
+    """Return a pandas frame in which integers and Booleans with missing values keep their type."""
     import pandas as pd
 
     frame = table.to_pandas()

@@ -1,4 +1,4 @@
-"""Holders: what tables are written to, and what it cannot hold."""
+"""Holders: file formats and databases that tables are written to, and their limitations."""
 
 from typing import ClassVar
 
@@ -7,16 +7,16 @@ from shoal.table.table import Table
 
 
 class Holder:
-    """A file format or a database; equal values must come back from it."""
+    """A file format or a database. Values must be equal after writing and reading back."""
 
     name: ClassVar[str]
 
     def refusal(self, column: Column) -> str | None:
-        """Say why a column cannot be held so that equal values come back, or None if it can."""
+        """Return the reason why the values of a column could not be read back unchanged, or None."""
         del column
         return None
 
     def table_refusal(self, table: Table) -> str | None:
-        """Say why a table of this shape cannot be held, or None if it can."""
+        """Return the reason why a table of this shape cannot be stored, or None."""
         del table
         return None

@@ -1,8 +1,8 @@
-"""Inference: what the text of a file means, decided from the distinct values of a column.
+"""Inference: the kind of a text column, determined from its distinct values.
 
-A column is read as something else than text only if nothing is lost: every value must be written as that kind is
-written, and no two different texts may become one value. So ``01234`` stays a postcode, ``1e5`` among words stays
-a word, ``250.0`` and ``250.00`` stay two codes, and integers beyond 64 bits keep their digits as text.
+A column is converted only if no information is lost: every value must match the notation of the kind, and no two
+different texts may become the same value. For example, ``01234`` remains a postcode, ``1e5`` among words remains a
+word, ``250.0`` and ``250.00`` remain two codes, and integers beyond 64 bits remain text with all their digits.
 """
 
 from collections.abc import Callable
@@ -20,10 +20,10 @@ from shoal.table.kind import Kind
 from shoal.table.ranking import Ranked, rank
 from shoal.table.raw import Entries
 
-# What people write for "missing" in a column of numbers or dates. In a column of text these stay text.
+# Usual markers of missing values in columns of numbers or dates. In columns of text they remain text.
 MARKERS = ("", "NA", "N/A", "n/a", "na", "#N/A", "NaN", "nan", "NULL", "null", "None", ".", "?", "-")
 
-BLOCK = 1 << 16  # texts looked at together: what is computed about them stays in the cache
+BLOCK = 1 << 16  # texts processed together, so that intermediate results stay in the cache
 _SAMPLE = 64
 _NUMBER = r"^-?((0|[1-9]\d*)(\.\d+)?|\.\d+)([eE][+-]?\d{1,3})?$"
 _DAY = r"(?:000[1-9]|00[1-9]\d|0[1-9]\d\d|[1-9]\d{3})-\d{2}-\d{2}"
@@ -32,9 +32,10 @@ _CLOCK = r"\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?"
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """How one kind is written, and how text becomes it.
+    """Notation of one kind, and its conversion from text.
 
-    ``convert`` gives None where text cannot be that kind although it looks like it; if it ``checks``, for any text.
+    ``convert`` returns None if text matches ``pattern`` but is not a valid value. ``checks``: ``convert`` validates any
+    text itself, so that ``pattern`` is tested on a sample only.
     """
 
     kind: Kind
@@ -43,11 +44,11 @@ class Reader:
     checks: bool = False
 
     def could_read(self, sample: pa.Array) -> bool:
-        """Tell whether a few texts are written like this kind."""
+        """Return whether all texts of a sample match the pattern."""
         return _all_match(sample, self.pattern)
 
     def read(self, text: pa.Array) -> pa.Array | None:
-        """Read texts, or return None if one of them is no such thing."""
+        """Convert texts, or return None if any of them is not of this kind."""
         return self.convert(text) if self.checks or _all_match(text, self.pattern) else None
 
 
@@ -55,14 +56,17 @@ def _cast(target: pa.DataType) -> Callable[[pa.Array], pa.Array | None]:
     def read(text: pa.Array) -> pa.Array | None:
         try:
             return text.cast(target)
-        except pa.ArrowInvalid:  # 2024-02-30, or an integer beyond 64 bits
+        except pa.ArrowInvalid:  # such as 2024-02-30, or an integer beyond 64 bits
             return None
 
     return read
 
 
 def _read_number(text: pa.Array) -> pa.Array | None:
-    """Read decimals; refuse if digits would get lost, or if only exponents tell numbers from codes."""
+    """Convert decimal numbers, or return None if digits would be lost.
+
+    Also return None if there are exponents but no decimal point, because such texts may be codes.
+    """
     has_point = any(pc.any(pc.match_substring(part, ".")).as_py() for part in (text[:_SAMPLE], text))
     if not has_point and pc.any(pc.match_substring_regex(text, "[eE]")).as_py():
         return None
@@ -76,9 +80,10 @@ def _read_number(text: pa.Array) -> pa.Array | None:
 
 
 def _read_number_block(text: pa.Array) -> pa.Array | None:
-    """Read a block of texts, of which each must be how its double is written.
+    """Convert a block of texts, or return None if any text is not a faithful notation of its double.
 
-    That is in its shortest form or with as many digits as the text has; fewer than sixteen digits always survive.
+    A notation is faithful if it is the shortest form of the double, or the double rounded to the number of digits of
+    the text. Fewer than sixteen digits are always preserved.
     """
     read = decimals(text)
     if read is None and not _all_match(text, _NUMBER):
@@ -90,7 +95,10 @@ def _read_number_block(text: pa.Array) -> pa.Array | None:
 
 
 def _may_lose_digits(text: pa.Array, numbers: pa.Array) -> pa.Array:
-    """Tell where it is not certain; up to fifteen digits always survive, and integers below 2⁵³."""
+    """Return a mask of the numbers that may lose digits.
+
+    Up to fifteen digits are always preserved, as are integers below 2⁵³.
+    """
     sizes, tiny = pc.abs(numbers), float(np.finfo(np.float64).tiny)
     odd = pc.or_(pc.greater_equal(sizes, 2.0**53), pc.less(sizes, tiny))
     return pc.or_(odd, pc.greater(pc.binary_length(text), 16))
@@ -140,9 +148,9 @@ def infer(
     decimal: str = ".",
     marked: NDArray[np.bool_] | None = None,
 ) -> Entries:
-    """Return the entries of a column of text as what they are; text if they are nothing else.
+    """Return the entries of a text column converted to their kind, or unchanged if they are text.
 
-    ``marked``: which of them mean missing among numbers, where that is known already.
+    ``marked``: mask of the entries that mean missing among numbers, if already known.
 
     >>> import pyarrow as pa
     >>> def kind(*values):
@@ -170,7 +178,7 @@ def infer(
 
 
 def is_marker(text: pa.Array) -> NDArray[np.bool_]:
-    """Tell which texts mean "missing" among numbers; long ones are not even looked up."""
+    """Return a mask of the texts that mean missing among numbers. Long texts are not looked up."""
     marked = np.zeros(len(text), bool)
     short = np.flatnonzero(pc.less_equal(pc.binary_length(text), max(map(len, MARKERS))).fill_null(False))
     marked[short] = pc.is_in(text.take(pa.array(short)), pa.array(MARKERS, text.type)).to_numpy(zero_copy_only=False)
@@ -180,7 +188,7 @@ def is_marker(text: pa.Array) -> NDArray[np.bool_]:
 def _with_point(text: pa.Array, decimal: str) -> pa.Array:
     if decimal == ".":
         return text
-    # A point in a file with decimal commas separates thousands or is no number: make it unreadable.
+    # With decimal commas, a point separates thousands or is not part of a number: make it unreadable.
     return pc.replace_substring(pc.replace_substring(text, ".", "·"), decimal, ".")
 
 
@@ -193,7 +201,7 @@ def _first_reading(text: pa.Array, readers: tuple[Reader, ...]) -> tuple[Kind, p
             continue
         ranked = rank(values)
         if len(ranked.values) == len(values) or len(ranked.values) == pc.count_distinct(text).as_py():
-            return reader.kind, values, ranked  # no two different texts became one value
+            return reader.kind, values, ranked  # no two different texts became the same value
     return None
 
 

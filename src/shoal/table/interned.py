@@ -1,7 +1,7 @@
-"""Interned text: a column of text, taken block by block and kept as codes.
+"""Interned text: a text column, added block by block and stored as codes.
 
-A column in which nearly every value is different, such as an identifier or a measurement, has nothing to gain from
-that: once this is clear, its cells are no longer looked up.
+Interning does not pay for a column in which nearly every value is distinct, such as an identifier or a measurement.
+Once such a column is recognised, its cells are no longer looked up.
 """
 
 from collections.abc import Iterator
@@ -15,12 +15,12 @@ from shoal.kernels.translation import Codes, narrowest
 from shoal.table.raw import RawColumn
 
 BLOCK = 1 << 16
-ENOUGH = 1 << 15  # rows after which it is clear whether values repeat
-DIFFERENT = 0.98  # share of different values from which interning does not pay: a few repeats soon become many
+ENOUGH = 1 << 15  # rows after which the share of distinct values is assessed
+DIFFERENT = 0.98  # share of distinct values from which interning does not pay; a few repeats soon become many
 
 
 class InternedText:
-    """Takes a column of text block by block."""
+    """Interner of a text column, block by block."""
 
     def __init__(self) -> None:
         self._interner = text_interner()
@@ -38,7 +38,7 @@ class InternedText:
         return interned
 
     def add(self, block: CellTexts) -> None:
-        """Take one more block; the codes kept are as narrow as the number of entries so far allows."""
+        """Add a block; its codes are stored in the narrowest type for the current number of entries."""
         self._repeats = self._repeats and (self._rows < ENOUGH or len(self._interner) < DIFFERENT * self._rows)
         codes = self._interner.add(block) if self._repeats else self._interner.append(block)
         self._rows += len(block)
@@ -46,7 +46,7 @@ class InternedText:
         self._parts.append(codes.astype(narrowest(len(self._interner) + 1)))
 
     def taken(self) -> tuple[RawColumn, pa.LargeStringArray]:
-        """Hand over the raw codes and the entries behind them; nothing is kept here."""
+        """Return the raw codes and their entries, and reset the interner."""
         entries = self._interner.values()
         used = np.ones(len(entries) + 1, bool)
         used[0] = self._missing
@@ -56,7 +56,7 @@ class InternedText:
 
 
 def blocks(cells: pa.ChunkedArray) -> Iterator[pa.Array]:
-    """Cut a column into pieces that stay in the cache."""
+    """Split a column into blocks that stay in the cache."""
     for chunk in cells.chunks:
         for start in range(0, len(chunk), BLOCK):
             yield chunk.slice(start, BLOCK)

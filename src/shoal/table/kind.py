@@ -1,4 +1,4 @@
-"""The kinds of values a column can hold."""
+"""Kinds of values of a column."""
 
 from enum import StrEnum
 
@@ -9,7 +9,7 @@ from shoal.remedy import Option, either
 
 
 class Kind(StrEnum):
-    """What the values of a column are. All kinds but text are ordered."""
+    """Kind of the values of a column. All kinds except text are ordered."""
 
     TEXT = "text"
     INTEGER = "integer"
@@ -22,17 +22,17 @@ class Kind(StrEnum):
 
     @property
     def ordered(self) -> bool:
-        """Whether values of this kind come in an order that means something."""
+        """Whether the order of the values is meaningful."""
         return self is not Kind.TEXT
 
     @property
     def numeric(self) -> bool:
-        """Whether values of this kind can be added up."""
+        """Whether the values are numbers, which can be added."""
         return self in {Kind.INTEGER, Kind.NUMBER}
 
 
 def kind_of(arrow: pa.DataType, name: str) -> Kind:
-    """Return the kind of an Arrow type; refuse what cannot be encoded, such as lists.
+    """Return the kind of an Arrow type; reject types that cannot be encoded, such as lists.
 
     >>> import pyarrow as pa
     >>> kind_of(pa.int16(), "age"), kind_of(pa.timestamp("us"), "admitted")

@@ -1,4 +1,4 @@
-"""Missing values: one explicit rule, printed with every result."""
+"""Missing values: one explicit matching rule, stated with every result."""
 
 from enum import StrEnum
 from typing import Self
@@ -7,12 +7,13 @@ from shoal.errors import ShoalError, similar
 
 
 class Missing(StrEnum):
-    """When a missing value matches another value.
+    """Rule for matching missing values.
 
-    ``own``: missing equals missing, as if it were a value (extended match).
-    ``never``: it matches nothing of anybody else, so the person, or without a subject the record, stands alone (basic
-    match; strictest).
-    ``wildcard``: it matches anything (maybe match); no equivalence, so only k and identity risk can read it.
+    ``own``: missing values match each other, as a category of their own (extended match).
+    ``never``: a missing value matches no other individual. The individual, or without a subject column the record, is
+    unique (basic match; strictest).
+    ``wildcard``: a missing value matches every value (maybe match). Matching is then no equivalence relation, so that
+    only k and identity risk apply.
     """
 
     OWN = "own"
@@ -21,12 +22,12 @@ class Missing(StrEnum):
 
     @property
     def says(self) -> str:
-        """The rule in a sentence."""
+        """Description of the rule in one sentence."""
         return _SAYS[self]
 
     @classmethod
     def named(cls, word: str) -> Self:
-        """Return the rule of a name.
+        """Return the rule with the given name.
 
         >>> Missing.named("never")
         <Missing.NEVER: 'never'>

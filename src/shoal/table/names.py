@@ -1,4 +1,4 @@
-"""Names of columns: each must have one, and no two the same."""
+"""Column names: every column has a name, and names are unique."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,7 @@ _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
 
 def without_index(names: Sequence[str]) -> list[str]:
-    """Leave out the row index that pandas stores beside the data under a name of its own.
+    """Remove the columns in which pandas stores a row index without a name.
 
     >>> without_index(["age", "__index_level_0__"])
     ['age']
@@ -20,16 +20,16 @@ def without_index(names: Sequence[str]) -> list[str]:
 
 
 def unused(name: str, taken: Iterable[str]) -> str:
-    """Return a name that no column has."""
+    """Return a name that is not taken, formed by appending apostrophes."""
     while name in set(taken):
         name += "'"
     return name
 
 
 def check_names(names: Sequence[Any]) -> None:
-    """Refuse names that are empty, not text, or taken twice.
+    """Reject names that are empty, not text, or duplicated.
 
-    Messages give positions, not names: in a file without a header the "names" are somebody's data.
+    Messages give positions, not names: in a file without a header, the "names" are data of an individual.
     """
     odd = [place for place, name in enumerate(names, 1) if not isinstance(name, str)]
     if odd:

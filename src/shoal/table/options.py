@@ -1,4 +1,4 @@
-"""How files are to be read and written, where it is not found out or not a matter of course."""
+"""Options for reading and writing files."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -9,7 +9,7 @@ from shoal.validation import Checked
 
 
 class Options(Checked):
-    """How a file is to be read. What is not given is found out from the file."""
+    """Options for reading a file. Options that are not given are detected from the file."""
 
     format: str | None = Field(default=None, description="file format, if the suffix does not identify it")
     separator: str | None = Field(default=None, description="field separator")
@@ -44,14 +44,14 @@ class Options(Checked):
 
 
 def check_separator(separator: str) -> None:
-    """Refuse what cannot stand between fields."""
+    """Reject text that cannot separate fields."""
     if len(separator) != 1 or not separator.isascii() or separator.isalnum() or separator in "\"'\r\n.-+_":
         raise ValueError("the separator must be one character such as , ; | or a tab")
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """How a file is to be written. ``excel_safe``: make cells that a spreadsheet would run as formulas harmless."""
+    """Options for writing a file. ``excel_safe``: neutralise cells that a spreadsheet would execute as formulas."""
 
     separator: str | None = None
     excel_safe: bool = False

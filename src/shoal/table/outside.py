@@ -1,4 +1,4 @@
-"""Tables whose rows stay outside of memory: only the different values of each column, and distinct rows, come in."""
+"""Tables whose rows stay outside memory: only the distinct values of each column, and distinct rows, are loaded."""
 
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -17,22 +17,26 @@ from shoal.table.column import Column
 from shoal.table.encoding import encode
 from shoal.table.options import Options
 from shoal.table.raw import Encoded
+from shoal.table.reading_note import Concern, ReadingNote
 from shoal.table.schema import columns_of
 from shoal.table.table import Source, Table
 
+_IN_DUCKDB = ReadingNote("The rows stay where they are; DuckDB counts them.", Concern.PLACE)
+_IN_SPARK = ReadingNote("The rows stay with Spark, which counts them.", Concern.PLACE)
+
 
 def read_by_duckdb(database: DuckDatabase, options: Options, progress: Hook, origin: str) -> Table:
-    """Read the columns of what DuckDB holds, value by value; its rows are counted where they are."""
+    """Read the distinct values of the columns of a DuckDB table; DuckDB counts the rows in place."""
     columns, dictionaries, notes = read_dictionaries(database.schema(), database.values, options, progress)
     engine = DuckdbEngine(database, dictionaries, database.rows())
-    remarks = (*notes, "The rows stay where they are; DuckDB counts them.")
-    return Table(columns, engine, source=Source(origin, notes=remarks))
+    return Table(columns, engine, source=Source(origin, readings=(*notes, _IN_DUCKDB)))
 
 
 def read_by_spark(frame: SparkFrame, options: Options, progress: Hook, origin: str) -> Table:
-    """Read the columns of what Spark holds; its rows are counted where they are.
+    """Read the distinct values of the columns of a Spark frame; Spark counts the rows in place.
 
-    Where records repeat, all are counted at once, and nothing else need be asked; else columns are read one by one.
+    If records repeat, Spark counts all distinct records at once, and no further query is needed. Otherwise the columns
+    are read one by one.
     """
     schema = frame.schema()
     names, _ = columns_of(schema, options)
@@ -46,11 +50,11 @@ def read_by_spark(frame: SparkFrame, options: Options, progress: Hook, origin: s
 
     columns, dictionaries, notes = read_dictionaries(schema, values, options, progress)
     engine = SparkEngine(frame, dictionaries, repeated)
-    return Table(columns, engine, source=Source(origin, notes=(*notes, "The rows stay with Spark, which counts them.")))
+    return Table(columns, engine, source=Source(origin, readings=(*notes, _IN_SPARK)))
 
 
 def read_parquet_outside(files: tuple[Path, ...], options: Options, progress: Hook) -> Table:
-    """Let DuckDB or Spark count the rows of Parquet files."""
+    """Read Parquet files whose rows DuckDB or Spark counts in place."""
     if options.engine == "spark":
         check_spark()
         return read_by_spark(SparkFrame.of_parquet(files), options, progress, "parquet")
@@ -59,12 +63,12 @@ def read_parquet_outside(files: tuple[Path, ...], options: Options, progress: Ho
 
 
 def is_of_spark(source: Any) -> bool:
-    """Tell whether something is a frame of Spark, without importing it."""
+    """Return whether an object is a Spark dataframe, without importing Spark."""
     return type(source).__module__.startswith("pyspark.sql")
 
 
 def check_spark() -> None:
-    """Refuse if Spark is not there."""
+    """Raise an error if Spark is not installed."""
     if find_spec("pyspark") is None:
         raise ReadError(
             "not-installed",
@@ -74,15 +78,18 @@ def check_spark() -> None:
 
 
 def check_duckdb() -> None:
-    """Refuse if DuckDB is not there."""
+    """Raise an error if DuckDB is not installed."""
     if find_spec("duckdb") is None:
         raise ReadError("not-installed", "DuckDB is not installed.", remedy="Run pip install 'shoal[duckdb]'.")
 
 
 def read_dictionaries(
     schema: pa.Schema, values: Callable[[str], pa.ChunkedArray], options: Options, progress: Hook
-) -> tuple[tuple[Column, ...], dict[str, Dictionary], tuple[str, ...]]:
-    """Read the different values of columns, which ``values`` brings; return also what is to be said about it."""
+) -> tuple[tuple[Column, ...], dict[str, Dictionary], tuple[ReadingNote, ...]]:
+    """Encode the distinct values of columns, which ``values`` returns by name.
+
+    Return the columns, their dictionaries, and notes for the reader.
+    """
     names, notes = columns_of(schema, options)
     encoded: dict[str, Encoded] = {}
     dictionaries: dict[str, Dictionary] = {}
@@ -93,7 +100,7 @@ def read_dictionaries(
 
 
 def _column(name: str, different: pa.ChunkedArray, options: Options) -> tuple[Encoded, Dictionary]:
-    """Encode the different values of a column: their codes are the codes of all cells that hold them."""
+    """Encode the distinct values of a column; each code applies to all cells with that value."""
     values = one_zero(pa.concat_arrays([pa.array([], different.type), *different.chunks])).drop_null()
     with_null = different.null_count > 0
     cells = pa.concat_arrays([values, pa.nulls(1, values.type)]) if with_null else values

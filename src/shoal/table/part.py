@@ -1,4 +1,4 @@
-"""Parts: tables of several files that make up one, and what becomes of their columns."""
+"""Parts: tables of several files that form one table, and the union of their columns."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,13 +12,14 @@ from shoal.errors import ColumnError, ReadError
 from shoal.kernels.translation import Codes, narrowest
 from shoal.table.column import Column
 from shoal.table.kind import Kind
+from shoal.table.reading_note import united_notes
 from shoal.table.table import Source, Table
 from shoal.table.united import United
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """Columns, and their codes: in memory, or in files of a spool."""
+    """Columns and their codes, either in memory or in the files of a spool."""
 
     columns: tuple[Column, ...]
     source: Source
@@ -27,7 +28,7 @@ class Part:
 
     @classmethod
     def of(cls, table: Table, spool: Spool | None = None) -> "Part":
-        """Take the columns of a table; with a spool, their codes go to it."""
+        """Create a part from a table; with a spool, the codes are stored there."""
         codes = {name: table.codes(name) for name in table.names}
         if spool is None:
             return cls(table.columns, table.source, codes)
@@ -36,16 +37,16 @@ class Part:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the columns."""
+        """Names of the columns."""
         return tuple(column.name for column in self.columns)
 
 
 def together(parts: Sequence[Part], spool: Spool | None = None) -> Table:
-    """Put parts together, one below the other."""
+    """Concatenate the records of parts into one table."""
     united = {name: united_columns([_named(part, name) for part in parts]) for name in parts[0].names}
     columns = tuple(column.column for column in united.values())
-    notes = tuple(dict.fromkeys(note for part in parts for note in part.source.notes))
-    source = replace(parts[0].source, notes=notes)
+    readings = united_notes(note for part in parts for note in part.source.readings)
+    source = replace(parts[0].source, readings=readings)
     sizes = {column.name: column.size for column in columns}
     if spool is not None:
         spooled = {name: _translated(parts, name, column) for name, column in united.items()}
@@ -56,7 +57,7 @@ def together(parts: Sequence[Part], spool: Spool | None = None) -> Table:
 
 
 def united_columns(columns: Sequence[Column]) -> United:
-    """Unite columns; one in which nothing is filled in is of the kind of the others."""
+    """Unite columns; a column without values takes the kind of the others."""
     if len(columns) == 1:
         return United(columns[0], (np.arange(columns[0].size).astype(narrowest(max(columns[0].size, 1))),))
     leading = next((column for column in columns if len(column.values)), columns[0])
@@ -71,19 +72,19 @@ def united_columns(columns: Sequence[Column]) -> United:
 
 
 def disagreeing(parts: Sequence[Part]) -> list[str]:
-    """Return the columns that are of kinds in several parts which cannot be united."""
+    """Return the columns whose kinds in the parts cannot be united."""
     return [name for name in parts[0].names if not _unite([_named(part, name) for part in parts])]
 
 
 def check_same_names(parts: Sequence[Part], files: Sequence[str]) -> None:
-    """Refuse parts with other columns than the first."""
+    """Reject parts whose columns differ from those of the first part."""
     for part, file in zip(parts, files, strict=True):
         if set(part.names) != set(parts[0].names):
             raise other_columns(file, files[0])
 
 
 def other_columns(file: str, first: str) -> ReadError:
-    """Say that two files are not parts of one table."""
+    """Return the error for two files with different columns, which cannot form one table."""
     return ReadError(
         "different-columns",
         "'{file}' has other columns than '{first}'.",

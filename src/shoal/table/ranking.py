@@ -1,4 +1,4 @@
-"""Ranking: the order of values of any plain type, and the place of each among the different ones."""
+"""Ranking: the order of values of any plain type, and the rank of each value among the distinct ones."""
 
 from dataclasses import dataclass
 
@@ -13,14 +13,14 @@ from shoal.kernels.ranking import gather_text, sort_text
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranked:
-    """Distinct values in ascending order, and for each input its place among them."""
+    """Distinct values in ascending order, and the rank of each input value among them."""
 
     values: pa.Array
     ids: NDArray[np.uint32]
 
 
 def rank(values: pa.Array) -> Ranked:
-    """Rank values, of which most are different, such as the entries of a dictionary; none may be missing.
+    """Rank values that are mostly distinct, such as the entries of a dictionary. None may be missing.
 
     >>> import pyarrow as pa
     >>> ranked = rank(pa.array([2.5, -1.0, 2.5]))
@@ -45,13 +45,13 @@ def rank(values: pa.Array) -> Ranked:
 
 
 def as_declared(values: pa.Array) -> Ranked:
-    """Rank values in the order in which they stand; a value that stands there twice counts once."""
+    """Rank values in their given order; duplicates count once."""
     encoded = values.dictionary_encode()
     return Ranked(encoded.dictionary, encoded.indices.to_numpy().astype(np.uint32))
 
 
 def _ascending(values: pa.Array) -> NDArray[np.int64]:
-    """Return the order that sorts values of a fixed width."""
+    """Return the indices that sort values of a fixed-width type."""
     if pa.types.is_decimal(values.type):
         return np.asarray(pc.array_sort_indices(values), np.int64)
     return np.argsort(_sortable(values)[0])
@@ -62,7 +62,7 @@ def _is_text(arrow: pa.DataType) -> bool:
 
 
 def rank_many(values: pa.Array) -> Ranked:
-    """Rank values, of which most occur many times, such as the cells of a column; none may be missing."""
+    """Rank values that mostly repeat, such as the cells of a column. None may be missing."""
     if pa.types.is_decimal(values.type):
         encoded = values.dictionary_encode()
         entries = rank(encoded.dictionary)
@@ -75,15 +75,15 @@ def rank_many(values: pa.Array) -> Ranked:
 
 
 def _with_one_zero(values: pa.Array) -> pa.Array:
-    """Turn −0.0 into 0.0: they are one value, whichever stands first."""
+    """Replace −0.0 by 0.0: both are the same value, whichever comes first."""
     return pc.add(values, pa.scalar(0, values.type)) if pa.types.is_floating(values.type) else values
 
 
 def _sortable(values: pa.Array) -> tuple[NDArray[np.uint64], int]:
-    """Map fixed-width values to unsigned integers that compare alike, and give an upper bound of these."""
+    """Map fixed-width values to unsigned integers in the same order; also return their exclusive upper bound."""
     if pa.types.is_floating(values.type):
         bits = values.cast(pa.float64()).to_numpy().view(np.int64)
-        flips = bits >> 63  # all bits of a negative number, the sign of any other
+        flips = bits >> 63  # flip all bits of a negative number, otherwise only the sign bit
         flips |= np.int64(-(2**63))
         flips ^= bits
         return flips.view(np.uint64), 2**64

@@ -1,4 +1,4 @@
-"""Raw columns: codes in whatever order the source has, before the entries behind them are read and ranked."""
+"""Raw columns: codes in the order of the source, before their entries are interpreted and ranked."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from shoal.table.ranking import Ranked, as_declared, rank
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Encoded:
-    """A column and the code of each of its cells."""
+    """A column and the codes of its cells."""
 
     column: Column
     codes: Codes
@@ -24,9 +24,9 @@ class Encoded:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entries:
-    """A raw dictionary, read: the value of each entry, null where the entry means that a value is missing.
+    """Interpreted entries of a raw dictionary: the value of each entry, null where the entry means missing.
 
-    ``ranked``: the values without the nulls, ranked, where that has been done already.
+    ``ranked``: the non-null values, ranked, if already available.
     """
 
     kind: Kind
@@ -38,7 +38,7 @@ class Entries:
     def read(
         cls, kind: Kind, values: pa.Array, suppressed: str | None = None, missing: Sequence[str] = ()
     ) -> "Entries":
-        """Take entries as they are, but for text that means suppressed, and texts that mean missing."""
+        """Keep entries as they are, except for the text that means suppressed and the texts that mean missing."""
         if pa.types.is_floating(values.type):
             values = pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values)
         marked = np.zeros(len(values), bool)
@@ -52,18 +52,18 @@ class Entries:
 
 
 class RawColumn:
-    """The raw codes of a column, in parts that are let go as they are translated."""
+    """Raw codes of a column, in parts that are released as they are translated."""
 
     def __init__(self, parts: list[Codes], used: NDArray[np.bool_]) -> None:
         self._parts = parts
         self._used = used
 
     def copy(self) -> "RawColumn":
-        """Return the column once more, for the case that it is encoded in two ways."""
+        """Return a copy, for a column that may be encoded in two ways."""
         return RawColumn(list(self._parts), self._used)
 
     def encoded(self, name: str, entries: Entries) -> Encoded:
-        """Rank the entries that cells use and translate the raw codes. Can be done once."""
+        """Rank the entries in use, and translate the raw codes. Can be called only once."""
         column, parts = self.encoded_in_parts(name, entries)
         codes, at = np.empty(len(self), narrowest(column.size)), 0
         for part in parts:
@@ -72,7 +72,7 @@ class RawColumn:
         return Encoded(column, codes)
 
     def encoded_in_parts(self, name: str, entries: Entries) -> tuple[Column, Iterator[Codes]]:
-        """Do the same, and hand the codes out part by part."""
+        """Rank the entries in use, and translate the raw codes part by part. Can be called only once."""
         used = self._used[1:]
         valid = entries.values.is_valid().to_numpy(zero_copy_only=False)
         shown = used & valid & ~entries.suppressed

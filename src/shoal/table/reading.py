@@ -1,4 +1,4 @@
-"""Reading: files, a dataframe or the table of a database become a table."""
+"""Reading: files, dataframes and database tables are converted to tables."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -22,17 +22,17 @@ from shoal.table.part import Part, check_same_names, disagreeing, together
 from shoal.table.table import Source, Table
 from shoal.validation import validated
 
-SAMPLE = 1 << 18  # records from which growth is told
-_IN_TEXT = ("csv", "jsonlines")  # formats in which kinds of columns are found out
+SAMPLE = 1 << 18  # records of a sample, from which growth is estimated
+_IN_TEXT = ("csv", "jsonlines")  # formats in which kinds of columns are inferred
 
 
 def read(source: Any, *, format: str | None = None, progress: Hook | None = None, **options: Any) -> Table:  # noqa: A002
-    """Read files, a dataframe or the table of a database.
+    """Read files, a dataframe or a database table.
 
-    ``source``: a path (CSV, TSV, Parquet, Feather, Excel, JSON lines), a folder or a pattern of such files, any
-    frame that narwhals knows, or an address such as ``postgresql://user@host/hospital?table=patients``. ``options``:
-    see :class:`shoal.table.options.Options`, such as ``separator=";"``, ``text=["code"]`` or, for tables that are
-    larger than memory, ``engine="disk"``.
+    ``source``: a path (CSV, TSV, Parquet, Feather, Excel, JSON lines, SAS, SPSS, Stata, DuckDB), a folder or a pattern
+    of such files, any frame that narwhals supports, or an address such as
+    ``postgresql://user@host/hospital?table=patients``. ``options``: see :class:`shoal.table.options.Options`, for
+    example ``separator=";"``, ``text=["code"]`` or, for tables larger than memory, ``engine="disk"``.
 
     >>> import shoal
     >>> shoal.read({"sex": ["f", "m", None]})
@@ -61,12 +61,12 @@ def read(source: Any, *, format: str | None = None, progress: Hook | None = None
     else:
         table = _read_frame(source, chosen, hook)
     for name in chosen.text:
-        table[name]  # raises if there is none
+        table[name]  # raises an error if there is no such column
     return table.only(chosen.columns) if chosen.columns else table
 
 
 def _check_unread(options: Options) -> None:
-    """Refuse reading options for a table, which has been read already."""
+    """Reject reading options for a table that has already been read."""
     default = Options()
     for name in sorted(options.model_fields_set - {"columns"}):
         if getattr(options, name) != getattr(default, name):
@@ -79,7 +79,7 @@ def _check_unread(options: Options) -> None:
 
 
 def read_sample(source: Any, *, most: int = SAMPLE, progress: Hook | None = None, **options: Any) -> tuple[Table, int]:
-    """Read some records of a source, in memory, and tell how many it has, or about so many.
+    """Read a sample of records into memory, and return it with the exact or estimated number of records.
 
     >>> table, records = read_sample({"age": [31, 34]})
     >>> table.records, records
@@ -100,7 +100,7 @@ def read_sample(source: Any, *, most: int = SAMPLE, progress: Hook | None = None
 
 
 def _read_stored(source: Any, options: Options, progress: Hook) -> Table:
-    """Read a table of a database."""
+    """Read a database table."""
     if options.format is not None:
         raise ReadError("option-of-format", "A database table has no file format.", remedy="Omit format.")
     address = Address.parse(source).of(options.table)
@@ -151,7 +151,10 @@ def _read_files(files: tuple[Path, ...], options: Options, progress: Hook) -> Ta
 def _parts(
     chosen: Format, files: tuple[Path, ...], options: Options, progress: Hook, spool: Spool | None
 ) -> list[Part]:
-    """Read all files; what looks like numbers in one and like text in another is text."""
+    """Read all files of a table.
+
+    In text formats, a column of different kinds in several files is read as text. In other formats it is rejected.
+    """
     parts = []
     for done, path in enumerate(files):
         hook = progress if len(files) == 1 else silent

@@ -1,10 +1,10 @@
-"""Roles: what a column is to somebody who looks for a person."""
+"""Roles: the significance of columns for re-identification and attribute disclosure."""
 
 from enum import StrEnum
 
 
 class Role(StrEnum):
-    """The part a column plays. ``subject``, ``household`` and ``weight`` are taken by at most one column each."""
+    """Role of a column. ``subject``, ``household`` and ``weight`` are each limited to one column."""
 
     DIRECT = "direct"
     QUASI = "quasi"
@@ -16,12 +16,12 @@ class Role(StrEnum):
 
     @property
     def meaning(self) -> str:
-        """One sentence for people."""
+        """Description of the role for users."""
         return _MEANINGS[self]
 
     @property
     def single(self) -> bool:
-        """Whether only one column can have this role."""
+        """Whether at most one column can have this role."""
         return self in {Role.SUBJECT, Role.HOUSEHOLD, Role.WEIGHT}
 
 

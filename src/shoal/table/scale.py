@@ -1,4 +1,4 @@
-"""The scale of a column: where its values lie on a line, for distances and means."""
+"""Scale of a column: the positions of its values on a line, for distances and means."""
 
 import numpy as np
 import pyarrow as pa
@@ -12,9 +12,9 @@ _DAY = 86_400_000_000  # in microseconds
 
 
 def scale(column: Column) -> NDArray[np.float64] | None:
-    """Return a number for each code: the number itself, or days since 1970; NaN where there is none.
+    """Return the position of each code: the number itself, or days since 1970; NaN if it has none.
 
-    None where values have no distances, such as text.
+    Return None for kinds without distances, such as text.
 
     >>> import shoal
     >>> from datetime import date
@@ -29,21 +29,21 @@ def scale(column: Column) -> NDArray[np.float64] | None:
     elif column.kind is Kind.DATE:
         numbers = values.cast(pa.date32()).cast(pa.int32()).cast(pa.float64())
     elif column.kind is Kind.DATETIME:
-        local = pc.local_timestamp(values) if values.type.tz else values  # the day that a clock on the wall showed
+        local = pc.local_timestamp(values) if values.type.tz else values  # local wall-clock time
         moments = local.cast(pa.timestamp("us"), safe=False).cast(pa.int64())
         numbers = pa.array(moments.to_numpy(zero_copy_only=False) / _DAY)
     else:
         return None
     places = np.full(column.size, np.nan)
     places[: len(values)] = numbers.to_numpy(zero_copy_only=False)
-    places[np.isinf(places)] = np.nan  # beyond the scale
+    places[np.isinf(places)] = np.nan  # infinite values have no position
     return places
 
 
 def doubles(values: pa.Array) -> pa.Array:
-    """Return numbers as the doubles that are nearest to them.
+    """Return numbers as the nearest doubles.
 
-    Decimals are read from their digits: Arrow multiplies instead, and may come out beside the nearest one.
+    Decimals are parsed from their digits. Arrow multiplies instead, and may miss the nearest double.
 
     >>> from decimal import Decimal
     >>> doubles(pa.array([Decimal("4.27")])).to_pylist()

@@ -1,4 +1,4 @@
-"""Tables whose rows come by once, in batches, such as from a database."""
+"""Tables read from a single pass over batches of rows, such as from a database."""
 
 from collections.abc import Iterable
 
@@ -17,7 +17,9 @@ from shoal.table.table import Source, Table
 def read_batches(
     schema: pa.Schema, batches: Iterable[pa.RecordBatch], options: Options, source: Source, progress: Hook
 ) -> Table:
-    """Encode rows as they come; of each column its different values are held, and a narrow code for each cell.
+    """Encode rows as they arrive.
+
+    During reading, memory holds only the distinct values of each column and one narrow code per cell.
 
     >>> import pyarrow as pa
     >>> from shoal.progress import silent

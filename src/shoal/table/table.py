@@ -20,30 +20,36 @@ from shoal.table import frames
 from shoal.table.about import About
 from shoal.table.column import Column
 from shoal.table.raw import Encoded
+from shoal.table.reading_note import ReadingNote, united_notes
 from shoal.table.role import Role
 from shoal.words import counted
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a table came from.
+    """Provenance of a table.
 
-    ``origin``: a file format, or "frame". ``frame``: the dataframe library to hand back. ``details``: how the file
-    was written, as far as that was found out. ``notes``: what a reader of the results should know. ``about``: what it
-    says about columns beside their values. ``files``: those that were read.
+    ``origin``: a file format, or "frame". ``frame``: the dataframe library for results. ``details``: properties of the
+    source, as far as known. ``readings``: notes on how the source was read. ``about``: labels of columns and values.
+    ``files``: the files that were read.
     """
 
     origin: str = "frame"
     frame: str = "pyarrow"
     details: Mapping[str, str] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    readings: tuple[ReadingNote, ...] = ()
     about: Mapping[str, About] = field(default_factory=dict)
     files: tuple[Path, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The notes on how the source was read, one per fact, the most important first."""
+        return tuple(map(str, united_notes(self.readings)))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Table(Presentable):
-    """A dataset, dictionary-encoded by column, with roles. Immutable; made by :func:`shoal.read`.
+    """A dictionary-encoded dataset with column roles. Immutable; created by :func:`shoal.read`.
 
     >>> import shoal
     >>> table = shoal.read({"age": [34, 34, 71], "sex": ["f", "f", "m"]})
@@ -62,23 +68,25 @@ class Table(Presentable):
 
     @classmethod
     def of(cls, encoded: Sequence[Encoded], rows: int, source: Source) -> "Table":
-        """Put encoded columns together."""
+        """Create a table in memory from encoded columns."""
         codes = {part.column.name: part.codes for part in encoded}
         sizes = {part.column.name: part.column.size for part in encoded}
         return cls(tuple(part.column for part in encoded), MemoryEngine(codes, sizes, rows), source=source)
 
     def described(self, about: Mapping[str, About]) -> "Table":
-        """Return the table with what is said about its columns."""
+        """Return the table with the given labels of columns and values."""
         return replace(self, source=replace(self.source, about=about))
 
     def only(self, names: Iterable[str]) -> "Table":
-        """Return the table with some of its columns, in its order."""
+        """Return the table with a subset of its columns, in table order."""
         wanted = set(self._checked(names))
         roles = {name: role for name, role in self.roles.items() if name in wanted}
         return replace(self, columns=tuple(column for column in self.columns if column.name in wanted), roles=roles)
 
     def in_memory(self) -> "Table":
-        """Return the table with its codes in memory, one to four bytes a cell, for what needs single records.
+        """Return the table with its codes in memory, for operations that need single records.
+
+        The codes take one to four bytes per cell.
 
         >>> import shoal
         >>> shoal.read({"age": [34, 71]}, engine="disk").in_memory().codes("age").tolist()
@@ -91,7 +99,9 @@ class Table(Presentable):
         return replace(self, engine=MemoryEngine(codes, sizes, self.records))
 
     def recoded(self, columns: Mapping[str, tuple[Column, Codes]]) -> "Table":
-        """Return the table with other columns in place of some: each with what every code of the old one becomes.
+        """Return the table with some columns replaced.
+
+        ``columns``: for each replaced column, the new column and the new code of every old code.
 
         >>> import shoal
         >>> table = shoal.read({"sex": ["f", "m"]})
@@ -106,12 +116,12 @@ class Table(Presentable):
 
     @property
     def records(self) -> int:
-        """How many records (rows) there are."""
+        """Number of records (rows)."""
         return self.engine.rows
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the columns."""
+        """Names of the columns."""
         return tuple(column.name for column in self.columns)
 
     def __len__(self) -> int:
@@ -130,19 +140,19 @@ class Table(Presentable):
         object.__setattr__(self, "roles", MappingProxyType(dict(self.roles)))
 
     def codes(self, name: str) -> Codes:
-        """Return the codes of a column, one for each record; not to be written to."""
+        """Return the codes of a column, one per record. They must not be modified."""
         whole = [codes for (codes,) in self.engine.chunks([self[name].name], max(self.records, 1))]
         return whole[0] if len(whole) == 1 else np.concatenate([np.empty(0, np.uint8), *whole])
 
     def counts(self, name: str) -> NDArray[np.int64]:
-        """Return how many records have each code of a column."""
+        """Return the number of records per code of a column."""
         rows = self.engine.distinct([self[name].name])
         counts = np.zeros(self[name].size, np.int64)
         counts[rows.codes[0]] = rows.counts
         return counts
 
     def persons(self, name: str) -> NDArray[np.int64]:
-        """Return how many persons have each code of a column; without a subject every record is a person."""
+        """Return the number of persons per code of a column. Without a subject column, every record is a person."""
         if self.subject is None:
             return self.counts(name)
         rows = self.engine.distinct([self[name].name, self.subject])
@@ -150,11 +160,11 @@ class Table(Presentable):
 
     @property
     def person_count(self) -> int:
-        """How many persons there are; without a subject every record is a person."""
+        """Number of persons. Without a subject column, every record is a person."""
         return self.records if self.subject is None else int(np.count_nonzero(self.counts(self.subject)))
 
     def with_role(self, role: Role) -> tuple[str, ...]:
-        """Return the columns that have a role, in table order."""
+        """Return the columns with a role, in table order."""
         return tuple(name for name in self.names if self.roles.get(name) is role)
 
     @property
@@ -169,11 +179,13 @@ class Table(Presentable):
 
     @property
     def subject(self) -> str | None:
-        """The column that says which person a row belongs to."""
+        """The column that identifies the person of a record, or None."""
         return next(iter(self.with_role(Role.SUBJECT)), None)
 
     def assign(self, **roles: str | Iterable[str] | None) -> "Table":
-        """Return the table with roles given to columns; other columns keep theirs.
+        """Return the table with roles assigned to columns; other columns keep their roles.
+
+        A role that is limited to one column is taken from its previous column.
 
         >>> import shoal
         >>> table = shoal.read({"id": [1, 2], "age": [34, 71]})
@@ -206,9 +218,10 @@ class Table(Presentable):
         return replace(self, roles={**kept, **wanted})
 
     def taking(self, **roles: str | Iterable[str] | None) -> "Table":
-        """Return the table with roles given anew: those of a kind that is given replace all of that kind.
+        """Return the table with the given roles replaced.
 
-        A quasi-identifier never stops being one unasked: a smaller set of them looks safer than it is.
+        The columns named for a role replace all previous columns of that role. A quasi-identifier never loses its role
+        implicitly: a smaller set of quasi-identifiers appears safer than it is.
 
         >>> import shoal
         >>> table = shoal.read({"age": [34], "dx": ["flu"]}).assign(quasi=["age"])
@@ -229,13 +242,13 @@ class Table(Presentable):
         return replace(self, roles=kept).assign(**given)
 
     def distinct(self, columns: Iterable[str] | None = None) -> DistinctRows:
-        """Return the different rows under some columns (all, if none are given), with counts."""
+        """Return the distinct rows of some columns (default: all), with counts."""
         return self.engine.distinct(self._checked(columns))
 
     def profiles(self, columns: Iterable[str] | None = None) -> Profiles:
-        """Return the profiles of persons under some columns: persons with the same set of distinct rows are one.
+        """Return the profiles of persons in some columns (default: all).
 
-        Without a subject column every record is a person.
+        Persons with the same set of distinct rows share a profile. Without a subject column, every record is a person.
         """
         if self.subject is None:
             return _records_as_persons(self.distinct(columns))
@@ -271,7 +284,7 @@ class Table(Presentable):
         return pa.schema([(column.name, column.cells().type) for column in self.columns])
 
     def to_frame(self, kind: str | None = None) -> Any:
-        """Return the records as a dataframe: of the library they came from, or of the one named.
+        """Return the records as a dataframe of the named library; default: the library of the source.
 
         >>> import shoal
         >>> shoal.read({"age": [34, 71]}).to_frame("pyarrow").column("age").to_pylist()
@@ -280,7 +293,7 @@ class Table(Presentable):
         return frames.to_frame(self.to_arrow(), kind or self.source.frame)
 
     def sheet(self) -> Sheet:
-        """Return the columns: what they are, and how many values they have."""
+        """Return an overview of the columns: kind, role, missing and suppressed values, number of distinct values."""
         rows = []
         for column in self.columns:
             gaps = [name for name, there in (("missing", column.missing), ("suppressed", column.suppressed)) if there]
@@ -318,7 +331,7 @@ def _role(word: str) -> Role:
 
 
 def _check_fitting(table: Table, column: Column, role: Role) -> None:
-    """Refuse a weight column that cannot weigh."""
+    """Reject a weight column unless it contains a positive number in every record."""
     if role is not Role.WEIGHT:
         return
     if not column.kind.numeric or column.missing or column.suppressed:

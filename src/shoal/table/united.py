@@ -1,4 +1,4 @@
-"""United columns: one dictionary for the values that several tables have under the same name."""
+"""United columns: a common dictionary for columns of the same name in several tables."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,14 +18,17 @@ from shoal.table.kind import Kind
 
 @dataclass(frozen=True, slots=True, eq=False)
 class United:
-    """``column``: knows the values of all. ``places[i][code]``: what a code of the i-th column has become."""
+    """Union of several columns.
+
+    ``column``: the column with the values of all. ``places[i][code]``: the united code of a code of the i-th column.
+    """
 
     column: Column
     places: tuple[NDArray[np.unsignedinteger[Any]], ...]
 
     @classmethod
     def of(cls, columns: Sequence[Column]) -> "United":
-        """Unite columns; the first one says what kind of values they are, but whole numbers may meet others.
+        """Unite columns. The first column determines the kind, except that integers can be united with fractions.
 
         >>> import shoal
         >>> ours, theirs = shoal.read({"age": [34, 71]})["age"], shoal.read({"age": [50.0, None]})["age"]
@@ -45,7 +48,7 @@ class United:
         return cls(united, tuple(_places(united, column, texts) for column, texts in zip(columns, alike, strict=True)))
 
     def placed(self, column: Column) -> NDArray[np.unsignedinteger[Any]]:
-        """Return what the codes of a column have become that is one of those that were united, or like one."""
+        """Return the united code of each code of a column whose values are all in the union."""
         return _places(self.column, column, _like(self.column, column))
 
 
@@ -59,7 +62,10 @@ def _places(united: Column, column: Column, values: pa.Array) -> NDArray[np.unsi
 
 
 def _leading(columns: Sequence[Column]) -> Column:
-    """Return the first column; as one of fractions, if others have such; its integers as wide as those of others."""
+    """Return the first column in a type that fits all columns.
+
+    Integers of different widths become 64-bit integers. Integers become fractions if other columns contain fractions.
+    """
     first = columns[0]
     widths = {column.values.type for column in columns if column.kind is Kind.INTEGER}
     if first.kind is Kind.INTEGER and len(widths) > 1 and pa.uint64() not in widths:
@@ -77,7 +83,7 @@ def _whole(values: pa.Array) -> bool:
 
 
 def _like(first: Column, column: Column) -> pa.Array:
-    """Return the values of a column as those of the first one are kept; refuse what cannot be."""
+    """Return the values of a column in the type of the first column; reject values that cannot be converted."""
     if column.values.type == first.values.type:
         return column.values
     try:

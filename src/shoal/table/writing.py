@@ -1,4 +1,4 @@
-"""Writing: whole or not at all, and never over something else unless told to."""
+"""Writing: complete or not at all, and never over existing data unless requested."""
 
 import errno
 import os
@@ -31,13 +31,14 @@ def write(  # noqa: PLR0913 - keyword-only options
     check_written: Callable[[Path | Stored, Mapping[str, Any]], None] | None = None,
     files: FileSet | None = None,
 ) -> Path | str:
-    """Write a table to a file whose suffix says the format, or to the address of a database; return where it is.
+    """Write a table to a file or to the address of a database, and return the path or address.
 
-    What the format cannot hold is refused before anything is written. ``force``: replace an existing file.
-    ``excel_safe``: in CSV, put an apostrophe before text that a spreadsheet would run as a formula. ``check_written``:
-    looks at the file before it appears, and is told how to read it; what it raises leaves everything as it was.
-    ``files``: the set that it appears with; whoever gives one ends it. Files that the table was read from are never
-    replaced.
+    The suffix of a file determines its format unless ``format`` is given. A table that the format cannot represent is
+    rejected before anything is written. ``force``: replace an existing file. ``excel_safe``: in CSV, put an apostrophe
+    before text that a spreadsheet would execute as a formula. ``check_written``: function that inspects the file
+    before it appears, given the file and the options to read it; if it raises an error, nothing is changed.
+    ``files``: the set of files that appear together, to be completed by the caller. Files that the table was read from
+    are never replaced.
     """
     if not isinstance(table, Table):
         raise WriteError(
@@ -71,13 +72,13 @@ def write(  # noqa: PLR0913 - keyword-only options
 
 
 def _put(table: Table, beside: Path, chosen: Format, how: Written, progress: Hook) -> None:
-    """Write a file, and make sure that all of it is there: some libraries do not notice that a disk is full."""
+    """Write a file and verify its number of records, because some libraries do not notice a full disk."""
     try:
         chosen.write(table, beside, how, progress)
         there = chosen.count(beside)
     except (ShoalError, MemoryError, OSError):
         raise
-    except Exception:  # noqa: BLE001 - of a library, whose message may hold values
+    except Exception:  # noqa: BLE001 - a library error, whose message may quote values
         if is_full(beside.parent):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from None
         raise WriteError(
@@ -99,7 +100,7 @@ def _write_stored(
     force: bool,
 ) -> str:
     """Write a table to a database."""
-    name = address.table or ""  # the address alone may be a name
+    name = address.table or ""  # the address alone may identify the table
 
     def look(stored: Mapping[str, Stored]) -> None:
         if check_written is not None:
@@ -116,7 +117,7 @@ def write_stored(
     progress: Hook | None = None,
     check_written: Callable[[Mapping[str, Stored]], None] | None = None,
 ) -> list[str]:
-    """Write tables to a database: all or none; ``check_written`` looks at them before they appear."""
+    """Write tables to a database, all or none; ``check_written`` inspects them before they appear."""
     database = database_of(address)
     for table in tables.values():
         check(table, database)
@@ -145,7 +146,7 @@ def _check_separator(separator: str | None) -> None:
 
 
 def check(table: Table, chosen: Holder) -> None:
-    """Refuse a table that the format or database cannot hold, naming the column and the reason."""
+    """Reject a table that the format or database cannot represent; the error names the column and the reason."""
     if not table.columns:
         raise WriteError("no-columns", "A table without columns cannot be written.")
     reason = chosen.table_refusal(table)
@@ -172,7 +173,7 @@ def check(table: Table, chosen: Holder) -> None:
 
 
 def _ambiguous(column: Column) -> str | None:
-    """Refuse a column in which * would mean two things."""
+    """Return a reason if ``*`` is both a text of the column and the mark of suppressed cells, otherwise None."""
     if column.suppressed and SUPPRESSED in as_text(column.values).to_pylist():
         return "it holds the text *, which stands for suppressed cells"
     return None

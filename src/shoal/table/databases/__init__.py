@@ -1,1 +1,1 @@
-"""Databases, one file for each kind; a new one is found by being here."""
+"""Databases, one module per kind; every module of this package is registered automatically."""

@@ -1,4 +1,4 @@
-"""What every database can do, and how it is found: by an address such as ``postgresql://user@host/hospital``."""
+"""Interface and registry of databases, which have addresses such as ``postgresql://user@host/hospital``."""
 
 import os
 import re
@@ -18,7 +18,7 @@ from shoal.table.options import Options
 from shoal.table.table import Table
 
 PASSWORD = "SHOAL_PASSWORD"  # noqa: S105 - the name of a variable
-_ADDRESS = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.-]+):(?://|/|[A-Za-z_])")  # a single letter is a drive of Windows
+_ADDRESS = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.-]+):(?://|/|[A-Za-z_])")  # a single letter is a Windows drive
 _OURS = ("table", "password_file", "password_variable")
 
 DATABASES: Registry["Database"] = Registry("database", "shoal.table.databases")
@@ -26,9 +26,9 @@ DATABASES: Registry["Database"] = Registry("database", "shoal.table.databases")
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a table of a database is. The password is never shown, nor is anything else but who, where and what.
+    """Address of a database table. Its text never shows the password or the options of the driver.
 
-    ``more``: what else the driver is told, such as ``sslmode``.
+    ``more``: further options of the driver, such as ``sslmode``.
 
     >>> address = Address.parse("postgresql://ann:secret@localhost/hospital?table=patients&sslmode=require")
     >>> str(address), address.name, dict(address.more)
@@ -48,7 +48,7 @@ class Address:
 
     @classmethod
     def parse(cls, text: "str | Address") -> "Address":
-        """Read an address; what is wrong with it is said without quoting it, for it may hold a password."""
+        """Parse an address. Errors do not quote it, because it may contain a password."""
         if isinstance(text, Address):
             return text
         try:
@@ -56,7 +56,7 @@ class Address:
             port, asked = parts.port, parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
         except ValueError:
             asked = None
-        if asked is None or parts.fragment or "@" in parts.path + parts.query:  # a password with / or ? as it is
+        if asked is None or parts.fragment or "@" in parts.path + parts.query:  # a password with unencoded / or ?
             raise ReadError(
                 "bad-address",
                 "The address of the database is not valid.",
@@ -81,12 +81,12 @@ class Address:
 
     @property
     def name(self) -> str:
-        """What the table is called; of what is in no table, the database."""
+        """Name of the table; without a table, name of the database."""
         return self.table or self.path or self.scheme
 
     @property
     def stem(self) -> str:
-        """The same; paths have it, too."""
+        """Same as :attr:`name`, for compatibility with paths."""
         return self.name
 
     def __str__(self) -> str:
@@ -96,7 +96,7 @@ class Address:
         return f"{self.scheme}:{where}{self.path}"
 
     def of(self, table: str | None) -> "Address":
-        """Return the address of a table; of its own, if none is named."""
+        """Return the address of the named table; without a name, the address itself."""
         if table is None or table == self.table:
             return self
         if self.table is not None:
@@ -109,7 +109,11 @@ class Address:
         return replace(self, table=table)
 
     def password(self) -> str | None:
-        """Return the password: from a file or a variable that the address names, itself, or the usual variable."""
+        """Return the password, or None if there is none.
+
+        It is taken from the file or variable that the address names, otherwise from the address itself, otherwise from
+        the variable ``SHOAL_PASSWORD``.
+        """
         if self.password_file is not None:
             try:
                 return Path(self.password_file).read_text(encoding="utf-8").rstrip("\r\n")
@@ -127,19 +131,19 @@ class Address:
 
 
 class Stored(ABC):
-    """A table of a database that is open."""
+    """A table of an open database."""
 
     @abstractmethod
     def read(self, options: Options, progress: Hook) -> Table:
-        """Read it."""
+        """Read the table."""
 
     @abstractmethod
     def sample(self, options: Options, most: int) -> tuple[Table, int]:
-        """Read at most about so many of its records, from all over it; and tell how many it has."""
+        """Return a sample of about ``most`` records from the whole table, and the number of all records."""
 
 
 class Database(Holder, ABC):
-    """A kind of database: how tables are read and written, and what they cannot hold."""
+    """A kind of database: reading and writing of tables, and its limitations."""
 
     schemes: ClassVar[tuple[str, ...]]
 
@@ -149,20 +153,20 @@ class Database(Holder, ABC):
 
     @abstractmethod
     def opened(self, address: Address, names: Sequence[str | None]) -> AbstractContextManager[tuple[Stored, ...]]:
-        """Open tables for reading, as they are at one moment; one without a name is the only one that there is."""
+        """Open tables for reading, in one consistent state; a name of None stands for the only table."""
 
     @abstractmethod
     def replacing(
         self, address: Address, tables: Mapping[str, Table], progress: Hook, *, force: bool
     ) -> AbstractContextManager[dict[str, Stored]]:
-        """Write tables under other names, hand them out to be looked at, and give them their names once all is well.
+        """Write tables under temporary names, yield them for verification, and rename them on success.
 
-        Whoever looks at a name sees the old table or the whole new one. If anything fails, nothing is left.
+        Other users see either the old table or the complete new one. If anything fails, nothing is left behind.
         """
 
 
 def is_address(source: object) -> TypeGuard[str | Address]:
-    """Tell whether a source is the address of a database, and no path.
+    """Return whether a source is the address of a database and not a path.
 
     >>> is_address("postgresql://localhost/hospital"), is_address("C:/patients.csv"), is_address("patients.csv")
     (True, False, False)
@@ -174,7 +178,7 @@ def is_address(source: object) -> TypeGuard[str | Address]:
 
 
 def database_of(address: Address) -> Database:
-    """Return the database that speaks an address."""
+    """Return the database for the scheme of an address."""
     for database in DATABASES.values():
         if address.scheme in database.schemes:
             return database

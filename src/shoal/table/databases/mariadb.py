@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     import sqlalchemy as sa
     from sqlalchemy.types import TypeEngine
 
-_TEXTS = 190  # columns, so that a row has room for the texts that have a length
-_PACKET = 1 << 18  # letters, of at most four bytes each
-_DIGITS, _DECIMALS = 65, 38  # that a number may have
+_TEXTS = 190  # maximum number of text columns, so that texts with a length fit into a row
+_PACKET = 1 << 18  # characters of at most four bytes each
+_DIGITS, _DECIMALS = 65, 38  # maximum digits and decimals of a number
 
 
 class Mariadb(Server):
-    """A MariaDB or MySQL server. To make a table ends a transaction here; to rename it is one step."""
+    """A MariaDB or MySQL server. Creating a table ends a transaction; renaming tables is atomic."""
 
     name = "mariadb"
     schemes = ("mariadb", "mysql")
@@ -32,7 +32,7 @@ class Mariadb(Server):
     transactional = False
     session = ("SET time_zone = '+00:00'", "SET sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'")
     snapshot = "REPEATABLE READ"
-    # Letters are compared as they are, whatever the database does with others; no letter is replaced.
+    # Characters are compared exactly and none is replaced, whatever the default of the database.
     table_options: ClassVar[Mapping[str, Any]] = {
         "mysql_engine": "InnoDB",
         "mysql_charset": "utf8mb4",
@@ -40,10 +40,13 @@ class Mariadb(Server):
     }
     random = "rand(0)"
     port, longest_name = 3306, 64
-    longest = 64  # letters; a row has room for 65,535 bytes of such texts
+    longest = 64  # characters; a row holds at most 65,535 bytes of such texts
 
     def rename(self, connection: "sa.Connection", drafts: Sequence[Draft]) -> None:
-        """Rename all old and new tables in one step, and drop the old ones; if that cannot be, all is put back."""
+        """Rename all old and new tables in one step, then drop the old ones.
+
+        If the first drop fails, the renaming is undone.
+        """
         for draft in drafts:
             if draft.there and _is_referred_to(connection, draft):
                 raise WriteError(
@@ -62,13 +65,13 @@ class Mariadb(Server):
             try:
                 connection.exec_driver_sql(f"DROP TABLE {aside}")
             except Exception:
-                if place == 0:  # all old tables are there still
+                if place == 0:  # all old tables still exist
                     back = ", ".join(f"{new} TO {old}" for old, new in reversed(moves))
                     connection.exec_driver_sql(f"RENAME TABLE {back}")
                 raise
 
     def make(self, connection: "sa.Connection", hidden: "sa.Table") -> None:
-        """Make a table, and see whether it can be renamed, before there is anything in it."""
+        """Create a table, and check that it can be renamed before it is filled."""
         super().make(connection, hidden)
         new, aside = (beside(connection, hidden, name) for name in (hidden.name, f"{hidden.name}_old"))
         connection.exec_driver_sql(f"RENAME TABLE {new} TO {aside}")
@@ -77,17 +80,17 @@ class Mariadb(Server):
     def fetch(
         self, connection: "sa.Connection", query: "sa.Select[Any]", schema: pa.Schema
     ) -> Generator[pa.RecordBatch]:
-        """Yield the rows of a query; of one that ends early, the driver must not go on to read."""
+        """Yield the rows of a query; if it ends early, keep the driver from reading the remaining rows."""
         try:
             yield from super().fetch(connection, query, schema)
         except BaseException:
             with suppress(Exception):
                 driver: Any = connection.connection.driver_connection
-                driver._result.unbuffered_active = False  # noqa: SLF001 - it would try when it is tidied away
+                driver._result.unbuffered_active = False  # noqa: SLF001 - it would read them on clean-up
             raise
 
     def selected(self, column: "sa.ColumnElement[Any]") -> "sa.ColumnElement[Any]":
-        """Ask for numbers of single precision with all their digits, and for times as they are written."""
+        """Select single-precision numbers with all their digits, and times as text."""
         import sqlalchemy as sa
         from sqlalchemy.dialects import mysql
 
@@ -98,7 +101,7 @@ class Mariadb(Server):
         return column
 
     def fill(self, connection: "sa.Connection", target: "sa.Table", table: Table, progress: Hook) -> None:
-        """Send rows as statements that are put together from pieces: every value is made SQL once."""
+        """Insert rows by statements assembled from pieces; each dictionary entry is converted to SQL once."""
         driver: Any = connection.connection.driver_connection
         insert = f"INSERT INTO {connection.dialect.identifier_preparer.format_table(target)} VALUES "  # noqa: S608
         done = 0
@@ -113,17 +116,17 @@ class Mariadb(Server):
                 progress(Progress("writing", done, table.records))
 
     def plain(self, arrow: pa.DataType) -> "TypeEngine[Any]":
-        """Return the type of numbers, dates or truth values; times have microseconds."""
+        """Return the column type for numbers, dates or Booleans; times have microseconds."""
         from sqlalchemy.dialects import mysql
 
         if pa.types.is_boolean(arrow):
-            return mysql.BIT(1)  # BOOLEAN is a number there, and would come back as one
+            return mysql.BIT(1)  # BOOLEAN is a number in MariaDB, and would be read back as one
         if pa.types.is_timestamp(arrow):
             return mysql.DATETIME(fsp=6)
         return mysql.TIME(fsp=6) if pa.types.is_time(arrow) else super().plain(arrow)
 
     def table_refusal(self, table: Table) -> str | None:
-        """Say why a table cannot be held."""
+        """Return the reason why a table cannot be stored, or None."""
         if any("`" in name for name in table.names):
             return "names of columns may not have the character `"
         if len({name.lower() for name in table.names}) < len(table.names):
@@ -133,13 +136,13 @@ class Mariadb(Server):
         return super().table_refusal(table)
 
     def text(self, longest: int) -> "TypeEngine[Any]":
-        """Return the type of text: with a length, or one that has room for all."""
+        """Return the column type for text: with a length if it is short, otherwise LONGTEXT."""
         from sqlalchemy.dialects import mysql
 
         return super().text(longest) if longest <= self.longest else mysql.LONGTEXT()
 
     def unfit(self, values: pa.Array) -> str | None:
-        """Say why values cannot be held."""
+        """Return the reason why the values cannot be stored, or None."""
         arrow = values.type
         if pa.types.is_floating(arrow) and not pc.all(pc.is_finite(values)).as_py():
             return "it holds infinite numbers"
@@ -151,7 +154,7 @@ class Mariadb(Server):
 
 
 def _is_referred_to(connection: "sa.Connection", draft: Draft) -> bool:
-    """Tell whether foreign keys of other tables name a table."""
+    """Return whether foreign keys of other tables refer to a table."""
     import sqlalchemy as sa
 
     asked = "SELECT count(*) FROM information_schema.referential_constraints WHERE referenced_table_name = :name "
@@ -160,12 +163,12 @@ def _is_referred_to(connection: "sa.Connection", draft: Draft) -> bool:
 
 
 def _literals(column: Column, literal: Callable[[Any], str]) -> pa.Array:
-    """Return how each code of a column is written in SQL."""
+    """Return the SQL literal of each code of a column."""
     return pa.array([literal(value) for value in plain_cells(column.cells()).to_pylist()], pa.string())
 
 
 def _packets(rows: list[str]) -> Iterator[list[str]]:
-    """Cut rows into parts that every server takes in one piece."""
+    """Split rows into packets that every server accepts."""
     start, size = 0, 0
     for place, row in enumerate(rows):
         size += len(row) + 3

@@ -17,7 +17,7 @@ _DIGITS = 38
 
 
 class Oracle(Server):
-    """An Oracle server: ``oracle://user@host/service``. To make or rename a table ends a transaction here."""
+    """An Oracle server: ``oracle://user@host/service``. Creating or renaming a table ends a transaction."""
 
     name = "oracle"
     schemes = ("oracle",)
@@ -27,15 +27,15 @@ class Oracle(Server):
     snapshot = "SERIALIZABLE"
     random = "dbms_random.value"
     port = 1521
-    longest = 1000  # letters, which may have four bytes each
+    longest = 1000  # characters of at most four bytes each
 
     def url(self, address: Address) -> "sa.URL":
-        """Return the address; what stands behind the host is the name of a service."""
+        """Return the SQLAlchemy URL of an address, whose path is the name of a service."""
         url = super().url(address)
         return url if url.database is None else url.set(database="").update_query_dict({"service_name": url.database})
 
     def rename(self, connection: "sa.Connection", drafts: Sequence[Draft]) -> None:
-        """Put old tables aside, give the new ones their names, and drop the old ones."""
+        """Set existing tables aside, rename the new ones, and drop the old ones."""
         of = connection.dialect.identifier_preparer
         old = {draft.name: f"{draft.hidden.name}_old" for draft in drafts if draft.there}
         for name, aside in old.items():
@@ -48,7 +48,7 @@ class Oracle(Server):
                 connection.exec_driver_sql(f"DROP TABLE {beside(connection, draft.hidden, old[draft.name])}")
 
     def plain(self, arrow: pa.DataType) -> "TypeEngine[Any]":
-        """Return the type of numbers or times."""
+        """Return the column type for numbers or times."""
         from sqlalchemy.dialects import oracle
 
         types: Any = oracle
@@ -59,7 +59,7 @@ class Oracle(Server):
         return types.NUMBER(19, 0) if pa.types.is_integer(arrow) else super().plain(arrow)
 
     def unfit(self, values: pa.Array) -> str | None:
-        """Say why values cannot be held, or would come back as others."""
+        """Return the reason why the values cannot be stored or would be read back differently, or None."""
         arrow = values.type
         if pa.types.is_string(arrow) or pa.types.is_large_string(arrow):
             return (

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Postgresql(Server):
-    """A PostgreSQL server; rows go to it by COPY."""
+    """A PostgreSQL server; rows are transferred by COPY."""
 
     name = "postgresql"
     schemes = ("postgresql", "postgres")
@@ -31,7 +31,7 @@ class Postgresql(Server):
     port, longest_name = 5432, 63
 
     def rename(self, connection: "sa.Connection", drafts: Sequence[Draft]) -> None:
-        """Rename within the transaction."""
+        """Rename the tables within the transaction."""
         of = connection.dialect.identifier_preparer
         for draft in drafts:
             if draft.there:
@@ -39,7 +39,7 @@ class Postgresql(Server):
             connection.exec_driver_sql(f"ALTER TABLE {of.format_table(draft.hidden)} RENAME TO {of.quote(draft.name)}")
 
     def text(self, longest: int) -> "TypeEngine[Any]":
-        """Return the type of text, which needs no length here."""
+        """Return the column type for text, which needs no length in PostgreSQL."""
         import sqlalchemy as sa
 
         del longest
@@ -48,7 +48,7 @@ class Postgresql(Server):
     def fetch(
         self, connection: "sa.Connection", query: "sa.Select[Any]", schema: pa.Schema
     ) -> Generator[pa.RecordBatch]:
-        """Let rows come as CSV, which Arrow reads; all text is quoted, so that nothing in it means anything."""
+        """Fetch rows as CSV, which Arrow parses; all text is quoted, so that none of it is interpreted."""
         from sqlalchemy.dialects import postgresql
 
         plain: Any = postgresql.dialect(paramstyle="named")  # type: ignore[no-untyped-call] # nothing is escaped
@@ -68,7 +68,7 @@ class Postgresql(Server):
                 raise
 
     def fill(self, connection: "sa.Connection", target: "sa.Table", table: Table, progress: Hook) -> None:
-        """Send rows as CSV: what is quoted is text, and what is not there is missing."""
+        """Send rows as CSV: quoted cells are text, empty cells without quotes are missing."""
         of = connection.dialect.identifier_preparer
         cursor: Any = connection.connection.cursor()
         with cursor, cursor.copy(f"COPY {of.format_table(target)} FROM STDIN (FORMAT csv)") as copy:
@@ -78,14 +78,14 @@ class Postgresql(Server):
                 copy.write(lines.getbuffer())
 
     def unfit(self, values: pa.Array) -> str | None:
-        """Say why values cannot be held."""
+        """Return the reason why the values cannot be stored, or None."""
         text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
         nul = text and pc.any(pc.match_substring(values, "\0")).as_py()
         return "it holds text with the character NUL" if nul else None
 
 
 class _Lines(RawIOBase):
-    """What a server sends, as a file."""
+    """Data received from a server, as a file."""
 
     def __init__(self, parts: Iterator[memoryview]) -> None:
         self._parts = parts
@@ -98,9 +98,9 @@ class _Lines(RawIOBase):
     def readinto(self, room: Any) -> int:
         if not self._rest:
             try:
-                self._rest = memoryview(b"".join(islice(self._parts, 1 << 12)))  # each is a row
+                self._rest = memoryview(b"".join(islice(self._parts, 1 << 12)))  # each part is a row
             except BaseException as error:
-                self.failed = error  # Arrow would say something else
+                self.failed = error  # Arrow would report another error
                 raise
         size = min(len(room), len(self._rest))
         room[:size] = self._rest[:size]
@@ -109,7 +109,7 @@ class _Lines(RawIOBase):
 
 
 def _parsed(lines: BufferedReader, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Yield rows of CSV without a header; what is empty and not quoted is missing, and so is not-a-number."""
+    """Yield the rows of CSV without a header; empty cells without quotes and NaN are missing."""
     if not lines.peek(1):
         return
     converted = csv.ConvertOptions(
@@ -123,7 +123,7 @@ def _parsed(lines: BufferedReader, schema: pa.Schema) -> Iterator[pa.RecordBatch
     how = csv.ReadOptions(column_names=schema.names, block_size=1 << 22)
     parsed = csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False)
     try:
-        with csv.open_csv(lines, how, parsed, converted) as reader:  # it reads ahead, and must end before the lines do
+        with csv.open_csv(lines, how, parsed, converted) as reader:  # it reads ahead; to be closed before the lines
             yield from reader
     except pa.ArrowInvalid as error:
         place = re.search(r"column #(\d+)", str(error))

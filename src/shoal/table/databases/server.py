@@ -1,4 +1,4 @@
-"""Database servers: what all have in common that SQLAlchemy speaks to."""
+"""Database servers: common implementation on top of SQLAlchemy."""
 
 import secrets
 from abc import abstractmethod
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from shoal.table.databases.sql.failure import Failing
     from shoal.table.databases.sql.stored import SqlTable
 
-ROWS = 1 << 15  # that are sent or fetched at a time
+ROWS = 1 << 15  # rows sent or fetched at a time
 _PARTIAL = "shoal_partial_"
 _HERE = (None, "127.0.0.1", "::1", "localhost")
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A table under a name of nobody's, the name that it is to get, and whether a table has that already."""
+    """A table under a temporary name, its final name, and whether a table of that name already exists."""
 
     hidden: "sa.Table"
     name: str
@@ -42,11 +42,12 @@ class Draft:
 
 
 class Server(Database):
-    """``driver``: what SQLAlchemy calls it; ``package``: what is to be installed for it.
+    """A database server that SQLAlchemy supports.
 
-    ``transactional``: whether making a table belongs to a transaction, and can be undone. ``session``: what every
-    connection is told first. ``snapshot``: how reading twice gives the same. ``table_options``: how tables are made.
-    ``random``: what makes a random number from 0 to 1 for each row.
+    ``driver``: driver name of SQLAlchemy. ``package``: Python package to be installed. ``transactional``: whether the
+    creation of a table is part of a transaction and can be rolled back. ``session``: statements executed first on every
+    connection. ``snapshot``: isolation level for repeatable reads. ``table_options``: options for creating tables.
+    ``random``: SQL expression for a random number from 0 to 1 per row.
     """
 
     driver: ClassVar[str]
@@ -59,11 +60,11 @@ class Server(Database):
     random: ClassVar[str] = "random()"
     port: ClassVar[int]
     longest_name: ClassVar[int] = 128  # bytes
-    longest: ClassVar[int] = 255  # letters of a text that has a length
+    longest: ClassVar[int] = 255  # maximum characters of a text type with a length
 
     @contextmanager
     def opened(self, address: Address, names: Sequence[str | None]) -> Iterator[tuple[Stored, ...]]:
-        """Open tables for reading; what others change meanwhile is not seen."""
+        """Open tables for reading; at the isolation level ``snapshot``, concurrent changes are not visible."""
         with self._connected(address, ReadError, self.snapshot) as (connection, failing):
             with failing.reading():
                 tables = [self._reflected(connection, address, name) for name in names]
@@ -76,7 +77,7 @@ class Server(Database):
     def replacing(
         self, address: Address, tables: Mapping[str, Table], progress: Hook, *, force: bool
     ) -> Iterator[dict[str, Stored]]:
-        """Write tables under names of nobody's, and rename them at last."""
+        """Write tables under temporary names, and rename them at the end."""
         with self._connected(address, WriteError) as (connection, failing):
             with failing.writing():
                 drafts = {name: self._draft(connection, address, name, table) for name, table in tables.items()}
@@ -97,28 +98,28 @@ class Server(Database):
                 raise
 
     def make(self, connection: "sa.Connection", hidden: "sa.Table") -> None:
-        """Make a table."""
+        """Create a table."""
         hidden.create(connection)
 
     @abstractmethod
     def rename(self, connection: "sa.Connection", drafts: "Sequence[Draft]") -> None:
-        """Give tables their names; where there is one of that name, it goes."""
+        """Rename tables to their final names; existing tables of these names are dropped."""
 
     def url(self, address: Address) -> "sa.URL":
-        """Return an address as SQLAlchemy wants it."""
+        """Return the SQLAlchemy URL of an address."""
         import sqlalchemy as sa
 
         place = (address.host, address.port, address.path or None)
         return sa.URL.create(self.driver, address.user, address.password(), *place, query=dict(address.more))
 
     def text(self, longest: int) -> "TypeEngine[Any]":
-        """Return the type of a column of texts of at most so many letters."""
+        """Return the column type for text of at most ``longest`` characters."""
         import sqlalchemy as sa
 
         return sa.Unicode(max(longest, 1)) if longest <= self.longest else sa.UnicodeText()
 
     def plain(self, arrow: pa.DataType) -> "TypeEngine[Any]":
-        """Return the type of a column of numbers, dates or truth values."""
+        """Return the column type for numbers, dates or Booleans."""
         from shoal.table.databases.sql.types import sql_type
 
         return sql_type(arrow)
@@ -126,7 +127,7 @@ class Server(Database):
     def fetch(
         self, connection: "sa.Connection", query: "sa.Select[Any]", schema: pa.Schema
     ) -> Generator[pa.RecordBatch]:
-        """Yield the rows of a query."""
+        """Yield the rows of a query in batches."""
         from shoal.table.databases.sql.types import cells
 
         query = query.with_only_columns(*map(self.selected, query.selected_columns))
@@ -137,26 +138,26 @@ class Server(Database):
             yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
     def selected(self, column: "sa.ColumnElement[Any]") -> "sa.ColumnElement[Any]":
-        """Return how a column is asked for, so that its values come as they are."""
+        """Return the expression that selects a column without altering its values."""
         return column
 
     def fill(self, connection: "sa.Connection", target: "sa.Table", table: Table, progress: Hook) -> None:
-        """Write all records into a table that was made for them."""
+        """Insert all records into a table created for them."""
         for batch in plain_batches(table, progress):
             connection.execute(target.insert(), batch.to_pylist())
 
     def refusal(self, column: Column) -> str | None:
-        """Say why a column cannot be held; one with suppressed cells is text."""
+        """Return the reason why a column cannot be stored, or None. With suppressed cells, it is stored as text."""
         written = as_text(column.values) if column.suppressed else column.values
         return _out_of_time(written) or self.unfit(written)
 
     def unfit(self, values: pa.Array) -> str | None:
-        """Say why this server cannot hold values, or None if it can."""
+        """Return the reason why this server cannot store the values, or None."""
         del values
         return None
 
     def table_refusal(self, table: Table) -> str | None:
-        """Say why a table cannot be held."""
+        """Return the reason why a table cannot be stored, or None."""
         long = next((name for name in table.names if len(name.encode()) > self.longest_name), None)
         return None if long is None else f"names of columns may have at most {self.longest_name} bytes, unlike '{long}'"
 
@@ -188,7 +189,7 @@ class Server(Database):
                 connection.commit()
             yield connection, failing
         finally:
-            with suppress(Exception):  # one that is lost cannot be closed
+            with suppress(Exception):  # a lost connection cannot be closed
                 connection.close()
 
     def _stored(
@@ -199,7 +200,7 @@ class Server(Database):
         return SqlTable(connection, table, self, failing, place)
 
     def _place(self, connection: "sa.Connection", address: Address, schema: str | None, name: str) -> str:
-        """Return what tells two tables apart, whoever opens them."""
+        """Return an identifier of a table that is the same for all users."""
         host = "localhost" if address.host in _HERE else address.host
         where = f"{self.name}://{host}:{address.port or self.port}/{address.path}"
         return f"{where}/{schema or connection.dialect.default_schema_name}.{name}"
@@ -224,7 +225,7 @@ class Server(Database):
         return Draft(self._hidden(table, schema), short, there=there)
 
     def _reflected(self, connection: "sa.Connection", address: Address, name: str | None) -> "sa.Table":
-        """Find the table that is meant."""
+        """Return the named table; without a name, the only table."""
         from shoal.table.databases.sql.stored import reflected
 
         names = _names(connection)
@@ -253,7 +254,7 @@ class Server(Database):
         return reflected(connection, short, schema)
 
     def _hidden(self, table: Table, schema: str | None) -> "sa.Table":
-        """Return a table of a name that nobody has."""
+        """Return the definition of a table with an unused temporary name."""
         import sqlalchemy as sa
 
         columns = [sa.Column(column.name, self._type(column)) for column in table.columns]
@@ -267,11 +268,11 @@ class Server(Database):
         return self.text(pc.max(pc.utf8_length(as_text(column.values))).as_py() or 1)
 
     def _undo(self, connection: "sa.Connection", hidden: "Sequence[sa.Table]", address: Address) -> None:
-        """Leave nothing behind, also if the connection is lost."""
+        """Remove all temporary tables, even if the connection is lost."""
         with suppress(Exception):
             connection.rollback()
         if self.transactional:
-            return  # the server forgets what was not committed
+            return  # the server discards uncommitted tables
         with suppress(Exception), self._connected(address, WriteError) as (other, _):
             for table in hidden:
                 table.drop(other, checkfirst=True)
@@ -288,7 +289,7 @@ class Server(Database):
 
 
 def unreadable(name: str) -> ColumnError:
-    """Say that values are not what the type of a column promises."""
+    """Return the error for values outside the type of a column."""
     return ColumnError(
         "values-outside-type",
         "Column '{column}' contains values outside its type, such as infinite dates or numbers with more than 18 "
@@ -316,7 +317,7 @@ def _check_free(drafts: Mapping[str, Draft], *, force: bool) -> None:
 
 
 def beside(connection: "sa.Connection", table: "sa.Table", name: str) -> str:
-    """Return the name of another table in the same schema, as SQL wants it."""
+    """Return the quoted SQL name of another table in the same schema."""
     of = connection.dialect.identifier_preparer
     return f"{of.quote_schema(table.schema)}.{of.quote(name)}" if table.schema else of.quote(name)
 
@@ -329,7 +330,7 @@ def _names(connection: "sa.Connection") -> list[str]:
 
 
 def _target(connection: "sa.Connection", table: str) -> tuple[str | None, str, bool]:
-    """Return the schema and the name of a table, and whether it is there."""
+    """Return the schema and the name of a table, and whether it exists."""
     import sqlalchemy as sa
 
     inspector = sa.inspect(connection)
@@ -342,7 +343,7 @@ def _target(connection: "sa.Connection", table: str) -> tuple[str | None, str, b
 
 
 def plain_batches(table: Table, progress: Hook) -> Iterator[pa.RecordBatch]:
-    """Yield records the way drivers take them, and tell how far they are."""
+    """Yield records in types that drivers accept, and report progress."""
     done = 0
     for batch in table.batches(ROWS):
         yield pa.RecordBatch.from_arrays([plain_cells(cells) for cells in batch.columns], batch.schema.names)
@@ -351,7 +352,7 @@ def plain_batches(table: Table, progress: Hook) -> Iterator[pa.RecordBatch]:
 
 
 def plain_cells(cells: pa.Array) -> pa.Array:
-    """Return cells of types that Python has, too."""
+    """Return cells in types that Python supports."""
     if pa.types.is_dictionary(cells.type):
         return cells.dictionary_decode()
     if pa.types.is_timestamp(cells.type):
@@ -362,7 +363,7 @@ def plain_cells(cells: pa.Array) -> pa.Array:
 
 
 def _out_of_time(values: pa.Array) -> str | None:
-    """Say which dates and times no server holds."""
+    """Return a reason if dates or times exceed the range or precision of servers, otherwise None."""
     if has_odd_years(values):
         return "it holds dates before the year 1 or after 9999"
     timed = pa.types.is_timestamp(values.type) or pa.types.is_time(values.type)

@@ -1,4 +1,4 @@
-"""Tables of Spark, by name: ``spark:hospital.patients``, or ``spark://host:7077/hospital.patients`` on a cluster."""
+"""Spark tables by name: ``spark:hospital.patients``, or ``spark://host:7077/hospital.patients`` on a cluster."""
 
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,43 +24,43 @@ from shoal.table.outside import check_spark, read_by_spark
 from shoal.table.schema import columns_of
 from shoal.table.table import Source, Table
 
-_MOST = 1 << 22  # different records that are sent to Spark at once; it repeats them
-_ROWS = 1 << 18  # records that are sent at a time, if there are more
-_OFTEN = 1 << 14  # how often one of Spark's tasks repeats a record
+_MOST = 1 << 22  # maximum number of distinct records sent at once, to be repeated by Spark
+_ROWS = 1 << 18  # records sent at a time if there are more
+_OFTEN = 1 << 14  # maximum repetitions of a record by one task of Spark
 
 
 @dataclass(frozen=True, slots=True)
 class SparkTable(Stored):
-    """A table that Spark knows by name."""
+    """A named Spark table."""
 
     frame: SparkFrame
     name: str
 
     def read(self, options: Options, progress: Hook) -> Table:
-        """Read the different values of each column; the rows stay with Spark, which counts them."""
+        """Read the distinct values of each column; Spark counts the rows in place."""
         check_options(options, "spark", ("table",))
         table = read_by_spark(self.frame, options, progress, "spark")
         return replace(table, source=replace(table.source, details={"stored": f"spark:{self.name}"}))
 
     def sample(self, options: Options, most: int) -> tuple[Table, int]:
-        """Draw some rows."""
+        """Return a random sample of rows, and the number of all rows."""
         check_options(options, "spark", ("table",))
         rows = self.frame.rows()
         names, notes = columns_of(self.frame.schema(), options)
         drawn = self.frame.drawn(min(1.0, most / max(rows, 1)))
         encoded = [encode(name, drawn.column(name), options) for name in names]
-        return Table.of(encoded, drawn.num_rows, Source("spark", notes=notes)), rows
+        return Table.of(encoded, drawn.num_rows, Source("spark", readings=notes)), rows
 
 
 class Spark(Database):
-    """A Spark session: the one that runs, or one that is started."""
+    """A Spark session: the active one, or a new one."""
 
     name = "spark"
     schemes = ("spark",)
 
     @contextmanager
     def opened(self, address: Address, names: Sequence[str | None]) -> Iterator[tuple[Stored, ...]]:
-        """Open tables by their names."""
+        """Open tables by name."""
         _started(address)
         yield tuple(_table(_name(address, name), str(address)) for name in names)
 
@@ -73,7 +73,7 @@ class Spark(Database):
     def replacing(
         self, address: Address, tables: Mapping[str, Table], progress: Hook, *, force: bool
     ) -> Iterator[dict[str, Stored]]:
-        """Let Spark write tables under names of nobody's, and rename them at last."""
+        """Write tables with Spark under temporary names, and rename them at the end."""
         spark = _started(address)
         names = {name: _name(address, name) for name in tables}
         for name, table in tables.items():
@@ -99,12 +99,12 @@ class Spark(Database):
             for name, full in names.items():
                 _tried(name, partial(_rename, spark, hidden[name], full, there=name in there))
         finally:
-            with suppress(Exception):  # they are gone if all went well
+            with suppress(Exception):  # on success they no longer exist
                 for draft in hidden.values():
                     spark.sql(f"DROP TABLE IF EXISTS {_quoted(draft)} PURGE")
 
     def refusal(self, column: Column) -> str | None:
-        """Say why Spark cannot hold a column."""
+        """Return the reason why Spark cannot store a column, or None."""
         arrow = column.values.type
         if column.suppressed:
             return None
@@ -121,14 +121,14 @@ DATABASES.register("spark")(Spark())
 
 
 def _started(address: Address) -> Any:
-    """Return the session."""
+    """Return the Spark session for an address."""
     check_spark()
     cluster = None if address.host is None else f"spark://{address.host}:{address.port or 7077}"
     return session(cluster)
 
 
 def _name(address: Address, table: str | None) -> str:
-    """Return the name of a table: what stands in the address, or a table of the database that it names."""
+    """Return the full name of a table: the path of the address, followed by the name of the table if given."""
     name = ".".join(part for part in (address.path, table) if part)
     if not name:
         raise ReadError(
@@ -150,7 +150,10 @@ def _table(name: str, text: str) -> SparkTable:
 
 
 def _fill(spark: Any, name: str, table: Table, progress: Hook) -> None:
-    """Write the records: where many are alike, each once, and Spark repeats it; else some after the other."""
+    """Write the records.
+
+    If there are few distinct records, each is sent once and repeated by Spark. Otherwise all are sent in batches.
+    """
     for done, (batch, often) in enumerate(_batches(table)):
         progress(Progress("writing", min(done * _ROWS, table.records), table.records))
         frame = spark.createDataFrame(batch.append_column(_unused(table), pa.array(often)))
@@ -160,7 +163,7 @@ def _fill(spark: Any, name: str, table: Table, progress: Hook) -> None:
 
 
 def _batches(table: Table) -> Iterator[tuple[pa.Table, list[int]]]:
-    """Yield records, and how often each comes."""
+    """Yield records, and the number of repetitions of each."""
     try:
         rows = table.engine.distinct_below(table.names, _MOST)
     except CapacityError:
@@ -176,7 +179,7 @@ def _batches(table: Table) -> Iterator[tuple[pa.Table, list[int]]]:
 
 
 def _plain(rows: pa.Table) -> pa.Table:
-    """Return rows without dictionaries, which Spark does not take."""
+    """Return rows without dictionary encoding, which Spark does not accept."""
     for place, field in enumerate(rows.schema):
         if pa.types.is_dictionary(field.type):
             rows = rows.set_column(place, field.name, rows.column(place).cast(field.type.value_type))
@@ -184,7 +187,7 @@ def _plain(rows: pa.Table) -> pa.Table:
 
 
 def _unused(table: Table) -> str:
-    """Return a name that no column has; Spark does not tell apart small and capital letters."""
+    """Return an unused column name; Spark does not distinguish upper and lower case."""
     name = "often"
     while name in {column.lower() for column in table.names}:
         name += "_"
@@ -192,7 +195,7 @@ def _unused(table: Table) -> str:
 
 
 def _rename(spark: Any, hidden: str, name: str, *, there: bool) -> None:
-    """Give a table its name; the old one is put aside before, and dropped after, or put back."""
+    """Give a table its final name. An existing table is set aside before, and then dropped, or restored on failure."""
     aside = f"{hidden}_old"
     if there:
         spark.sql(f"ALTER TABLE {_quoted(name)} RENAME TO {_quoted(aside)}")
@@ -211,7 +214,7 @@ def _quoted(name: str) -> str:
 
 
 def _tried(name: str, action: Any) -> None:
-    """Do something; what Spark says if it fails may quote values, and is dropped."""
+    """Run an action. The error message of Spark is dropped, because it may quote values."""
     with suppress(Exception):
         action()
         return

@@ -27,7 +27,7 @@ class SqlServer(Server):
     port, longest = 1433, 4000
 
     def rename(self, connection: "sa.Connection", drafts: Sequence[Draft]) -> None:
-        """Rename within the transaction."""
+        """Rename the tables within the transaction."""
         import sqlalchemy as sa
 
         of = connection.dialect.identifier_preparer
@@ -38,13 +38,13 @@ class SqlServer(Server):
             connection.execute(rename, {"old": of.format_table(draft.hidden), "new": draft.name})
 
     def text(self, longest: int) -> "TypeEngine[Any]":
-        """Return the type of text, with a length where that is allowed."""
+        """Return the column type for text, with a length where possible."""
         import sqlalchemy as sa
 
         return sa.NVARCHAR(max(longest, 1) if longest <= self.longest else None)
 
     def plain(self, arrow: pa.DataType) -> "TypeEngine[Any]":
-        """Return the type of numbers, dates or truth values; times have microseconds."""
+        """Return the column type for numbers, dates or Booleans; times have microseconds."""
         from sqlalchemy.dialects import mssql
 
         types: Any = mssql
@@ -54,7 +54,7 @@ class SqlServer(Server):
         return types.TIME(6) if pa.types.is_time(arrow) else super().plain(arrow)
 
     def unfit(self, values: pa.Array) -> str | None:
-        """Say why values cannot be held."""
+        """Return the reason why the values cannot be stored, or None."""
         if pa.types.is_floating(values.type) and not pc.all(pc.is_finite(values)).as_py():
             return "it holds infinite numbers"
         if pa.types.is_decimal(values.type) and values.type.precision > _DIGITS:

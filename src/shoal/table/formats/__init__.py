@@ -1,1 +1,1 @@
-"""File formats, one file for each; a new one is found by being here."""
+"""File formats, one module each; every module of this package is registered automatically."""

@@ -1,4 +1,4 @@
-"""CSV and its relatives: text with separators, in whatever encoding and dialect it comes."""
+"""CSV and related formats: delimited text of any encoding and dialect."""
 
 import io
 from collections.abc import Callable, Iterator, Sequence
@@ -32,15 +32,20 @@ from shoal.table.interned import InternedText
 from shoal.table.kind import Kind
 from shoal.table.options import Options, Written
 from shoal.table.raw import Encoded, Entries
+from shoal.table.reading_note import READ_AS_MISSING, Concern, ReadingNote
 from shoal.table.table import Table
 
-_SMALL = 1 << 24  # bytes of a file that is read as a whole to learn about it
-BLOCK = 1 << 19  # bytes read at a time: a block and its codes stay in the cache
+_SMALL = 1 << 24  # bytes; a smaller file is read completely instead of sampled
+BLOCK = 1 << 19  # bytes read at a time, so that a block and its codes stay in the cache
+_COMMAS = "Numbers with decimal commas in {columns}; shoal writes decimal points."
+_KEPT_AS_TEXT = "Cells such as NA or ? were kept as text in {columns}. If they mean missing, set the option markers."
+_POINTS_AS_TEXT = "Points may be thousands separators in {columns}, read as text."
+_POINTS_AS_DECIMALS = "Points may be thousands separators in {columns}, read as decimal points."
 _THOUSANDS = r"^-?\d{1,3}(\.\d{3})+$"
 
 
 class Csv(Format):
-    """Text with separators."""
+    """Delimited text, such as CSV and TSV."""
 
     name = "csv"
     infers = frozenset({Kind.NUMBER, Kind.TEXT})
@@ -48,7 +53,7 @@ class Csv(Format):
     writes = (".csv", ".tsv", ".tab", ".txt")
 
     def read(self, path: Path, options: Options, progress: Hook) -> Table:
-        """Read the file; should bytes turn up that are no characters, read it again in the next likely encoding."""
+        """Read the file; if it contains bytes that are invalid in one encoding, retry with the next likely encoding."""
         check_options(options, self.name, ("separator", "decimal", "encoding", "header", "skip", "unnamed"))
         dialect = detect(path, encoding=options.encoding, separator=options.separator, skip=options.skip)
         for encoding in dialect.encodings:
@@ -62,7 +67,7 @@ class Csv(Format):
         raise wrong_encoding(dialect.encodings[0])
 
     def sample(self, files: tuple[Path, ...], options: Options, most: int) -> tuple[Table, int]:
-        """Return the first records of the first file; how many there are is told from the length of their lines."""
+        """Return the first records of the first file, and the number of records estimated from their length."""
         path = files[0]
         size = sum(file.stat().st_size for file in files)
         if path.suffix == ".gz" or path.stat().st_size < _SMALL:
@@ -71,15 +76,15 @@ class Csv(Format):
             head = folder / path.name
             lines = list(islice(whole, most))
             while len(lines) > 1 and b"".join(lines).count(b'"') % 2:
-                lines.pop()  # a quoted text goes on behind the last line
+                lines.pop()  # a quoted text continues after the last line
             head.write_bytes(b"".join(lines))
             table = self.read(head, options, silent)
             return table, round(table.records * size / head.stat().st_size)
 
     def write(self, table: Table, path: Path, how: Written, progress: Hook) -> None:
-        """Render each dictionary entry once, then put the records together from these pieces."""
+        """Render each dictionary entry once, then assemble the records from these pieces."""
         separator = how.separator or ","
-        special = separator + "".join(SEPARATORS) * (len(table.columns) == 1)  # a lone column must not seem to be two
+        special = separator + "".join(SEPARATORS) * (len(table.columns) == 1)  # a single column must not look like two
         rendered = [pieces(column, special, how) for column in table.columns]
         rendered[-1] = pc.binary_join_element_wise(rendered[-1], "\n", "")
         names = harmless(pa.array(table.names, pa.string()), how)
@@ -88,11 +93,11 @@ class Csv(Format):
             write_lines(file, table, rendered, separator, progress)
 
     def refusal(self, column: Column) -> str | None:
-        """Refuse what would come back as something else."""
+        """Return the reason why a column would be read back differently, or None."""
         return text_refusal(column)
 
     def table_refusal(self, table: Table) -> str | None:
-        """Refuse a header that nobody would take for one."""
+        """Return a reason if the column names would not be recognised as a header, otherwise None."""
         if all(looks_like_data.fullmatch(name) for name in table.names):
             return "all its column names look like data"
         return None
@@ -106,13 +111,13 @@ class _LongRecordError(Exception):
 
 
 class _EncodingError(Exception):
-    """Bytes that are no characters turned up behind the sample."""
+    """The file contains invalid bytes after the sample from which the encoding was detected."""
 
 
 class _Reader:
-    """One file, read in one encoding: blocks of text become codes and are let go."""
+    """Reader of one file in one encoding; blocks of text are converted to codes and released."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 - what reading a file takes
+    def __init__(  # noqa: PLR0913, PLR0917 - all inputs of reading a file
         self, path: Path, dialect: Dialect, encoding: str, options: Options, progress: Hook, block: int
     ) -> None:
         self._block = block
@@ -135,14 +140,14 @@ class _Reader:
             self._check_ragged()
         columns, rows = taken
         self._note_encoding()
-        columns.reverse()  # each is let go as soon as it is understood
+        columns.reverse()  # each column is released as soon as it is encoded
         understood = [self._understood(columns.pop(), place, quoted) for place in range(len(columns))]
         encoded = self._without_thousands(understood)
         details = {"encoding": self._encoding, "separator": self._dialect.separator}
         return Reading(encoded, rows, details, tuple(self._notes)).table("csv")
 
     def _plain(self) -> tuple[list[InternedText], int] | None:
-        """Cut the file at separators and line ends alone; None if it holds something that needs more than that."""
+        """Split the file at separators and line ends only, or return None if it needs a full CSV parser."""
         head = self._dialect.skip + int(self._options.header is not False)
         text = iter(()) if self._nothing_but_names else self._text()
         blocks = plain_columns(text, self._dialect.separator.encode(), len(self._dialect.first_row), head)
@@ -152,10 +157,10 @@ class _Reader:
             return None
         except UnicodeDecodeError:
             pass
-        raise _EncodingError  # outside, where the error that holds bytes of the file is gone
+        raise _EncodingError  # outside the handler, to drop the original error, which contains bytes of the file
 
     def _interned(self, blocks: Iterator[Sequence[CellTexts]]) -> tuple[list[InternedText], int]:
-        """Take the file block by block, of which each is its columns."""
+        """Intern the columns of the file block by block, and return them with the number of rows."""
         columns = [InternedText() for _ in self._header.names]
         rows = 0
         for block in blocks:
@@ -170,10 +175,11 @@ class _Reader:
 
     def _note_encoding(self) -> None:
         if self._options.encoding is None and not self._encoding.startswith("utf"):
-            self._notes.append(f"The file is not in UTF-8; it was read as {self._encoding}.")
+            read = f"The file is not in UTF-8; it was read as {self._encoding}."
+            self._notes.append(ReadingNote(read, Concern.VALUES))
 
     def _quoted_columns(self) -> frozenset[int]:
-        """Check the quotes of the whole file, if it has any, and return the columns that are quoted on purpose."""
+        """Validate the quotes of the whole file, if any, and return the columns that are quoted on purpose."""
         if not any(b'"' in block for block in self._text()):
             return frozenset()
         quoted = scan_quotes(self._text(), self._dialect.separator.encode(), len(self._dialect.first_row))
@@ -228,7 +234,7 @@ class _Reader:
             raise self._broken(trouble)
 
     def _source(self) -> Any:
-        """Return what Arrow reads: the file itself if it can, otherwise its text in UTF-8."""
+        """Return the input of Arrow's parser: the file itself if possible, otherwise its text in UTF-8."""
         if self._encoding == "utf-8" and self._dialect.ends_well:
             return str(self._path)
         return io.BufferedReader(Utf8File(self._path, self._encoding), self._block)
@@ -246,7 +252,7 @@ class _Reader:
             "parse_options": pacsv.ParseOptions(
                 delimiter=self._dialect.separator,
                 newlines_in_values=True,
-                ignore_empty_lines=width > 1,  # the only column may be missing
+                ignore_empty_lines=width > 1,  # an empty line is a missing value of a single column
                 invalid_row_handler=self._note_ragged,
             ),
             "convert_options": pacsv.ConvertOptions(
@@ -265,7 +271,7 @@ class _Reader:
         if not self._ragged:
             return
         count, self._threads, self._ragged = len(self._ragged), False, []
-        for _ in self._batches():  # only a single thread knows which rows these are
+        for _ in self._batches():  # row numbers are known only with a single thread
             if self._ragged:
                 break
         number, width = self._ragged[0]
@@ -303,7 +309,7 @@ class _Reader:
         )
 
     def _understood(self, column: InternedText, place: int, quoted: frozenset[int]) -> "_Understood":
-        """Find out what a column means and encode it."""
+        """Infer the kind of a column and encode it."""
         raw, text = column.taken()
         name = self._header.names[place]
         entries = Entries.read(Kind.TEXT, text, self._options.suppressed, self._options.markers)
@@ -311,7 +317,7 @@ class _Reader:
         marked = is_marker(text)
         read, commas = (entries, False) if as_text else self._inferred(entries, marked)
         if commas:
-            self._notes.append(f"The file writes column '{name}' with decimal commas; shoal writes decimal points.")
+            self._notes.append(ReadingNote(_COMMAS, Concern.VALUES, (name,)))
         self._notes += _on_markers(name, text, read, marked)
         doubtful = self._guesses_decimals and not commas and _has_thousands(text, read)
         otherwise = partial(raw.copy().encoded, name, entries) if doubtful else None
@@ -322,7 +328,7 @@ class _Reader:
         return self._options.decimal is None and self._dialect.separator != ","
 
     def _inferred(self, entries: Entries, marked: NDArray[np.bool_]) -> tuple[Entries, bool]:
-        """Return what the entries mean, and whether that is so because commas are taken for decimal points."""
+        """Return the interpreted entries, and whether they are numbers with decimal commas."""
         read = infer(entries, decimal=self._options.decimal or ".", marked=marked)
         if read.kind is not Kind.TEXT or not self._guesses_decimals:
             return read, False
@@ -330,20 +336,19 @@ class _Reader:
         return read, read.kind is Kind.NUMBER
 
     def _without_thousands(self, understood: list["_Understood"]) -> list[Encoded]:
-        """Where some column has decimal commas, keep others as text whose points may separate thousands."""
+        """If any column has decimal commas, keep columns as text whose points may separate thousands."""
         commas = any(column.commas for column in understood)
         encoded = [column.as_text() if commas and column.as_text else column.encoded for column in understood]
         for column in understood:
             if column.as_text:
-                name = column.encoded.column.name
-                reading = "was kept as text" if commas else "was read with decimal points"
-                self._notes.append(f"Column '{name}' {reading}: its points may separate thousands.")
+                reading = _POINTS_AS_TEXT if commas else _POINTS_AS_DECIMALS
+                self._notes.append(ReadingNote(reading, Concern.VALUES, (column.encoded.column.name,)))
         return encoded
 
 
 @dataclass(frozen=True, slots=True)
 class _Understood:
-    """A column with the meaning that was found; ``as_text`` keeps it as text where its points may be other points."""
+    """A column of inferred kind; ``as_text`` encodes it as text instead, if its points may separate thousands."""
 
     encoded: Encoded
     commas: bool
@@ -351,17 +356,17 @@ class _Understood:
 
 
 def _has_thousands(text: pa.Array, read: Entries) -> bool:
-    """Tell whether all points of a column of numbers could separate thousands."""
+    """Return whether all points in a column of numbers could separate thousands."""
     if read.kind is not Kind.NUMBER:
         return False
     pointed = text.filter(pc.match_substring(text, "."))
     return bool(pc.all(pc.match_substring_regex(pointed, _THOUSANDS)).as_py())
 
 
-def _on_markers(name: str, text: pa.Array, read: Entries, marked: NDArray[np.bool_]) -> list[str]:
-    """Say what became of cells such as NA: missing among numbers, text among text."""
+def _on_markers(name: str, text: pa.Array, read: Entries, marked: NDArray[np.bool_]) -> list[ReadingNote]:
+    """Return notes on cells such as NA: missing in columns of numbers, text in columns of text."""
     if not marked.any() or not pc.any(pc.greater(pc.binary_length(text.filter(pa.array(marked))), 0)).as_py():
         return []
     if read.kind is Kind.TEXT and read.values.null_count == 0:
-        return [f"Column '{name}' (text) has cells such as NA or ? that were kept as text; see the option markers."]
-    return [f"Column '{name}' ({read.kind}) has cells such as NA or . that were read as missing."]
+        return [ReadingNote(_KEPT_AS_TEXT, Concern.VALUES, (name,))]
+    return [ReadingNote(READ_AS_MISSING, Concern.VALUES, (name,))]

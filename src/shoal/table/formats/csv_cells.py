@@ -1,4 +1,4 @@
-"""Cells of CSV: the text of values and names, quoted so that they are read as the same."""
+"""CSV cells: the text of values and names, quoted so that they are read back unchanged."""
 
 import re
 
@@ -16,7 +16,7 @@ _FORMULA = r"^[=+\-@\t\r]"
 
 
 def pieces(column: Column, special: str, how: Written) -> pa.Array:
-    """Return the text of each code of a column; missing is empty."""
+    """Return the CSV text of each code of a column; missing is empty."""
     text = as_text(column.values)
     if column.is_text:
         text = harmless(text, how)
@@ -29,26 +29,26 @@ def pieces(column: Column, special: str, how: Written) -> pa.Array:
 
 
 def header(names: pa.Array, special: str) -> list[str]:
-    """Return the names as they are written; those that could be taken for something else are quoted."""
+    """Return the column names as written in the header; names that could be mistaken for data are quoted."""
     odd = pc.match_substring_regex(names, rf"^(?:{looks_like_data.pattern}|(?i:sep=).|\x{{feff}}.*)$")
     return list(pc.if_else(odd, _always_quoted(names), _quoted(names, special)).to_pylist())
 
 
 def harmless(text: pa.Array, how: Written) -> pa.Array:
-    """Put an apostrophe before what a spreadsheet would run, if that is wanted."""
+    """Put an apostrophe before text that a spreadsheet would execute, if ``excel_safe`` is set."""
     if not how.excel_safe:
         return text
     return pc.if_else(pc.match_substring_regex(text, _FORMULA), pc.binary_join_element_wise("'", text, ""), text)
 
 
 def _would_be_inferred(values: pa.Array) -> bool:
-    """Tell whether a reader would take a column of text for something else, unless it is quoted."""
+    """Return whether a text column would be inferred as another kind unless it is quoted."""
     entries = Entries.read(Kind.TEXT, values.cast(pa.large_string()))
     return any(infer(entries, decimal=decimal).kind is not Kind.TEXT for decimal in (".", ","))
 
 
 def _quoted(text: pa.Array, special: str) -> pa.Array:
-    """Quote what needs it: separators, quotes, line ends, and empty text, which is not missing."""
+    """Quote text with separators, quotes or line ends, and empty text, which differs from missing."""
     needed = pc.match_substring_regex(text, rf'^$|["\r\n{re.escape(special)}]')
     return pc.if_else(needed, _always_quoted(text), text)
 

@@ -1,4 +1,4 @@
-"""DuckDB files: one table of a database, whose rows can stay in it."""
+"""DuckDB files: one table of a database, whose rows can stay in the file."""
 
 from pathlib import Path
 
@@ -15,10 +15,10 @@ class Duckdb(Format):
     """A table of a DuckDB file."""
 
     name = "duckdb"
-    suffixes, writes = (".duckdb", ".ddb"), ()  # the same table would not give the same bytes
+    suffixes, writes = (".duckdb", ".ddb"), ()  # not written: identical tables would not give identical bytes
 
     def read(self, path: Path, options: Options, progress: Hook) -> Table:
-        """Read and encode one column after the other."""
+        """Read and encode the columns one by one."""
         database = self._opened(path, options)
         reading = read_columns(
             database.schema(),
@@ -29,7 +29,7 @@ class Duckdb(Format):
         return reading.table(self.name)
 
     def counted(self, files: tuple[Path, ...], options: Options, progress: Hook) -> Table:
-        """Let DuckDB count the rows."""
+        """Return a table whose rows DuckDB counts in place."""
         if len(files) > 1 or options.engine != "duckdb":
             return super().counted(files, options, progress)
         return read_by_duckdb(self._opened(files[0], options), options, progress, self.name)

@@ -18,11 +18,12 @@ from shoal.table.formats.format import FORMATS, Format, Reading, check_options, 
 from shoal.table.formats.header import Header
 from shoal.table.kind import Kind, kind_of
 from shoal.table.options import Options, Written
+from shoal.table.reading_note import READ_AS_MISSING, Concern, ReadingNote
 from shoal.table.table import Table
 from shoal.words import counted
 
 MAX_ROWS, MAX_COLUMNS, MAX_TEXT = 1_048_576, 16_384, 32_767
-_FIRST_DAY = datetime(1900, 3, 1)  # noqa: DTZ001 - Excel knows no zones; before this its calendar is wrong
+_FIRST_DAY = datetime(1900, 3, 1)  # noqa: DTZ001 - Excel has no time zones, and its calendar is wrong before this day
 _CONTROL = r"[\x00-\x08\x0b\x0c\x0d\x0e-\x1f\x{fffe}\x{ffff}]|_x[0-9A-Fa-f]{4}_"
 
 
@@ -35,9 +36,9 @@ class Excel(Format):
     writes = (".xlsx",)
 
     def read(self, path: Path, options: Options, progress: Hook) -> Table:
-        """Read the first sheet, or the one that is named. Whole numbers are integers, midnights are dates."""
+        """Read the first sheet, or the named one. Whole numbers become integers, and midnights become dates."""
         check_options(options, self.name, ("sheet", "header", "skip", "unnamed"))
-        logging.getLogger("fastexcel").setLevel(logging.ERROR)  # it comments on empty columns
+        logging.getLogger("fastexcel").setLevel(logging.ERROR)  # it warns about empty columns
         progress(Progress("reading", 0))
         book = _open(path)
         sheet = _sheet(book.sheet_names, options.sheet)
@@ -54,16 +55,17 @@ class Excel(Format):
         others = len(book.sheet_names) - 1
         notes = _on_markers(header, body, lambda: _load(book, sheet, skip_rows=below, dtypes="string"))
         if others:
-            notes = (f"The workbook has {counted(others, 'more sheet')}; '{sheet}' was read.", *notes)
+            read = f"The workbook has {counted(others, 'more sheet')}; '{sheet}' was read."
+            notes = (*notes, ReadingNote(read, Concern.COLUMNS))
         return Reading(columns, body.num_rows, {"sheet": sheet}, (*header.notes, *notes)).table(self.name)
 
     def write(self, table: Table, path: Path, how: Written, progress: Hook) -> None:
-        """Write one sheet, row by row and in constant memory, as the file format wants it."""
+        """Write one sheet row by row and in constant memory, in the order of the file format."""
         del how
         import xlsxwriter
 
         with xlsxwriter.Workbook(str(path), {"constant_memory": True, "strings_to_urls": False}) as book:
-            book.set_properties({"created": _FIRST_DAY})  # the same table gives the same bytes
+            book.set_properties({"created": _FIRST_DAY})  # identical tables give identical bytes
             sheet = book.add_worksheet("data")
             for place, name in enumerate(table.names):
                 sheet.write_string(0, place, name)
@@ -78,7 +80,7 @@ class Excel(Format):
                 progress(Progress("writing", row, table.records))
 
     def table_refusal(self, table: Table) -> str | None:
-        """Refuse what does not fit onto a sheet."""
+        """Return the reason why a table does not fit onto a sheet, or None."""
         if table.records and all(table.codes(column.name)[-1] == column.missing_code for column in table.columns):
             return "its last record is empty, and a sheet ends with its last cell"
         if table.records >= MAX_ROWS:
@@ -88,7 +90,7 @@ class Excel(Format):
         return None
 
     def refusal(self, column: Column) -> str | None:
-        """Refuse what a cell cannot hold."""
+        """Return the reason why cells cannot hold the values of a column, or None."""
         for reason in _REFUSALS.get(kind_of(column.values.type, column.name), ()):
             if len(column.values) and reason[0](column.values):
                 return reason[1]
@@ -141,8 +143,8 @@ def _load(book: Any, sheet: str, **options: Any) -> pa.RecordBatch:
     raise ReadError("no-table", "The sheet '{sheet}' is empty, or contains no table.", sheet=sheet)
 
 
-def _on_markers(header: Header, body: pa.RecordBatch, as_text: Callable[[], pa.RecordBatch]) -> tuple[str, ...]:
-    """Say where text such as NA among numbers or dates was read as missing."""
+def _on_markers(header: Header, body: pa.RecordBatch, as_text: Callable[[], pa.RecordBatch]) -> tuple[ReadingNote, ...]:
+    """Return notes on columns of numbers or dates in which text such as NA was read as missing."""
     gaps = [
         (name, place)
         for name, place in zip(header.names, header.places, strict=True)
@@ -152,19 +154,19 @@ def _on_markers(header: Header, body: pa.RecordBatch, as_text: Callable[[], pa.R
         return ()
     text = as_text()
     return tuple(
-        f"Column '{name}' has cells such as NA that were read as missing."
+        ReadingNote(READ_AS_MISSING, Concern.VALUES, (name,))
         for name, place in gaps
         if text.column(place).null_count < body.column(place).null_count
     )
 
 
 def _name(cell: Any) -> str:
-    """Return the name that a cell holds; one that is text is meant as such, even if it looks like a number."""
+    """Return the column name in a cell. A text cell is a name even if it looks like a number."""
     return Quoted(cell) if isinstance(cell, str) else "" if cell is None else str(cell)
 
 
 def _first_row(book: Any, sheet: str, skip: int) -> tuple[int, list[str]]:
-    """Return how many rows are above the first one that is not empty, and what it holds."""
+    """Return the number of rows above the first row that is not empty, and the cells of that row."""
     for above in range(skip, skip + 100):
         row = _load(book, sheet, skip_rows=above, n_rows=1)
         if row.num_rows and any(column.null_count == 0 for column in row.columns):
@@ -173,7 +175,7 @@ def _first_row(book: Any, sheet: str, skip: int) -> tuple[int, list[str]]:
 
 
 def _plain(cells: pa.Array) -> pa.Array:
-    """Undo what Excel cannot tell apart: it has no integers and no dates without a time."""
+    """Restore integers, dates and times of day, for which Excel has no types of their own."""
     if pa.types.is_floating(cells.type):
         whole = pc.all(pc.equal(pc.floor(cells), cells)).as_py()
         small = pc.all(pc.less_equal(pc.abs(cells), 2**53)).as_py()
@@ -181,7 +183,7 @@ def _plain(cells: pa.Array) -> pa.Array:
     if pa.types.is_timestamp(cells.type) and pc.all(pc.less(pc.year(cells), 1900)).as_py():
         return cells.cast(pa.timestamp("us")).cast(
             pa.time64("us")
-        )  # a time of day lies on the day before Excel's first
+        )  # a time of day is stored on the day before Excel's first day
     if pa.types.is_timestamp(cells.type):
         midnight = pc.all(pc.equal(pc.floor_temporal(cells, unit="day"), cells)).as_py()
         return cells.cast(pa.date32()) if midnight else cells
@@ -189,10 +191,10 @@ def _plain(cells: pa.Array) -> pa.Array:
 
 
 def _writer(book: Any, sheet: Any, column: Column) -> Any:
-    """Return the function that writes a cell of this column; never one that guesses, or text becomes formulas."""
+    """Return the function that writes the cells of a column. It never guesses types, or text could become a formula."""
     if column.suppressed:
         return sheet.write_string
-    kind = kind_of(column.values.type, column.name)  # categories are written as what they are
+    kind = kind_of(column.values.type, column.name)  # categories are written in the type of their values
     if kind is Kind.DATE:
         day = book.add_format({"num_format": "yyyy-mm-dd"})
         return lambda row, place, cell: sheet.write_datetime(row, place, cell, day)

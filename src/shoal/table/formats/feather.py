@@ -1,4 +1,4 @@
-"""Arrow files (Feather): columns with types, as they lie in memory."""
+"""Arrow files (Feather): typed columns in Arrow's memory layout."""
 
 from functools import partial
 from pathlib import Path
@@ -14,13 +14,13 @@ from shoal.table.table import Table
 
 
 class Feather(Format):
-    """Columns with types, as they lie in memory."""
+    """Typed columns in Arrow's memory layout."""
 
     name = "feather"
     suffixes = writes = (".feather", ".arrow", ".ipc")
 
     def read(self, path: Path, options: Options, progress: Hook) -> Table:
-        """Read and encode one column after the other."""
+        """Read and encode the columns one by one."""
         check_options(options, self.name, ())
         with damaged(path, "Arrow file"):
             with pa.memory_map(str(path)) as source:

@@ -1,4 +1,4 @@
-"""What every file format can do, and how it is found."""
+"""Interface and registry of file formats."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -17,37 +17,41 @@ from shoal.table.kind import Kind
 from shoal.table.options import Options, Written
 from shoal.table.part import Part
 from shoal.table.raw import Encoded
+from shoal.table.reading_note import ReadingNote
 from shoal.table.table import Source, Table
 
-_FOR_ALL = ("format", "suppressed", "text", "markers", "columns", "engine")  # options that every format knows
+_FOR_ALL = ("format", "suppressed", "text", "markers", "columns", "engine")  # options of every format
 
 FORMATS: Registry["Format"] = Registry("file format", "shoal.table.formats")
 
 
 class Format(Holder, ABC):
-    """A file format: how to read it, how to write it, and what it cannot hold."""
+    """A file format: reading, writing, and its limitations."""
 
     suffixes: ClassVar[tuple[str, ...]]
-    writes: ClassVar[tuple[str, ...]]  # the suffixes that can be written, too
-    infers: ClassVar[frozenset[Kind]] = frozenset()  # kinds that a column has or has not because of its other values
+    writes: ClassVar[tuple[str, ...]]  # suffixes that can also be written
+    infers: ClassVar[frozenset[Kind]] = frozenset()  # kinds that depend on all values of a column
 
     @abstractmethod
     def read(self, path: Path, options: Options, progress: Hook) -> Table:
         """Read a file into a table."""
 
     def part(self, path: Path, options: Options, progress: Hook, spool: Spool | None = None) -> Part:
-        """Read one file of several; with a spool, its codes go to that."""
+        """Read one of several files; with a spool, the codes are stored there."""
         return Part.of(self.read(path, options, progress), spool)
 
     def sample(self, files: tuple[Path, ...], options: Options, most: int) -> tuple[Table, int]:
-        """Return some records, and about how many there are in all; whoever cannot do with fewer reads one file."""
+        """Return a sample of records, and the estimated number of all records.
+
+        By default, the first file is the sample.
+        """
         del most
         table = self.read(files[0], options, silent)
         size = sum(file.stat().st_size for file in files)
         return table, round(table.records * size / files[0].stat().st_size)
 
     def counted(self, files: tuple[Path, ...], options: Options, progress: Hook) -> Table:
-        """Return a table whose rows stay in their files, where another program counts them."""
+        """Return a table whose rows stay in their files and are counted there by another engine."""
         del files, progress
         raise ReadError(
             "engine-of-source",
@@ -58,17 +62,17 @@ class Format(Holder, ABC):
         )
 
     def write(self, table: Table, path: Path, how: Written, progress: Hook) -> None:
-        """Write a table to a file that is not there yet. Everything has been checked."""
-        raise NotImplementedError  # of a format that can only be read
+        """Write a table to a file that does not exist yet. The table has been checked."""
+        raise NotImplementedError  # a read-only format
 
     def count(self, path: Path) -> int | None:
-        """Count the records of a written file, for writers that do not report a full disk."""
+        """Return the number of records of a written file if its writer does not report a full disk, otherwise None."""
         del path
         return None
 
 
 def format_of(path: Path, name: str | None = None) -> Format:
-    """Return the format called ``name``, or the one that the file's suffix says.
+    """Return the format called ``name``, or the format of the file's suffix.
 
     >>> from pathlib import Path
     >>> format_of(Path("patients.tsv")).name
@@ -91,20 +95,20 @@ def format_of(path: Path, name: str | None = None) -> Format:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Columns as they come out of a file, with what was found out on the way."""
+    """Columns read from a file, with detected details and notes."""
 
     columns: list[Encoded]
     rows: int
     details: dict[str, str] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[ReadingNote, ...] = ()
 
     def table(self, origin: str) -> Table:
-        """Put the table together."""
-        return Table.of(self.columns, self.rows, Source(origin, details=self.details, notes=self.notes))
+        """Return the table of the columns."""
+        return Table.of(self.columns, self.rows, Source(origin, details=self.details, readings=self.notes))
 
 
 def check_options(options: Options, name: str, known: Sequence[str]) -> None:
-    """Refuse options that a format does not know, so that none is silently ignored."""
+    """Reject options that do not apply to a format, so that none is silently ignored."""
     for option in options.model_fields_set - {*known, *_FOR_ALL}:
         raise ReadError(
             "option-of-format",
@@ -116,15 +120,15 @@ def check_options(options: Options, name: str, known: Sequence[str]) -> None:
 
 @contextmanager
 def damaged(path: Path, what: str) -> Iterator[None]:
-    """Say that a file is no such file, whatever the library stumbled over."""
+    """Report any error of a library as a file that is damaged or of another type."""
     try:
         yield
     except (ShoalError, MemoryError):
         raise
-    except Exception:  # noqa: BLE001 - damaged bytes make libraries stumble in many ways
+    except Exception:  # noqa: BLE001 - libraries fail on damaged bytes in many ways
         raise no_such(path, what) from None
 
 
 def no_such(path: Path, what: str) -> ReadError:
-    """Say that a file is not what its name promises."""
+    """Return the error for a file that is damaged or not of the expected type."""
     return ReadError("damaged", "'{file}' is not a {what}, or is damaged.", file=path.name, what=what)

@@ -1,4 +1,4 @@
-"""The header of a file: which columns are read, and what they are called."""
+"""Header of a file: the columns to read, and their names."""
 
 import re
 from collections.abc import Sequence
@@ -9,24 +9,25 @@ from shoal.remedy import Option, by
 from shoal.table.formats.dialect import Quoted
 from shoal.table.names import check_names
 from shoal.table.options import Options
-from shoal.words import counted
+from shoal.table.reading_note import Concern, ReadingNote
 
 looks_like_data = re.compile(r"-?\d+([.,]\d+)?|\d{4}-\d{2}-\d{2}.*|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The names of the columns that are read, and their places in the file."""
+    """Names of the columns to read, and their positions in the file."""
 
     names: tuple[str, ...]
     places: tuple[int, ...]
-    notes: tuple[str, ...] = ()
+    notes: tuple[ReadingNote, ...] = ()
 
     @classmethod
     def of(cls, first_row: Sequence[str], options: Options, *, typed: bool = False) -> "Header":
-        """Take names from the first row, or number the columns if there is no header.
+        """Take the names from the first row, or number the columns if there is no header.
 
-        ``typed``: whether quoted cells are surely text; in a file that quotes everything, quotes say nothing.
+        ``typed``: whether quoted cells are certainly text. In a file that quotes every cell, quotes carry no
+        information.
         """
         if options.header is False:
             numbered = tuple(f"column_{place}" for place in range(1, len(first_row) + 1))
@@ -39,12 +40,13 @@ class Header:
             names = [name if name.strip() else f"column_{place + 1}" for name, place in zip(names, places, strict=True)]
         check_names(names)
         dropped = len(first_row) - len(places)
-        notes = (f"{counted(dropped, 'nameless column')} omitted.",) if dropped else ()
+        omitted = f"Columns without a name, omitted: {dropped:,}."
+        notes = (ReadingNote(omitted, Concern.COLUMNS),) if dropped else ()
         return cls(tuple(names), places, notes)
 
 
 def _check_header(first_row: Sequence[str], *, typed: bool) -> None:
-    """Refuse a first row that is data: its values would become names and show everywhere."""
+    """Reject a first row that is data: its values would become column names and be shown everywhere."""
     bare = [name for name in first_row if not isinstance(name, Quoted)]
     if not bare and not typed:
         bare = list(first_row)

@@ -1,4 +1,4 @@
-"""JSON lines: one record per line. JSON knows text, numbers and true/false; dates are text that looks like one."""
+"""JSON lines: one record per line. JSON has text, numbers and Booleans; dates are inferred from text."""
 
 import json
 import re
@@ -23,15 +23,17 @@ from shoal.table.kind import Kind, kind_of
 from shoal.table.names import check_names
 from shoal.table.options import Options, Written
 from shoal.table.raw import Entries
+from shoal.table.reading_note import Concern, ReadingNote
 from shoal.table.table import Table
 
 _LONG_DECIMAL = re.compile(rb'":[ \t]*-?(?=[\d.]{19})[1-9]\d*\.\d+|":[ \t]*-?0?\.0*[1-9]\d{17}')
+_ROUNDED = ReadingNote("Some numbers have more digits than a double holds, and were rounded.", Concern.VALUES)
 _PLAIN = FixedText('Each line must be one object with plain values: {"age": 34, …}.')
 _NO_OBJECT = re.compile(rb"(?:^|\n)[ \t\r]*[^ \t\r\n{]")
-_DEEPEST = 64  # objects and lists in each other; Arrow's reader does not survive thousands, and a table has one
-_MANY_OPENED = re.compile(rb"(?:[\[{][^\[{\n]*){%d}[^\n]*" % (_DEEPEST + 1))  # as many in one line
+_DEEPEST = 64  # nested objects and lists; Arrow's reader crashes on thousands, and a table needs one
+_MANY_OPENED = re.compile(rb"(?:[\[{][^\[{\n]*){%d}[^\n]*" % (_DEEPEST + 1))  # more openings than allowed in one line
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"?')
-EXACT = 2**53  # from here on not every integer is a double
+EXACT = 2**53  # from here on, not every integer is exact as a double
 
 
 class JsonLines(Format):
@@ -42,7 +44,7 @@ class JsonLines(Format):
     suffixes = writes = (".jsonl", ".ndjson")
 
     def read(self, path: Path, options: Options, progress: Hook) -> Table:
-        """Read the lines; text that looks like dates throughout a column is read as dates."""
+        """Read the lines; a text column in which all values are dates or times is read as such."""
         check_options(options, self.name, ())
         with damaged(path, "file of JSON lines in UTF-8"):
             rounded = _check_lines(path)
@@ -54,11 +56,11 @@ class JsonLines(Format):
             cells = table.column(name)
             _check_exact(name, cells)
             encoded.append(encode(name, cells, options, DATE_READERS))
-        notes = ("Some numbers have more digits than a double holds, and were rounded.",) if rounded else ()
+        notes = (_ROUNDED,) if rounded else ()
         return Reading(encoded, table.num_rows, notes=notes).table(self.name)
 
     def write(self, table: Table, path: Path, how: Written, progress: Hook) -> None:
-        """Render each dictionary entry once, then put the records together from these pieces."""
+        """Render each dictionary entry once, then assemble the records from these pieces."""
         del how
         pieces = [_pieces(column, json.dumps(column.name, ensure_ascii=False)) for column in table.columns]
         pieces[0] = pc.binary_join_element_wise("{", pieces[0], "")
@@ -67,7 +69,7 @@ class JsonLines(Format):
             write_lines(file, table, pieces, ", ", progress)
 
     def refusal(self, column: Column) -> str | None:
-        """Refuse what would come back as something else."""
+        """Return the reason why a column would be read back differently, or None."""
         values = column.values
         if column.is_text and _reads_as_dates(values):
             return "it is text that would be read back as dates"
@@ -76,7 +78,7 @@ class JsonLines(Format):
         return text_refusal(column)
 
     def table_refusal(self, table: Table) -> str | None:
-        """Refuse a table without records: the names of its columns would be lost."""
+        """Return a reason if the table has no records, because its column names would be lost; otherwise None."""
         return "a table without records would lose its columns" if table.records == 0 else None
 
 
@@ -84,7 +86,10 @@ FORMATS.register("jsonlines")(JsonLines())
 
 
 def _check_lines(path: Path) -> bool:
-    """Refuse lines that are no objects: Arrow's reader does not survive them. Tell whether numbers get rounded."""
+    """Reject lines that are not objects or nested too deeply, which make Arrow's reader crash, and byte order marks.
+
+    Return whether the file has numbers that will be rounded.
+    """
     with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
         line = _NO_OBJECT.search(data)
         rounded = _LONG_DECIMAL.search(data) is not None
@@ -111,7 +116,7 @@ def _check_lines(path: Path) -> bool:
 
 
 def _depth(line: bytes) -> int:
-    """Return how deep lists and objects are nested in a line, or in its end.
+    """Return the maximum nesting depth of lists and objects in a line, or in the end of a line.
 
     >>> _depth(b'{"a[": [[1], {}]}')
     3
@@ -122,7 +127,7 @@ def _depth(line: bytes) -> int:
 
 
 def _as_written(path: Path) -> pa.Table:
-    """Read the file twice if Arrow took text for timestamps: text is what the file holds."""
+    """Read the file; if Arrow inferred timestamps, read it again with the text that the file contains."""
     table = _read(path, None)
     guessed = [field.name for field in table.schema if pa.types.is_timestamp(field.type)]
     if not guessed:
@@ -135,7 +140,7 @@ def _read(path: Path, schema: pa.Schema | None) -> pa.Table:
     trouble = ""
     try:
         table = pajson.read_json(str(path), pajson.ReadOptions(block_size=1 << 24), options)
-        table.validate(full=True)  # Arrow takes bytes for text without asking whether they are UTF-8
+        table.validate(full=True)  # Arrow does not check that text is valid UTF-8
     except (pa.ArrowInvalid, OSError) as error:
         trouble = str(error)
     if not trouble:

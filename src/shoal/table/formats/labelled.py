@@ -1,4 +1,4 @@
-"""Files of the statistics packages: read and written by pyreadstat, with the labels of variables and of values."""
+"""Files of statistics packages, read and written by pyreadstat with variable labels and value labels."""
 
 import re
 from abc import abstractmethod
@@ -20,51 +20,52 @@ from shoal.table.formats.format import Format, Reading, check_options, damaged
 from shoal.table.kind import Kind
 from shoal.table.names import check_names
 from shoal.table.options import Options, Written
+from shoal.table.reading_note import Concern, ReadingNote
 from shoal.table.table import Table
-from shoal.words import listed
 
-TRUTH = {0: "false", 1: "true"}  # the labels of a column of truths, which these files have no type for
-_EXACT = 1 << 53  # whole numbers up to here are exact as floating point numbers
-_ROWS = 100_000  # that are read at a time
-_HEAD = 560  # bytes at the beginning of a file that may tell when it was written
+TRUTH = {0: "false", 1: "true"}  # value labels of Boolean columns, for which these files have no type
+_EXACT = 1 << 53  # integers up to this size are exact as doubles
+_ROWS = 100_000  # records read at a time
+_HEAD = 560  # bytes at the beginning of a file that may contain the time of writing
+_DECLARED_MISSING = "Values that the file declares as missing were read as missing in {columns}."
 _INSTALL = 'Run pip install "shoal[statistics]".'
 
 
 class Labelled(Format):
-    """A format of a statistics package: every number is a floating point number, and text cannot be missing.
+    """A format of a statistics package: all numbers are floating-point numbers, and text cannot be missing.
 
-    An empty text is missing, for nothing else can be; a column that holds empty text is refused when it is written.
+    Empty text is therefore read as missing. A column that contains empty text is rejected when it is written.
     """
 
-    infers = frozenset({Kind.NUMBER})  # numbers are whole if all of them are
+    infers = frozenset({Kind.NUMBER})  # numbers are integers if all of them are whole
     what: ClassVar[str]  # "SPSS file"
-    moment: ClassVar[tuple[bytes, bytes]]  # how the time of writing looks at the beginning, and what to put there
-    longest: ClassVar[int]  # bytes of a text
+    moment: ClassVar[tuple[bytes, bytes]]  # pattern of the time of writing, and its replacement
+    longest: ClassVar[int]  # maximum bytes of a text
     name_length: ClassVar[int]
-    keeps_blanks: ClassVar[bool] = False  # whether blanks at the end of a text are kept
+    keeps_blanks: ClassVar[bool] = False  # whether trailing blanks of a text are kept
     keeps_labels: ClassVar[bool] = True
-    label_length: ClassVar[int | None] = None  # characters of the label of a variable; longer ones are cut
-    letters: ClassVar[str] = "letters"  # of names, in words
+    label_length: ClassVar[int | None] = None  # maximum characters of a variable label; longer ones are truncated
+    letters: ClassVar[str] = "letters"  # allowed in names, for messages
     name_form: ClassVar[str] = r"[^\W\d]\w*"
-    largest: ClassVar[float] = 1.7e308  # the largest numbers of all mean missing
+    largest: ClassVar[float] = 1.7e308  # the largest doubles mean missing
     smallest: ClassVar[float] = 0.0
     refused: ClassVar[frozenset[Kind]] = frozenset({Kind.TIME})
 
     @abstractmethod
     def reader(self, package: ModuleType, path: Path) -> Callable[..., Any]:
-        """Return what reads such a file."""
+        """Return the function that reads the file."""
 
     def marks_missing(self, path: Path) -> bool:
-        """Tell whether such a file can say that certain values mean missing."""
+        """Return whether the file can declare values as missing."""
         del path
         return False
 
     @abstractmethod
     def writer(self, package: ModuleType, path: Path) -> Callable[..., Any]:
-        """Return what writes such a file."""
+        """Return the function that writes the file."""
 
     def read(self, path: Path, options: Options, progress: Hook) -> Table:
-        """Read so many records at a time, and encode the columns."""
+        """Read the records in chunks, and encode the columns."""
         check_options(options, self.name, ("encoding",))
         read = self.reader(_package(), path)
         how = {"output_format": "dict", **({"encoding": options.encoding} if options.encoding else {})}
@@ -85,7 +86,7 @@ class Labelled(Format):
         return table.described({name: about for name, about in about.items() if about != About()})
 
     def write(self, table: Table, path: Path, how: Written, progress: Hook) -> None:
-        """Write all records at once, with the labels of those values that are there."""
+        """Write all records at once, with the labels of the values present."""
         del how
         progress(Progress("writing", 0, table.records))
         labels_of = {
@@ -97,20 +98,20 @@ class Labelled(Format):
             labels = {name: self._labelled(about.values) for name, about in labels_of.items()}
             more["variable_value_labels"] = {name: values for name, values in labels.items() if values}
         self.writer(_package(), path)(_frame(table), str(path), **more)
-        with path.open("r+b") as file:  # the same table gives the same bytes
+        with path.open("r+b") as file:  # identical tables give identical bytes
             undated = re.sub(self.moment[0], self.moment[1], file.read(_HEAD), flags=re.DOTALL)
             file.seek(0)
             file.write(undated)
 
     def count(self, path: Path) -> int:
-        """Count the records by reading one column: the library does not notice that a disk is full."""
+        """Return the number of records by reading one column, because the library does not notice a full disk."""
         read = self.reader(_package(), path)
         _, meta = read(str(path), metadataonly=True, output_format="dict")
         cells, _ = read(str(path), usecols=[meta.column_names[-1]], output_format="dict")
         return len(cells[meta.column_names[-1]])
 
     def can_label(self, value: Any) -> bool:
-        """Return whether the format can hold a label of a value."""
+        """Return whether the format can store a label for a value."""
         del value
         return True
 
@@ -118,7 +119,7 @@ class Labelled(Format):
         return {value: label for value, label in values.items() if self.can_label(value)}
 
     def refusal(self, column: Column) -> str | None:
-        """Say what of a column would be lost."""
+        """Return the information of a column that would be lost, or None."""
         if not re.fullmatch(self.name_form, column.name) or len(column.name.encode()) > self.name_length:
             return f"its name must be {self.letters}, digits and _, and not be longer than {self.name_length} bytes"
         if column.kind in self.refused:
@@ -159,11 +160,11 @@ def _moment_refusal(column: Column) -> str | None:
     return "it holds fractions of seconds" if whole is False else None
 
 
-def _marked(meta: Any) -> Iterator[str]:
-    """Tell which columns have values that mean missing."""
+def _marked(meta: Any) -> Iterator[ReadingNote]:
+    """Yield a note on the columns with values declared as missing."""
     names = [name for name, declared in {**meta.missing_ranges, **meta.missing_user_values}.items() if declared]
     if names:
-        yield f"Values that the file declares as missing are read as missing: {listed(names, 5)}."
+        yield ReadingNote(_DECLARED_MISSING, Concern.VALUES, tuple(names))
 
 
 def _package() -> ModuleType:
@@ -177,7 +178,7 @@ def _package() -> ModuleType:
 
 
 def _pieces(read: Callable[..., Any], rows: int | None, progress: Hook) -> Iterator[Mapping[str, Any]]:
-    """Yield the cells of so many records at a time; a file may not say how many there are."""
+    """Yield the cells in chunks of records, or all at once if the file does not state the number of records."""
     if rows is None:
         yield read()
         return
@@ -187,7 +188,7 @@ def _pieces(read: Callable[..., Any], rows: int | None, progress: Hook) -> Itera
 
 
 def _array(cells: Any) -> pa.Array:
-    """Turn cells into an array; what is not a number, and empty text, is missing."""
+    """Convert cells to an array; NaN and empty text become missing."""
     array = pa.array(cells, from_pandas=True)
     if pa.types.is_string(array.type):
         return pc.if_else(pc.equal(array, ""), pa.scalar(None, pa.string()), array)
@@ -195,7 +196,10 @@ def _array(cells: Any) -> pa.Array:
 
 
 def _column(parts: list[pa.Array], labels: Mapping[Any, str]) -> pa.ChunkedArray:
-    """Put pieces together; numbers that are all whole are whole numbers, and 0 and 1 may be labelled as truths."""
+    """Join the chunks of a column.
+
+    Numbers become integers if all are whole. Integers with the labels 0 = false and 1 = true become Booleans.
+    """
     types = {part.type for part in parts if not pa.types.is_null(part.type)}
     kind = types.pop() if len(types) == 1 else pa.float64() if types else pa.string()
     column = pa.chunked_array([part.cast(kind) for part in parts], kind)
@@ -216,20 +220,20 @@ def _about(label: str | None, values: Mapping[Any, str]) -> About:
 
 
 def _plain(values: Mapping[Any, str]) -> dict[Any, str]:
-    """Return labels by whole numbers where values are such; Stata also labels kinds of missing, by letters."""
+    """Return value labels with integer keys where possible; Stata also labels kinds of missing values, by letters."""
     whole = {value: int(value) for value in values if isinstance(value, float) and value.is_integer()}
     return {whole.get(value, value): text for value, text in values.items()}
 
 
 def _labels(column: Column, about: About) -> About:
-    """Return what is written about a column; values that were made coarser are their own labels."""
+    """Return the labels to be written for a column; generalised values are their own labels."""
     if column.kind is Kind.BOOLEAN and not column.suppressed:
         return About(about.label, TRUTH)
     return about.of(column.values.to_pylist() if about.values and not column.suppressed else [])
 
 
 def _frame(table: Table) -> Any:
-    """Return the table as a frame that pyreadstat knows: truths as numbers, and no text that is missing."""
+    """Return the table as a Polars frame for pyreadstat: dictionaries decoded, Booleans as numbers."""
     arrow = table.to_arrow()
     for place, field in enumerate(arrow.schema):
         cells = arrow.column(place)

@@ -1,4 +1,4 @@
-"""Lines of text put together from pieces: each dictionary entry is rendered once, however many cells show it."""
+"""Lines of text assembled from pieces: each dictionary entry is rendered once, whatever its number of cells."""
 
 from typing import BinaryIO
 
@@ -14,7 +14,7 @@ ROWS = 1 << 14
 
 
 def text_refusal(column: Column) -> str | None:
-    """Say why a column would come back from text as something else, or None."""
+    """Return the reason why a column would be read back from text differently, or None."""
     values, arrow = column.values, column.values.type
     if pa.types.is_timestamp(arrow) and arrow.tz not in {None, "UTC"}:
         return "text does not hold its time zone; convert it to UTC"
@@ -37,7 +37,7 @@ def _number_refusal(column: Column) -> str | None:
 
 
 def has_odd_years(values: pa.Array) -> bool:
-    """Tell whether dates in ascending order lie outside of what calendars of programs know."""
+    """Return whether dates, in ascending order, lie outside the years 1 to 9999 that most software supports."""
     if not (pa.types.is_date(values.type) or pa.types.is_timestamp(values.type)) or len(values) == 0:
         return False
     plain = values.cast(pa.timestamp(values.type.unit)) if pa.types.is_timestamp(values.type) else values
@@ -46,12 +46,12 @@ def has_odd_years(values: pa.Array) -> bool:
 
 
 def is_too_fine(values: pa.Array) -> bool:
-    """Tell whether there are times finer than a microsecond."""
+    """Return whether any time is finer than a microsecond."""
     return values.type.unit == "ns" and bool((values.cast(pa.int64()).to_numpy() % 1000).any())
 
 
 def write_lines(file: BinaryIO, table: Table, pieces: list[pa.Array], separator: str, progress: Hook) -> None:
-    """Write a line for each record; ``pieces[j][code]`` is how a code of column j is written."""
+    """Write one line per record; ``pieces[j][code]`` is the text of a code of column j."""
     done = 0
     for chunk in table.engine.chunks(table.names, ROWS):
         cells = [piece.take(pa.array(codes)) for piece, codes in zip(pieces, chunk, strict=True)]

@@ -1,4 +1,4 @@
-"""Parquet: columns with types, read one at a time."""
+"""Parquet: typed columns, read one at a time."""
 
 import base64
 import os
@@ -29,20 +29,20 @@ from shoal.table.part import Part
 from shoal.table.schema import columns_of
 from shoal.table.table import Source, Table
 
-BLOCK = 1 << 18  # rows that are decoded at a time
+BLOCK = 1 << 18  # rows decoded at a time
 ROW_GROUP = 1 << 20
-_PLACES = 16  # of a file, from which a sample is taken
-MOST_AT_ONCE = 4  # columns: each needs memory of its own
+_PLACES = 16  # maximum number of row groups in a sample
+MOST_AT_ONCE = 4  # columns read in parallel; each needs its own memory
 
 
 class Parquet(Format):
-    """Columns with types, compressed."""
+    """Typed columns, compressed."""
 
     name = "parquet"
     suffixes = writes = (".parquet", ".pq")
 
     def read(self, path: Path, options: Options, progress: Hook) -> Table:
-        """Read and encode one column after the other."""
+        """Read and encode the columns one by one."""
         check_options(options, self.name, ())
         with damaged(path, "Parquet file"):
             schema = pq.read_schema(path)
@@ -51,7 +51,10 @@ class Parquet(Format):
         return reading.table(self.name)
 
     def part(self, path: Path, options: Options, progress: Hook, spool: Spool | None = None) -> Part:
-        """Read columns block by block, some at a time, and keep nothing but their dictionaries."""
+        """Read one of several files; with a spool, only the dictionaries of the columns are kept in memory.
+
+        Several columns are then read in parallel, block by block.
+        """
         if spool is None:
             return super().part(path, options, progress)
         check_options(options, self.name, ())
@@ -65,10 +68,10 @@ class Parquet(Format):
                 columns.append(column)
                 codes[column.name] = cells
                 progress(Progress("reading", done, len(names)))
-        return Part(tuple(columns), Source(self.name, notes=notes), spooled=codes)
+        return Part(tuple(columns), Source(self.name, readings=notes), spooled=codes)
 
     def sample(self, files: tuple[Path, ...], options: Options, most: int) -> tuple[Table, int]:
-        """Return records from many places of the files."""
+        """Return records from many places of the files, and the number of all records."""
         check_options(options, self.name, ())
         schemas = _schemas(files)
         check_alike(files, schemas, options)
@@ -82,22 +85,22 @@ class Parquet(Format):
             table = pa.concat_tables(parts, promote_options="permissive") if parts else schemas[0].empty_table()
             arrow = table.select(names)
         encoded = [encode(name, arrow.column(name), options) for name in names]
-        return Table.of(encoded, arrow.num_rows, Source(self.name, notes=notes)), records
+        return Table.of(encoded, arrow.num_rows, Source(self.name, readings=notes)), records
 
     def counted(self, files: tuple[Path, ...], options: Options, progress: Hook) -> Table:
-        """Let DuckDB or Spark count the rows."""
+        """Return a table whose rows DuckDB or Spark counts in place."""
         check_options(options, self.name, ())
         check_files(files, _schemas(files), options)
         return read_parquet_outside(files, options, progress)
 
     def write(self, table: Table, path: Path, how: Written, progress: Hook) -> None:
-        """Write batch by batch; text is handed over behind its dictionary, which is written as it is."""
+        """Write batch by batch; text is passed on with its dictionary, which is written unchanged."""
         del how
         cells = [_Cells.of(column) for column in table.columns]
         schema = pa.schema(
             [(column.name, cells_of.type) for column, cells_of in zip(table.columns, cells, strict=True)]
         )
-        others = [field.name for field in schema if not pa.types.is_dictionary(field.type)]  # for text it takes long
+        others = [field.name for field in schema if not pa.types.is_dictionary(field.type)]  # slow for text
         options = {"compression": "zstd", "store_schema": False, "write_statistics": others or False}
         with pq.ParquetWriter(path, schema, **options) as writer:
             schema_text = base64.b64encode(table.schema().serialize()).decode()
@@ -123,7 +126,7 @@ def _groups(file: Path) -> list[int]:
 
 
 def _slice(file: Path, group: int, most: int, names: list[str]) -> pa.Table:
-    """Return records from the middle of a group of rows."""
+    """Return records from the middle of a row group."""
     with pq.ParquetFile(file) as opened:
         rows = opened.read_row_group(group, names)
     return rows.slice(max(rows.num_rows - most, 0) // 2, most)
@@ -146,7 +149,7 @@ def _blocks(file: pq.ParquetFile, name: str) -> Iterator[pa.Array]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Cells:
-    """What the codes of a column put into cells; ``missing``: the code of those that stay empty, in a dictionary."""
+    """Cell contents of the codes of a column; ``missing``: the code of empty cells in a dictionary column."""
 
     values: pa.Array
     type: pa.DataType
@@ -170,11 +173,11 @@ class _Cells:
 
 
 def _schemas(files: tuple[Path, ...]) -> list[pa.Schema]:
-    """Read the columns of files."""
+    """Return the schemas of files."""
     return [_schema(file) for file in files]
 
 
 def _schema(file: Path) -> pa.Schema:
-    with suppress(Exception):  # which may quote what is in the file
+    with suppress(Exception):  # the error may quote the file
         return pq.read_schema(file)
     raise no_such(file, "Parquet file")

@@ -1,4 +1,4 @@
-"""Plain text tables: cut at separators and line ends alone, which is all that most files need."""
+"""Plain text tables: split at separators and line ends only, which suffices for most files."""
 
 from collections.abc import Iterator
 
@@ -8,13 +8,14 @@ LARGEST_RECORD = 1 << 28
 
 
 class NotPlainError(Exception):
-    """The file has quotes, line ends of several kinds or rows of several lengths: it takes more than cutting."""
+    """The file has quotes, mixed line ends or rows of different lengths, and needs a full CSV parser."""
 
 
 def plain_columns(text: Iterator[bytes], separator: bytes, width: int, head: int) -> Iterator[list[CellTexts]]:
-    r"""Yield the columns of a text in UTF-8, block by block, without so many lines at its head.
+    r"""Yield the columns of UTF-8 text block by block, without its first ``head`` lines.
 
-    Raises :class:`NotPlainError` where cutting is not enough, and ``UnicodeDecodeError`` where bytes are no characters.
+    Raises :class:`NotPlainError` if splitting is not sufficient, and ``UnicodeDecodeError`` for bytes that are not
+    UTF-8.
 
     >>> blocks = plain_columns(iter([b"a;b\n1;", b"2"]), b";", 2, 1)
     >>> [[column.to_arrow().to_pylist() for column in block] for block in blocks]
@@ -31,14 +32,14 @@ def plain_columns(text: Iterator[bytes], separator: bytes, width: int, head: int
 
 
 def _whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """Move what is cut at the end of a block to the next one; the last line gets its end if it has none."""
+    """Move the incomplete line at the end of a block to the next block; add a missing line end to the last line."""
     left = b""
     for block in blocks:
         if len(left) > LARGEST_RECORD:
             raise NotPlainError
         end = block.rfind(b"\n") + 1
-        if not end and b"\r" in block[:-1]:  # the last one may be half of a line end
-            raise NotPlainError  # returns end its lines: nothing to wait for
+        if not end and b"\r" in block[:-1]:  # a CR at the end may be half of a CRLF
+            raise NotPlainError  # lines end with CR: no LF to wait for
         if end:
             yield b"".join((left, memoryview(block)[:end]))
         left = block[end:] if end else left + block
@@ -55,7 +56,7 @@ def _without_head(blocks: Iterator[bytes], lines: int) -> Iterator[bytes]:
 
 
 def _unix_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """Let through what has line feeds only, with or without a return before: elsewhere returns may end lines, too."""
+    """Pass on blocks in which all line ends are LF or CRLF; elsewhere, a single CR may end a line as well."""
     for lines in blocks:
         if b"\r" in lines and lines.count(b"\r\n") != lines.count(b"\r"):
             raise NotPlainError

@@ -1,4 +1,4 @@
-"""SAS: .sas7bdat can be read; .xpt, the transport format of clinical trials, can be written, too."""
+"""SAS: .sas7bdat (read only) and .xpt, the transport format of clinical trials (read and write)."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +11,7 @@ from shoal.table.kind import Kind
 
 
 class Sas(Labelled):
-    """Files of SAS. Transport files hold numbers of IBM's kind, and no labels of values."""
+    """SAS files. Transport files hold IBM floating-point numbers and no value labels."""
 
     name, what = "sas", "SAS file"
     suffixes, writes = (".sas7bdat", ".xpt", ".xport"), (".xpt", ".xport")
@@ -22,12 +22,12 @@ class Sas(Labelled):
     name_form, letters = r"[A-Za-z_][A-Za-z0-9_]*", "letters without accents"
 
     def reader(self, package: ModuleType, path: Path) -> Callable[..., Any]:
-        """Return what reads such a file."""
+        """Return the function that reads the file."""
         read: Callable[..., Any] = package.read_sas7bdat if path.suffix.lower() == ".sas7bdat" else package.read_xport
         return read
 
     def writer(self, package: ModuleType, path: Path) -> Callable[..., Any]:
-        """Return what writes such a file."""
+        """Return the function that writes the file."""
         del path
         write: Callable[..., Any] = package.write_xport
         return write

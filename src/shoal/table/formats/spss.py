@@ -1,4 +1,4 @@
-"""SPSS: .sav and .zsav; .por can be read."""
+"""SPSS: .sav and .zsav (read and write) and .por (read only)."""
 
 from collections.abc import Callable
 from functools import partial
@@ -11,7 +11,7 @@ from shoal.table.formats.labelled import Labelled
 
 
 class Spss(Labelled):
-    """Files of SPSS and PSPP."""
+    """SPSS and PSPP files."""
 
     name, what = "spss", "SPSS file"
     suffixes, writes = (".sav", ".zsav", ".por"), (".sav", ".zsav")
@@ -19,16 +19,16 @@ class Spss(Labelled):
     moment = rb"(?<=^.{92}).{17}", b"01 Jan 6000:00:00"
 
     def reader(self, package: ModuleType, path: Path) -> Callable[..., Any]:
-        """Return what reads such a file."""
+        """Return the function that reads the file."""
         read: Callable[..., Any] = package.read_por if path.suffix.lower() == ".por" else package.read_sav
         return read
 
     def marks_missing(self, path: Path) -> bool:
-        """Tell whether such a file can say that certain values mean missing."""
+        """Return whether the file can declare values as missing."""
         return path.suffix.lower() != ".por"
 
     def writer(self, package: ModuleType, path: Path) -> Callable[..., Any]:
-        """Return what writes such a file."""
+        """Return the function that writes the file."""
         return partial(package.write_sav, compress=".zsav" in path.name.lower())
 
 

@@ -1,4 +1,4 @@
-"""Files whose columns have types: read and encoded one after the other."""
+"""Files with typed columns, read and encoded one by one."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ from shoal.table.schema import columns_of
 def read_columns(
     schema: pa.Schema, column: Callable[[str], pa.ChunkedArray], options: Options, progress: Hook
 ) -> Reading:
-    """Encode the columns of a typed file one after the other; ``column(name)`` brings one."""
+    """Encode the columns of a typed file one by one; ``column(name)`` returns the cells of a column."""
     names, notes = columns_of(schema, options)
     encoded = []
     for done, name in enumerate(names):

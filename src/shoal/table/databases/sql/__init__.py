@@ -1,1 +1,1 @@
-"""What databases that speak SQL have in common; imported only where one is spoken to."""
+"""Common parts of SQL databases, imported only when one is used."""

@@ -1,4 +1,4 @@
-"""What is said when a database fails: never its own words, which quote values, nor the password."""
+"""Errors of databases, without the password and without the server's own message, which may quote values."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from shoal.errors import ReadError, ShoalError, WriteError
 from shoal.table.databases.database import PASSWORD, Address
 
-# What a driver's message holds, and what that means. The message itself is never shown.
+# Parts of driver messages, and their meaning. The message itself is never shown.
 _REASONS = (
     ("password authentication failed", "the password is wrong, or there is no such user"),
     ("access denied", "the password is wrong, or this user may not do that"),
@@ -48,26 +48,26 @@ _LOST = (
 
 @dataclass(frozen=True, slots=True)
 class Failing:
-    """Says what goes wrong with the database at an address."""
+    """Reports failures of the database at an address."""
 
     address: Address
 
     @contextmanager
     def connecting(self, error: type[ShoalError]) -> Iterator[None]:
-        """Tell why there is no connection."""
+        """Report the reason if connecting fails."""
         unsaid = self.address.password() is None
         with self._telling(error, "cannot be reached", f"A password may be given by {PASSWORD}." if unsaid else None):
             yield
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Tell why something cannot be read."""
+        """Report the reason if reading fails."""
         with self._telling(ReadError, "cannot be read", None):
             yield
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Tell why something cannot be written."""
+        """Report the reason if writing fails."""
         with self._telling(WriteError, "cannot be written", None):
             yield
 
@@ -104,7 +104,7 @@ def _is_lost(error: Exception) -> bool:
 
 
 def _reason(error: Exception) -> str:
-    """Return what is known about an error: a reason, or the number that the server gives it."""
+    """Return the reason of an error if it is known, otherwise the server's error number if there is one."""
     origin = getattr(error, "orig", None) or error
     message = str(origin).lower()
     if missing := re.search(r"(database|schema) .* does not exist", message):

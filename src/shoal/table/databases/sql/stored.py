@@ -1,4 +1,4 @@
-"""Stored tables: tables of a database that speaks SQL, over a connection that is open."""
+"""Stored tables: tables of an SQL database, read over an open connection."""
 
 import warnings
 from collections.abc import Generator, Sequence
@@ -24,26 +24,30 @@ from shoal.table.table import Source, Table
 
 
 class Speaks(Protocol):
-    """A server: its name, what it calls a random number, and how it hands out rows."""
+    """Interface of a server: its name, its expression for random numbers, and the retrieval of rows."""
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Name of the server."""
         ...
 
     @property
     def random(self) -> str:
-        """What makes a random number from 0 to 1 for each row."""
+        """SQL expression for a random number from 0 to 1 per row."""
         ...
 
     def fetch(self, connection: sa.Connection, query: sa.Select[Any], schema: pa.Schema) -> Generator[pa.RecordBatch]:
-        """Yield the rows of a query, whose columns are of these types, in batches."""
+        """Yield the rows of a query in batches; ``schema`` states the types of its columns."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class SqlTable(Stored):
-    """``server``: what it is of. ``failing``: says what goes wrong. ``place``: what tells it from all others."""
+    """A table of an SQL database.
+
+    ``server``: the server of the table. ``failing``: reports failures. ``place``: identifier that is unique among all
+    tables.
+    """
 
     connection: sa.Connection
     table: sa.Table
@@ -52,7 +56,7 @@ class SqlTable(Stored):
     place: str
 
     def read(self, options: Options, progress: Hook) -> Table:
-        """Read all rows, in the order of the primary key, if there is one."""
+        """Read all rows, ordered by the primary key if there is one."""
         self._check(options)
         with self.failing.reading():
             total = self.records()
@@ -73,7 +77,7 @@ class SqlTable(Stored):
         return table
 
     def sample(self, options: Options, most: int) -> tuple[Table, int]:
-        """Read some rows, drawn by the server."""
+        """Return a random sample of rows, drawn by the server, and the number of all rows."""
         self._check(options)
         with self.failing.reading():
             total = self.records()
@@ -83,7 +87,7 @@ class SqlTable(Stored):
         return self._read(query, options, silent), total
 
     def records(self) -> int:
-        """Count the rows."""
+        """Return the number of rows."""
         return int(self.connection.scalar(sa.select(sa.func.count()).select_from(self.table)) or 0)
 
     def _check(self, options: Options) -> None:
@@ -110,11 +114,11 @@ class SqlTable(Stored):
         columns = [
             replace(column, values=as_stored(column.values, schema.field(column.name).type)) for column in table.columns
         ]
-        return replace(table, columns=tuple(columns), source=replace(table.source, notes=notes))
+        return replace(table, columns=tuple(columns), source=replace(table.source, readings=notes))
 
 
 class _Trimmed:
-    """Takes away the blanks with which a column of fixed width fills texts up."""
+    """Removes the trailing blanks with which fixed-width columns pad text."""
 
     def __init__(self, columns: Sequence[sa.Column[Any]]) -> None:
         self._padded = [place for place, column in enumerate(columns) if is_padded(column.type)]
@@ -126,7 +130,7 @@ class _Trimmed:
 
 
 def reflected(connection: sa.Connection, name: str, schema: str | None) -> sa.Table:
-    """Find out about the columns of a table; what is of a type that nobody knows can be left out."""
+    """Read the column definitions of a table; columns of unknown types can still be omitted."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sa.exc.SAWarning)
         return sa.Table(name, sa.MetaData(), schema=schema, autoload_with=connection, resolve_fks=False)

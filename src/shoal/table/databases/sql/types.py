@@ -1,4 +1,4 @@
-"""Types: what the columns of a database become in Arrow, and the other way round."""
+"""Types: the mapping between column types of databases and Arrow types."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -11,19 +11,19 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import mysql
 from sqlalchemy.types import TypeEngine
 
-_ANY_SCALE = pa.decimal128(38, 18)  # numbers of which it is not said how many decimals they have
-_MOST_DIGITS, _WIDE_DIGITS = 38, 76  # that Arrow holds in 128 and 256 bits
-_AS_INTEGER = 18  # digits that surely fit into 64 bits
-_WRITTEN = frozenset({"BIT", "CIDR", "INET", "MACADDR", "MACADDR8", "MONEY", "ROWID", "UROWID", "XML"})  # taken as text
+_ANY_SCALE = pa.decimal128(38, 18)  # decimals without a declared scale
+_MOST_DIGITS, _WIDE_DIGITS = 38, 76  # maximum digits of Arrow decimals of 128 and 256 bits
+_AS_INTEGER = 18  # digits that always fit into 64 bits
+_WRITTEN = frozenset({"BIT", "CIDR", "INET", "MACADDR", "MACADDR8", "MONEY", "ROWID", "UROWID", "XML"})  # read as text
 
 
 def arrow_type(kind: TypeEngine[Any]) -> pa.DataType:
-    """Return the Arrow type of what a column holds; of what is no single plain value, one that nobody can encode.
+    """Return the Arrow type of a column type; types without single plain values get one that cannot be encoded.
 
     >>> arrow_type(sa.Date()), arrow_type(sa.Numeric(6, 2)), arrow_type(sa.Numeric(10, 0))
     (DataType(date32[day]), Decimal128Type(decimal128(6, 2)), DataType(int64))
     """
-    kind = getattr(kind, "data_type", kind)  # of a domain
+    kind = getattr(kind, "data_type", kind)  # the base type of a domain
     name = type(kind).__name__
     if isinstance(kind, sa.JSON | sa.ARRAY | sa.Interval) or name in {"SET", "INTERVAL"}:
         return pa.list_(pa.string())
@@ -59,7 +59,7 @@ def _decimal(kind: Any) -> pa.DataType:
 
 
 def as_numbers(columns: Sequence[sa.Column[Any]]) -> None:
-    """Let drivers hand out exact numbers exactly, and others as they are."""
+    """Make drivers return exact numbers as decimals, and floating-point numbers as floats."""
     for column in columns:
         if isinstance(column.type, sa.Float):
             column.type.asdecimal = False
@@ -68,7 +68,7 @@ def as_numbers(columns: Sequence[sa.Column[Any]]) -> None:
 
 
 def cells(values: Sequence[Any], arrow: pa.DataType) -> pa.Array | None:
-    """Return what a driver hands out as Arrow cells, or None if that is not what the type says.
+    """Convert values of a driver to Arrow cells, or return None if they do not fit the type.
 
     >>> cells([Decimal("1.5"), None], pa.decimal128(6, 2)).to_pylist()
     [Decimal('1.50'), None]
@@ -81,7 +81,7 @@ def cells(values: Sequence[Any], arrow: pa.DataType) -> pa.Array | None:
 
 
 def _plain(value: Any, arrow: pa.DataType) -> Any:
-    """Return a value as Arrow takes it; not-a-number is missing."""
+    """Convert a value to one that Arrow accepts; a decimal NaN is missing."""
     if value is None or (isinstance(value, Decimal) and value.is_nan()):
         return None
     if pa.types.is_string(arrow):
@@ -108,7 +108,7 @@ _READ: tuple[tuple[Callable[[pa.DataType], bool], Callable[[Any], Any]], ...] = 
 
 
 def as_stored(values: pa.Array, arrow: pa.DataType) -> pa.Array:
-    """Return the different values of a column with no more decimals than they need, where none were declared."""
+    """Return the distinct values of a column without a declared scale in the smallest scale that fits."""
     if arrow != _ANY_SCALE or values.type != _ANY_SCALE:
         return values
     for scale in range(_ANY_SCALE.scale):
@@ -120,12 +120,12 @@ def as_stored(values: pa.Array, arrow: pa.DataType) -> pa.Array:
 
 
 def is_padded(kind: TypeEngine[Any]) -> bool:
-    """Tell whether a column fills texts up with blanks, which mean nothing."""
+    """Return whether a column pads text with blanks, which carry no information."""
     return isinstance(kind, sa.CHAR | sa.NCHAR) and not isinstance(kind, sa.Enum)
 
 
 def sql_type(arrow: pa.DataType) -> TypeEngine[Any]:
-    """Return the type of a column that holds numbers, dates or truth values.
+    """Return the column type for numbers, dates or Booleans.
 
     >>> sql_type(pa.int16()), sql_type(pa.decimal128(6, 2))
     (BigInteger(), Numeric(precision=6, scale=2))
